@@ -22,7 +22,7 @@ from cli.errors import (
     printable,
     require_own_difflogic,
 )
-from cli.pausing import report_long_work
+from cli.progress import report_long_work
 
 WITHOUT_RICH: dict[str, Any] = {
     # Rich help would import rich, which takes longer than everything else here.
@@ -36,17 +36,17 @@ WITHOUT_RICH: dict[str, Any] = {
 class Entry:
     """Where a command is defined, and its summary in the list of commands.
 
-    `module` is one of cli.commands, or None for this one; `target` is a function, which Typer turns
-    into a command, or a Typer app with sub-commands.
+    `place` is a module of cli.commands, or nothing for this one, and its function, which Typer
+    turns into a command, or its Typer app with sub-commands: "config:show".
     """
 
-    module: str | None
-    target: str
+    place: str
     summary: str
 
     def load(self) -> Any:
-        module = __name__ if self.module is None else f"cli.commands.{self.module}"
-        return getattr(importlib.import_module(module), self.target)
+        module, _, target = self.place.partition(":")
+        path = f"cli.commands.{module}" if module else __name__
+        return getattr(importlib.import_module(path), target)
 
 
 ONCE = {"--from", "--resume", "--dir"}
@@ -80,11 +80,9 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
             argument = param.param_type_name == "argument"
             panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or COMMON
             # Typer puts a default in words into parentheses, and appends the range.
-            text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1]).removesuffix(
-                "."
-            )
+            text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
             name = str(param.metavar or record[0]) if argument else record[0]
-            panels.setdefault(panel, []).append((name, text))
+            panels.setdefault(panel, []).append((name, text.removesuffix(".")))
     for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):
@@ -130,29 +128,29 @@ class Root(LazyGroup):
     """`dct` itself. Errors of all commands end here."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "train": Entry("train", "train", "Train an experiment by name, or from a TOML file"),
+        "train": Entry("train:train", "Train an experiment by name, or from a TOML file"),
         "train-checkerboard": Entry(
-            "train", "train_checkerboard", "Train an automaton that grows a checkerboard"
+            "train:train_checkerboard", "Train an automaton that grows a checkerboard"
         ),
-        "train-gol": Entry("train", "train_gol", "Train the Game of Life, or a similar rule"),
-        "train-pattern": Entry("train", "train_pattern", "Train an automaton that grows a picture"),
-        "sweep": Entry("sweep", "sweep", "Train with many seeds and settings in parallel"),
-        "runs": Entry("runs", "runs", "List saved runs"),
-        "eval": Entry("evaluate", "evaluate", "Test a trained circuit on held-out starts"),
-        "simplify": Entry("simplify", "simplify", "Shrink a circuit, and prove the result equal"),
-        "identify": Entry("identify", "identify", "Find the rule of a recorded automaton"),
-        "export": Entry("export", "export", "Write a circuit as Verilog, C, BLIF and more"),
-        "import": Entry("importing", "import_", "Convert a circuit file to dct's JSON"),
-        "inspect": Entry("inspect", "inspect", "Print a circuit's equations and properties"),
-        "simulate": Entry("simulate", "simulate", "Run a circuit on a grid of any size"),
-        "render": Entry("render", "render", "Draw a rollout as an animation or a strip"),
-        "plot": Entry("plot", "plot", "Plot the learning curves of a run or a sweep"),
-        "watch": Entry("watch", "watch", "Watch a run live in a browser"),
-        "report": Entry("report", "report", "Write a run as a web page with the live automaton"),
-        "plan": Entry("plan", "plan", "Show how training is parallelised, and why"),
-        "bench": Entry("bench", "app", "Measure the speed of training or simulation"),
-        "verify": Entry(None, "verify", "Check the fast paths, and prove properties of circuits"),
-        "config": Entry(None, "config", "List, print and document configurations"),
+        "train-gol": Entry("train:train_gol", "Train the Game of Life, or a similar rule"),
+        "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
+        "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
+        "runs": Entry("runs:runs", "List saved runs"),
+        "eval": Entry("evaluate:evaluate", "Test a trained circuit on held-out starts"),
+        "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
+        "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
+        "export": Entry("export:export", "Write a circuit as Verilog, C, BLIF and more"),
+        "import": Entry("importing:import_", "Convert a circuit file to dct's JSON"),
+        "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
+        "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
+        "render": Entry("render:render", "Draw a rollout as an animation or a strip"),
+        "plot": Entry("plot:plot", "Plot the learning curves of a run or a sweep"),
+        "watch": Entry("watch:watch", "Watch a run live in a browser"),
+        "report": Entry("report:report", "Write a run as a web page with the live automaton"),
+        "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
+        "bench": Entry("bench:app", "Measure the speed of training or simulation"),
+        "verify": Entry(":verify", "Check the fast paths, and prove properties of circuits"),
+        "config": Entry(":config", "List, print and document configurations"),
     }
 
     def make_context(self, *given: Any, **more: Any) -> Any:
@@ -172,12 +170,10 @@ class Verify(LazyGroup):
     """`dct verify`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "equivalence": Entry(
-            "verify", "equivalence", "Compare all ways to compute a training step"
-        ),
-        "circuit": Entry("verify_circuit", "circuit", "Prove two circuits equal"),
+        "equivalence": Entry("verify:equivalence", "Compare all ways to compute a training step"),
+        "circuit": Entry("verify_circuit:circuit", "Prove two circuits equal"),
         "convergence": Entry(
-            "verify_convergence", "convergence", "Prove that every start ends in the target"
+            "verify_convergence:convergence", "Prove that every start ends in the target"
         ),
     }
 
@@ -186,9 +182,9 @@ class Config(LazyGroup):
     """`dct config`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "list": Entry("config", "list_", "List the shipped experiments"),
-        "show": Entry("config", "show", "Print a resolved configuration"),
-        "docs": Entry("config", "docs", "Print the list of all keys in Markdown"),
+        "list": Entry("config:list_", "List the shipped experiments"),
+        "show": Entry("config:show", "Print a resolved configuration"),
+        "docs": Entry("config:docs", "Print the list of all keys in Markdown"),
     }
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from difflogic.system.quantities import counted
+
 if TYPE_CHECKING:
     from difflogic.proof import Counterexample, Proof
 
@@ -25,22 +27,19 @@ def lines(proof: Proof) -> list[str]:
     how = []
     if proof.count("exhaustive"):
         every = "up to" if proof.verdict is Verdict.different else "all"
-        how.append(
-            f"{_count(proof.count('exhaustive'), 'output')} in {every} "
-            f"{_count(proof.cases, 'case')}"
-        )
+        outputs, cases = proof.count("exhaustive"), counted(proof.cases, "case")
+        how.append(f"{counted(outputs, 'output')} in {every} {cases}")
     if proof.count("sat"):
-        how.append(
-            f"{_count(proof.count('sat'), 'output')} by SAT, {_count(proof.conflicts, 'conflict')}"
-        )
-    where = f"of up to {_count(most, 'input')}, {proof.seconds:.2f} s"
+        outputs, conflicts = proof.count("sat"), counted(proof.conflicts, "conflict")
+        how.append(f"{counted(outputs, 'output')} by SAT, {conflicts}")
+    where = f"of up to {counted(most, 'input')}, {proof.seconds:.2f} s"
     match proof.verdict:
         case Verdict.equal:
-            head = f"proved equal: {_count(done, 'next state')} {where}"
+            head = f"proved equal: {counted(done, 'next state')} {where}"
         case Verdict.different:
-            head = f"NOT EQUAL, found after {_count(done, 'next state')} {where}"
+            head = f"NOT EQUAL, found after {counted(done, 'next state')} {where}"
         case _:
-            head = f"UNKNOWN: {undecided} of {_count(len(proof.outputs), 'next state')} undecided"
+            head = f"UNKNOWN: {undecided} of {counted(len(proof.outputs), 'next state')} undecided"
             head += f" after {proof.seconds:.2f} s: give it more with --time-limit"
     return [head, *(f"  {part}" for part in how)]
 
@@ -75,8 +74,9 @@ def picture(found: Counterexample, names: tuple[str, str], width: int) -> list[s
         text.append("")
     zeros = [label for label in labels if label not in ones]
     if zeros:
+        s = "" if len(zeros) == 1 else "s"
         also = ", all bits that are read are 0" if boards else ", if all bits that are read are 0,"
-        text += textwrap.wrap(f"In channel{_s(zeros)} {_list(zeros)}{also}", max(width, 20))
+        text += textwrap.wrap(f"In channel{s} {', '.join(map(str, zeros))}{also}", max(width, 20))
     elif not boards:
         text.append("Always, for no bit is read,")
     text.append(f"the next state of channel {found.channel} is")
@@ -92,15 +92,3 @@ def _board(found: Counterexample, label: int) -> list[str]:
 
     cells = [" ".join(bit(3 * row + column) for column in range(3)) for row in range(3)]
     return [f"channel {label}", *(f"  {line}" for line in cells)]
-
-
-def _list(labels: list[int]) -> str:
-    return ", ".join(map(str, labels))
-
-
-def _s(things: list[int]) -> str:
-    return "" if len(things) == 1 else "s"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -25,6 +25,7 @@ import typer
 
 from cli.errors import FAILURE, USAGE, note
 from cli.interrupt import Interruption
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -62,8 +63,6 @@ def launch(ranks: int, lost: str = OTHERS) -> None:
     `lost` says what is lost if a rank ends early. Raises ConfigError, in a launched rank too, which
     would otherwise launch ranks without end.
     """
-    from difflogic.system.errors import ConfigError
-
     if ranks < 2:
         raise ValueError(f"{ranks} ranks need no launcher")
     if LAUNCHED in os.environ:
@@ -156,7 +155,6 @@ def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
 
 def launcher(ranks: int) -> Path:
     """Return the program that starts ranks on this machine. Raises ConfigError."""
-    from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import MISSING, require
 
     require()
@@ -264,7 +262,6 @@ def _say(end: int | None, what: bytes) -> None:
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:
     """Raise ConfigError if this machine has too few cores for that many ranks."""
     from difflogic.engine.hardware import Machine
-    from difflogic.system.errors import ConfigError
 
     if ranks == 1:
         return

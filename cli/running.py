@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from cli import ranks
-from cli.errors import note
+from cli.errors import FAILURE, note
 from cli.interrupt import Interruption, Undo
-from cli.options.run_options import RunOptions
-from cli.terminal import display, report
+from cli.options.common import RunOptions
+from cli.terminal import display, drawing, report
+from cli.terminal.screen import can_animate
 from cli.terminal.warming import warm_up
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
+    from difflogic.tasks import Preview
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
 
@@ -76,7 +80,19 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
     channels = _channels(options.show, settings)
-    trace = Trace(options.trace, settings.name, options.directory)
+    if options.trace is not None:
+        _check_trace(options.trace, options.directory)
+    tracer: Tracer | None = None
+
+    def begin(session: Session) -> None:
+        nonlocal tracer
+        shown.begin(session)
+        if options.trace is not None:
+            from difflogic.engine.tracing import Tracer
+
+            tracer = Tracer()
+            session.trainer.trace(tracer)
+
     with Shown(options.quiet, options.watch, channels) as shown:
         found = train(
             settings,
@@ -84,25 +100,22 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             new=True,
             resume=options.resume,
             source=options.source,
-            begin=lambda session: trace.begin(session, shown.begin),
+            begin=begin,
             progress=shown.add,
             should_stop=lambda: shown.interruption.requested,
             say=note,
             ranks=group,
         )
     _print_results(found, options, own_code)
-    written = trace.write()
-    if shown.interruption.exit_code:
-        raise typer.Exit(shown.interruption.exit_code)
-    if not written:
-        raise typer.Exit(1)
+    traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
+    if shown.interruption.exit_code or not traced:
+        raise typer.Exit(shown.interruption.exit_code or FAILURE)
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
     """Return the configuration to train, checked before anything is written."""
     from difflogic.config import Override, shipped_configs
     from difflogic.library.training import resolve
-    from difflogic.system.errors import ConfigError
     from difflogic.tasks import require_task
 
     source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
@@ -130,7 +143,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
 def _channels(text: str | None, config: Config) -> Sequence[int]:
     """Return the channels of --show; none by default."""
     from cli.options.parsing import parse_channels
-    from difflogic.system.errors import ConfigError
 
     if text is None:
         return ()
@@ -145,65 +157,51 @@ def _channels(text: str | None, config: Config) -> Sequence[int]:
     return channels
 
 
-def _preview(config: Config) -> None:
-    from cli.options.pattern import show_preview
-    from difflogic.tasks import make_task
+def show_preview(preview: Preview) -> None:
+    """Show the target picture on stderr."""
+    from rich.console import Console
 
-    preview = make_task(config).preview
-    if preview is not None:
-        show_preview(preview)
+    from difflogic.tasks.pictures import render_picture
+
+    note(preview.caption)
+    console = Console(stderr=True, highlight=False)
+    colored = drawing.has_color(console)
+    # As text if this is no terminal, or if letters stand for colours.
+    if not can_animate() or (len(preview.bits) > 1 and not colored):
+        note(render_picture(preview.bits).rstrip("\n"))
+        return
+    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored):
+        console.print(line, no_wrap=True, crop=True)
 
 
-class Trace:
-    """Writes a trace of the workers, if a file is named for it."""
+def _check_trace(path: Path, run: Path | None) -> None:
+    """Raise RunDirectoryError if no file can be written there, ConfigError if it is the run's."""
+    from difflogic.system.files import check_new_output
 
-    def __init__(self, path: Path | None, name: str, run: Path | None) -> None:
-        """`run` is the new run's directory, if named.
+    if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
+        raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
+    check_new_output(path)
 
-        Raises RunDirectoryError if no file can be written there, ConfigError if it is the run's.
-        """
-        self._path, self._name = path, name
-        self._tracer: Tracer | None = None
-        if path is None:
-            return
-        from difflogic.system.errors import ConfigError
 
-        if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
-            raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
-        from difflogic.system.files import check_new_output
+def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
+    """Write what was recorded, if anything was; return False if that failed."""
+    from difflogic.engine.tracing import write_events
+    from difflogic.system.errors import RunDirectoryError
 
-        check_new_output(path)
-
-    def begin(self, session: Session, begin: Callable[[Session], None]) -> None:
-        """Begin a run, then start recording."""
-        begin(session)
-        if self._path is not None:
-            from difflogic.engine.tracing import Tracer
-
-            self._tracer = Tracer()
-            session.trainer.trace(self._tracer)
-
-    def write(self) -> bool:
-        """Write the file; return False if that failed."""
-        if self._path is None:
-            return True
-        if self._tracer is None:
-            note(f"{self._path}: not written: nothing was trained")
-            return True
-        from difflogic.engine.tracing import write_trace
-        from difflogic.system.errors import RunDirectoryError
-
-        try:
-            write_trace(self._path, self._tracer, self._name)
-        except RunDirectoryError as error:
-            note(f"error: no trace: {error}")
-            return False
-        only = " (first steps only)" if self._tracer.full else ""
-        note(f"saved {self._path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+    if tracer is None:
+        note(f"{path}: not written: nothing was trained")
         return True
+    try:
+        write_events(path, tracer.events, name)
+    except RunDirectoryError as error:
+        note(f"error: no trace: {error}")
+        return False
+    only = " (first steps only)" if tracer.full else ""
+    note(f"saved {path}{only}: open it in ui.perfetto.dev or chrome://tracing")
+    return True
 
 
-class Shown:
+class Shown(ExitStack):
     """Shows a run's progress on stderr. Use it in a `with`.
 
     Once training has begun, Ctrl-C is a request, since there are results to save.
@@ -211,23 +209,20 @@ class Shown:
 
     def __init__(self, quiet: bool, watch: bool, channels: Sequence[int] = ()) -> None:
         """`channels` are drawn side by side; by default the loss channels, as one picture."""
+        super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
         self._offer: Callable[[StepResult], None] = lambda result: None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Shown:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from where the run is."""
+        from difflogic.tasks import make_task
+
         trainer = session.trainer
         config = trainer.config
-        if not self._quiet:
-            _preview(session.config)
+        preview = make_task(session.config).preview
+        if preview is not None and not self._quiet:
+            show_preview(preview)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
         for warning in trainer.warnings:
@@ -235,10 +230,10 @@ class Shown:
         if self._watch:
             from difflogic.library.serving import offering
 
-            server, self._offer = self._stack.enter_context(offering(session))
+            server, self._offer = self.enter_context(offering(session))
             note(f"watch the run at {server.link}")
         after = "this step or search" if config.finishing.every else "this step"
-        self.interruption = self._stack.enter_context(Interruption(after, patience=None))
+        self.interruption = self.enter_context(Interruption(after, patience=None))
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,
@@ -249,12 +244,10 @@ class Shown:
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")
         self._progress.recall(session.history.rows)
-        title = (
-            f"{config.name} · seed {config.training.seed} · {trainer.workers} "
-            f"worker{'' if trainer.workers == 1 else 's'}"
-        )
+        workers = counted(trainer.workers, "worker")
+        title = f"{config.name} · seed {config.training.seed} · {workers}"
         self._display = display.choose(title, self._quiet)
-        self._stack.callback(lambda: self._display.close(self._progress))
+        self.callback(lambda: self._display.close(self._progress))
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
     def _search(self, searching: SearchProgress) -> None:

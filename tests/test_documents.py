@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import shlex
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from cli.app import app
 from difflogic.config import document
+from difflogic.tasks import own as tasks_own
 
 ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
@@ -119,10 +121,6 @@ def test_commands_are_found():
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.text)
 def test_commands_are_accepted(command):
     """Parse each command as the program does, without running it."""
-    import typer
-
-    from cli.app import app
-
     program = typer.main.get_command(app)
     problem = None
     try:
@@ -145,29 +143,50 @@ def parse(program, words):
         context = program.make_context(name, rest, parent=context)
 
 
+def run(command):
+    """Run a command of a page, in this process and where it is."""
+    done = CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+    assert done.exit_code == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def indented(page):
+    return [line.strip() for line in page.splitlines() if line.startswith("    dct ")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "leaves"),
-    [
-        (ROOT / "README.md", ("life.json", "life.v", "state.png")),
-        (ROOT / "docs" / "getting-started.md", ("checkerboard.json",)),
-    ],
-    ids=lambda value: value.name if isinstance(value, Path) else "",
-)
-def test_the_way_for_newcomers_runs_as_written(page, leaves, tmp_path):
-    """A newcomer types what stands there, from the first line on, in an empty directory."""
-    way = page.read_text(encoding="utf-8").split("## Commands")[0]
-    commands = [line.strip() for line in way.splitlines() if line.startswith("    dct ")]
-    assert len(commands) >= 4
+def test_the_way_for_newcomers_runs_as_written(tmp_path, monkeypatch):
+    """A newcomer types what stands on both pages, from the first line on, in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    way = []
+    for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
+        shown = indented(page.read_text(encoding="utf-8").split("## Commands")[0])
+        assert len(shown) >= 4
+        way += [command for command in shown if command not in way]
+    for command in way:
+        run(command)
+    for name in ("checkerboard.json", "life.json", "life.v", "state.png", "report.html"):
+        assert (tmp_path / name).exists()
+
+
+@pytest.mark.slow
+def test_the_page_of_own_tasks_works_as_written(tmp_path, monkeypatch):
+    """From a class of one's own to a verified circuit."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tasks_own, "_LOADED", {})
+    page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
+    for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
+        (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)
+        (tmp_path / name).write_text(block)
+    commands = indented(page)
+    assert len(commands) == 7
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "cli", *shlex.split(command)[1:]],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        assert "Traceback" not in done.stderr
-    assert not [name for name in leaves if not (tmp_path / name).exists()]
+        said = run(command.replace("--seeds 0-3", "--seeds 0 --epochs 20"))
+        if "verify circuit" in command:
+            assert "proved equal" in said
+        if "config show" in command:
+            assert "# ones among the five cells of a cross that make a one" in said
+    summary = json.loads((tmp_path / "runs" / "vote" / "summary.json").read_text())
+    assert summary["exact_epoch"] is not None
+    own, kept = (tmp_path / "vote.py", tmp_path / "runs" / "vote" / "vote.py")
+    assert kept.read_text() == own.read_text()

@@ -5,6 +5,7 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -12,24 +13,28 @@ import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.commands.bench_profile import refuse_beside_profile, show_profile
-from cli.commands.bench_several import Asked, show_ranks, show_several
+from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.common import (
-    ADVANCED,
-    CONFIG_OPTION,
+    AUTO_WORKERS,
     AsJson,
+    ConfigOption,
     Oversubscribe,
     Set,
     Small,
     choose_config,
+    flag,
+    number,
+    option,
 )
-from cli.options.parsing import named_path, whole_number
+from cli.options.parsing import named_path
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.report import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
 from difflogic.system.measuring import LEAST_GAIN
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -49,7 +54,7 @@ class Bench(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "simulate": Entry(
-            "bench_simulate", "bench_simulate", "Measure how fast a circuit is simulated"
+            "bench_simulate:bench_simulate", "Measure how fast a circuit is simulated"
         )
     }
 
@@ -61,61 +66,46 @@ app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 def bench(
     context: typer.Context,
     small: Small = False,
-    config: Annotated[str | None, CONFIG_OPTION] = None,
+    config: ConfigOption = None,
     overrides: Set = None,
     compare: Annotated[
         str | None,
-        typer.Option(
-            metavar="WAY,…",
-            help="Compare times and results with sequential, batch, cells, steps, gates or oracle",
-            show_default=False,
+        option(
+            "WAY,…",
+            "Compare times and results with sequential, batch, cells, steps, gates or oracle",
+            shown=False,
         ),
     ] = None,
     workers: Annotated[
         str | None,
-        typer.Option(
-            "--workers",
-            metavar="N,…",
-            help="Worker threads; compares several, such as 1,2,4",
-            show_default="auto, as many as the work is worth, at most one per core",
-        ),
+        option("N,…", "Worker threads; compares several, such as 1,2,4", shown=AUTO_WORKERS),
     ] = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SECTION.KEY=VALUE,VALUE",
-            help="Compare values, and print the fastest as TOML; repeatable",
+        option(
+            "SECTION.KEY=VALUE,VALUE", "Compare values, and print the fastest as TOML; repeatable"
         ),
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Show a timeline per worker and the bottlenecks")
+        bool, flag("--profile", "Show a timeline per worker and the bottlenecks")
     ] = False,
     repeat: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1),
-            metavar="N",
-            help="Steps to measure",
-            show_default="30; 5 with the oracle",
-        ),
+        int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
     as_json: AsJson = False,
     trace: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FILE",
+            "With --profile: write a trace for Perfetto or chrome://tracing",
             parser=named_path,
-            metavar="FILE",
-            help="With --profile: write a trace for Perfetto or chrome://tracing",
-            rich_help_panel=ADVANCED,
+            rare=True,
         ),
     ] = None,
     ranks: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,…",
-            help="Compare numbers of MPI processes (needs the mpi extra)",
-            show_default=False,
-            rich_help_panel=ADVANCED,
+        option(
+            "N,…", "Compare numbers of MPI processes (needs the mpi extra)", shown=False, rare=True
         ),
     ] = None,
     oversubscribe: Oversubscribe = False,
@@ -137,11 +127,10 @@ def bench(
     asked = Asked.of(workers, compare, grid or [], ranks)
     if profile or trace is not None:
         refuse_beside_profile(profile, trace, bool(asked.several or compare))
-    flag = f"--workers {workers}"
-    one = asked.several != "workers" and workers is not None
-    given = [Override(f"parallel.workers={workers}", flag)] if one else []
     source = choose_config(config, small, "--config")
-    chosen = [*(Override(text, f"--set {text}") for text in overrides or []), *given]
+    chosen = [Override(text, f"--set {text}") for text in overrides or []]
+    if asked.several != "workers" and workers is not None:
+        chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     listed = any(axis.startswith("training.batch=") for axis in asked.grid)
     if settings.published.batch is not None and not listed:
@@ -158,14 +147,7 @@ def bench(
         return
     report = _measure(settings, compare, repeat)
     if as_json:
-        output.show_json(
-            {
-                **report.as_dict(),
-                "versions": machine.versions(),
-                "cpu": machine.cpu(),
-                "processors": machine.processors().as_dict(),
-            }
-        )
+        output.show_json(report.as_dict() | machine_facts())
     else:
         _show(report, settings)
     if report.agreement is not None and not report.agreement.equal:
@@ -196,11 +178,11 @@ def _refuse_options(context: typer.Context) -> None:
 def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
     from difflogic.library.measuring import bench as measure
 
+    way: Comparison | None = None
+    if compare is not None:
+        way = "oracle" if compare == "oracle" else "sequential"
     # The workers of a step wait for each other, so it can only stop between steps.
     with show_progress() as progress:
-        way: Comparison | None = None
-        if compare is not None:
-            way = "oracle" if compare == "oracle" else "sequential"
         return measure(settings, compare=way, repeat=asked, progress=progress)
 
 
@@ -218,77 +200,55 @@ def _show(report: Report, asked: Config) -> None:
     typer.echo(_title(report) + "\n")
     if report.compared is not None and report.compared.name == "oracle":
         typer.echo(_cut(report.config, asked) + "\n")
-    _show_times(report)
+    heads = f"ms per step | {report.path.name} min | median | max | share"
+    if report.compared is not None:
+        heads += f" | {report.compared.name} min | median | max | speed-up"
+    output.show_table(heads, rows(report))
     typer.echo()
-    width = max(len(label) for label, _ in lines(report)) + 2
-    for label, text in lines(report):
-        typer.echo(f"{label:<{width}}{text}")
+    found = lines(report)
+    output.show_lines(found, max(len(label) for label, _ in found) + 2)
 
 
 def _title(report: Report) -> str:
-    config = report.config
-    task, steps = config.task, config.automaton.steps
-    size = f"{task.height}×{task.width} cells, {steps} automaton step{'' if steps == 1 else 's'}"
-    return " · ".join(
-        [
-            config.name,
-            f"{size}, batch {config.training.batch}",
-            config.training.precision,
-            _workers(report.path.workers),
-            f"{len(report.path.steps)} repeats",
-        ]
+    config, task = report.config, report.config.task
+    return (
+        f"{config.name} · {task.height}×{task.width} cells, "
+        f"{counted(config.automaton.steps, 'automaton step')}, batch {config.training.batch} · "
+        f"{config.training.precision} · {counted(report.path.workers, 'worker')} · "
+        f"{len(report.path.steps)} repeats"
     )
 
 
 def _cut(measured: Config, asked: Config) -> str:
     """Say how the configuration was reduced for the oracle, which is slow."""
-    changes = [
-        f"{name} from {before} to {after}"
-        for name, before, after in (
-            ("automaton steps", asked.automaton.steps, measured.automaton.steps),
-            ("batch", asked.training.batch, measured.training.batch),
-        )
-        if before != after
-    ]
+    sizes = {
+        "automaton steps": (asked.automaton.steps, measured.automaton.steps),
+        "batch": (asked.training.batch, measured.training.batch),
+    }
+    changes = [f"{name} from {a} to {b}" for name, (a, b) in sizes.items() if a != b]
     if not changes:
         return "Small enough for the oracle."
     return f"Reduced for the oracle: {', '.join(changes)}."
 
 
-def _show_times(report: Report) -> None:
-    spread = ["min", "median", "max"]
-    columns = [f"{report.path.name} {spread[0]}", *spread[1:], "share"]
-    if report.compared is not None:
-        columns += [f"{report.compared.name} {spread[0]}", *spread[1:], "speed-up"]
-    table = output.new_table("ms per step", *columns)
-    for cells in rows(report):
-        if cells[0] == "all":
-            table.add_section()
-        table.add_row(*cells)
-    output.show_table(table)
-
-
 def rows(report: Report) -> list[list[str]]:
-    """Return the table's cells: a row per phase that took any time, and one for whole steps."""
-    path, compared = report.path, report.compared
-    paths = [path] if compared is None else [path, compared]
+    """Return the table's rows: one per phase that took any time, a rule, and whole steps."""
+    paths = [each for each in (report.path, report.compared) if each is not None]
+
+    def row(name: str, spreads: Sequence[Spread], speedup: float | None) -> list[str]:
+        share = 100 * spreads[0].median / paths[0].total.median
+        cells = [name, *milliseconds(spreads[0]), f"{share:.0f} %" if spreads[0].maximum else "-"]
+        return cells + [
+            cell for each in spreads[1:] for cell in (*milliseconds(each), times(speedup))
+        ]
+
     found = []
-    for phase in path.phases:
-        if not any(each.phase(phase).maximum for each in paths):
-            continue
-        cells = [PHASE_NAMES.get(phase, phase)]
-        for each in paths:
-            cells += milliseconds(each.phase(phase))
-            if each is path:
-                cells.append(share(path.phase(phase), path.total))
-        found.append(cells if compared is None else [*cells, times(report.phase_speedup(phase))])
-    whole = ["all"]
-    for each in paths:
-        whole += milliseconds(each.total)
-        if each is path:
-            whole.append(share(path.total, path.total))
-    found.append(whole if compared is None else [*whole, times(report.speedup)])
-    return found
+    for phase in report.path.phases:
+        spreads = [each.phase(phase) for each in paths]
+        if any(spread.maximum for spread in spreads):
+            name = PHASE_NAMES.get(phase, phase)
+            found.append(row(name, spreads, report.phase_speedup(phase)))
+    return [*found, [], row("all", [each.total for each in paths], report.speedup)]
 
 
 def lines(report: Report) -> list[tuple[str, str]]:
@@ -305,7 +265,10 @@ def lines(report: Report) -> list[tuple[str, str]]:
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
     if report.path.workers > 1:
-        peak += f", {every} on {_workers(report.path.workers)}"
+        peak += f", {every} on {counted(report.path.workers, 'worker')}"
+    memory = "memory unknown on this system"
+    if report.peak_memory is not None:
+        memory = f"{megabytes(report.peak_memory)} at most"
     found += [
         ("gate evaluations", f"{report.gate_rate / 1e9:.2f} billion per second"),
         ("arithmetic peak", peak),
@@ -329,20 +292,15 @@ def lines(report: Report) -> list[tuple[str, str]]:
             f"{megabytes(report.bytes_per_worker)} per worker, "
             f"{megabytes(report.bytes_shared)} shared",
         ),
-        ("process", _process(report.peak_memory)),
+        ("process", memory),
+        ("work", _work(report)),
+        ("processors", processors(machine.processors())),
         ("noise", noise(report.noise, len(report.path.steps))),
     ]
-    found.insert(-1, ("work", _work(report)))
-    found.insert(-1, ("processors", processors(machine.processors())))
     if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        found.append(
-            (
-                "",
-                f"{_workers(report.path.workers)} reach {gain:.1f} times the peak of one: they "
-                "share cores, or other programs run",
-            )
-        )
+        text = f"{counted(report.path.workers, 'worker')} reach {gain:.1f} times the peak of one: "
+        found.append(("", text + "they share cores, or other programs run"))
     return found
 
 
@@ -362,10 +320,6 @@ def _difference(agreement: Agreement) -> str:
     )
 
 
-def _process(peak: int | None) -> str:
-    return "memory unknown on this system" if peak is None else f"{megabytes(peak)} at most"
-
-
 def processors(found: machine.Processors) -> str:
     """Say what bounds the number of workers."""
     physical = f"{found.physical} cores" if found.physical < found.logical else "all cores"
@@ -374,24 +328,19 @@ def processors(found: machine.Processors) -> str:
         text += f"; {found.affinity} by CPU affinity"
     if found.quota is not None:
         text += f"; a quota of {found.quota:g}"
-    return f"{text}: {_workers(found.usable)} by default"
+    return f"{text}: {counted(found.usable, 'worker')} by default"
 
 
 def noise(share: float, repeats: int) -> str:
     """Say how far the median step is above the fastest, and what that means."""
     if repeats < FEWEST_REPEATS:
-        return f"unknown from {repeats} repeat{'' if repeats == 1 else 's'}: use --repeat 10"
+        return f"unknown from {counted(repeats, 'repeat')}: use --repeat 10"
     text = f"{100 * share:.1f} % from fastest to median step: "
     if share <= QUIET_NOISE:
         return text + "quiet"
     if share <= BUSY_NOISE:
         return text + "normal"
     return text + "busy; use the minimum, or measure again"
-
-
-def share(part: Spread, whole: Spread) -> str:
-    """Format what part of the median step a median phase takes."""
-    return f"{100 * part.median / whole.median:.0f} %" if part.maximum else "-"
 
 
 def milliseconds(spread: Spread) -> list[str]:
@@ -411,7 +360,3 @@ def times(speedup: float | None) -> str:
 def megabytes(size: int) -> str:
     """Format bytes in millions."""
     return f"{size / 1e6:.2f} MB" if size < 1e8 else f"{size / 1e6:.0f} MB"
-
-
-def _workers(count: int) -> str:
-    return f"{count} worker{'' if count == 1 else 's'}"

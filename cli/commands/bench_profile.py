@@ -10,6 +10,8 @@ import typer
 from cli.errors import note
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -21,7 +23,6 @@ COLUMNS = 96
 
 def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
     """Raise ConfigError for options that do not go together, or a file that exists."""
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
 
     if not profile:
@@ -49,7 +50,6 @@ def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json
 
 
 def _show(found: Profile) -> None:
-    from difflogic.engine.plan import counted
     from difflogic.scale.speed.profile import timeline
 
     config, workers = found.config, found.plan.workers
@@ -64,19 +64,24 @@ def _show(found: Profile) -> None:
         "\nparallel: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
         "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: hand-over\n"
     )
-    table = output.new_table("part", "kind", "ms", "share", "gain", "remedy", texts=2)
-    table.columns[-1].justify = "left"
     mean = sum(found.seconds) / len(found.seconds)
-    for part in found.bottlenecks:
-        table.add_row(
-            part.what,
-            part.kind,
-            f"{1000 * part.seconds:.3f}",
-            f"{100 * part.seconds / mean:.1f} %",
-            f"{100 * part.gain / mean:.1f} %" if part.gain else "-",
-            part.remedy,
-        )
-    output.show_table(table)
+    table = output.make_table(
+        "part | kind | ms | share | gain | remedy",
+        (
+            (
+                part.what,
+                part.kind,
+                f"{1000 * part.seconds:.3f}",
+                f"{100 * part.seconds / mean:.1f} %",
+                f"{100 * part.gain / mean:.1f} %" if part.gain else None,
+                part.remedy,
+            )
+            for part in found.bottlenecks
+        ),
+        texts=2,
+    )
+    table.columns[-1].justify = "left"
+    output.print_table(table)
     cost = f"{100 * found.cost:.1f} %" if found.cost > 0 else "less than can be measured"
     typer.echo(
         f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "

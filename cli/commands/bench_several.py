@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,20 +12,28 @@ from cli import ranks as processes
 from cli.errors import FAILURE, note
 from cli.options.parsing import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
 from cli.progress import show_progress
-from cli.terminal import output, scaling_report
+from cli.terminal import output
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
-    from difflogic.scale.speed.rows import Comparison
+    from difflogic.scale.speed.laws import Fit
+    from difflogic.scale.speed.rows import Comparison, Row
 
 ALONE = ("sequential", "oracle")
 """Ways that are shown phase by phase if compared alone."""
 OPTIONS = {"workers": "--workers", "ways": "--compare", "grid": "--grid", "ranks": "--ranks"}
-
-
 HEADS = {"workers": "workers", "ways": "way", "grid": "setting", "ranks": "ranks"}
+
+OVERSUBSCRIBED = " *"
+"""Marks a row with more workers than cores."""
+CHANGES_BITS = "parallel.chunk"
+ABOVE_CEILING = (
+    "speed-ups shown as - are above their ceiling: other programs disturbed the measurement"
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,6 @@ def show_ranks(
 ) -> None:
     """Measure several numbers of processes, which are started if they are not yet."""
     from difflogic.library.scaling import compare
-    from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import started
 
     most, size = max(asked.ranks), started()
@@ -136,20 +143,14 @@ def show_several(
 
 def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
-        output.show_json(
-            {
-                **found.as_dict(),
-                "versions": machine.versions(),
-                "cpu": machine.cpu(),
-                "processors": machine.processors().as_dict(),
-            }
-        )
+        output.show_json(found.as_dict() | machine_facts())
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
-        scaling_report.show(found, HEADS[asked.several])
+        _show_table(found, HEADS[asked.several])
+        typer.echo("\n" + "\n".join(_lines(found)))
         if asked.grid:
-            typer.echo("\n" + "\n".join(scaling_report.proposal(found)))
+            typer.echo("\n" + "\n".join(_proposal(found)))
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
         note(
@@ -159,7 +160,148 @@ def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> Non
         raise typer.Exit(FAILURE)
 
 
+def machine_facts() -> dict[str, Any]:
+    """Return what the JSON of a measurement says about the machine."""
+    return {
+        "versions": machine.versions(),
+        "cpu": machine.cpu(),
+        "processors": machine.processors().as_dict(),
+    }
+
+
 def _has_scipy() -> bool:
     from importlib.util import find_spec
 
     return find_spec("scipy") is not None
+
+
+def _show_table(found: Comparison, head: str) -> None:
+    heads = (
+        f"{head} | min | ms | max | speed-up | efficiency | ceiling | backward | speed-up | stolen"
+        " | waiting | per worker | all | samples/s | run | equal"
+    )
+    ranked = any(row.setting.ranks > 1 for row in found.rows)
+    if ranked:
+        heads += " | reduce | exchange"
+    rows = [
+        [*_cells(row, found.rows[0]), *(_exchange(row) if ranked else ())] for row in found.rows
+    ]
+    output.show_table(heads, rows, spare="samples/s | max | all | per worker")
+
+
+def _cells(row: Row, first: Row) -> list[Any]:
+    from statistics import median
+
+    plan, total, efficiency = row.plan, row.total, row.efficiency(first)
+    cells = [
+        row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
+        *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
+        _times(row.speedup(first)),
+        None if efficiency is None else f"{100 * efficiency:.0f} %",
+        _times(row.ceiling),
+        f"{1000 * median(row.backward):.2f}" if any(row.backward) else None,
+        _times(row.backward_speedup(first)),
+    ]
+    if plan is None:
+        cells += [None] * 4
+    else:
+        cells += [
+            f"{100 * row.steal_ratio:.1f} %",
+            f"{100 * row.waiting:.1f} %",
+            show_bytes(plan.bytes_per_worker),
+            show_bytes(plan.bytes * row.setting.ranks),
+        ]
+    equal = None
+    if row.difference is not None:
+        equal = "yes" if row.equal else f"NO: {row.difference:.2g}"
+    return [*cells, f"{row.samples_per_second:.0f}", _duration(row.run_seconds), equal]
+
+
+def _exchange(row: Row) -> list[Any]:
+    """Return the cells that only several ranks have: median and least milliseconds."""
+    from statistics import median
+
+    exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
+    return [f"{1000 * median(row.reduce):.2f}", exchange]
+
+
+def _lines(found: Comparison) -> list[str]:
+    """Return what stands below the table."""
+    config = found.rows[0].setting.config
+    said = [
+        "ceiling: speed-up limit from the number and size of tasks; stolen: share of tasks; "
+        f"waiting: share of workers' time; run: {config.training.epochs} epochs at the median step"
+    ]
+    if any(row.oversubscribed for row in found.rows):
+        said.append("*: oversubscribed, more workers than cores: does not predict a larger machine")
+    if any(row.hides(found.rows[0]) for row in found.rows):
+        said.append(ABOVE_CEILING)
+    last = found.rows[-1]
+    if last.exchange:
+        said.append(
+            "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
+            f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
+        )
+    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
+        said.append(f"no conclusion for other numbers of workers: {found.doubt}")
+    if found.fit is not None:
+        said += _laws(found.fit, found.fitted_oversubscribed)
+    return said
+
+
+def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
+    if fit.amdahl is None:
+        return ["Amdahl's law: needs two worker counts within the cores"]
+    counts = ", ".join(map(str, fit.workers))
+    limit = "without limit" if fit.amdahl.serial < 1e-6 else f"at most {fit.amdahl.limit:.1f}×"
+    said = [
+        f"Amdahl's law, fitted to {counts} workers: {100 * fit.amdahl.serial:.1f} % serial, {limit}"
+    ]
+    law = fit.scalability
+    if law is None:
+        return [*said, "Universal Scalability Law: needs three worker counts"]
+    best = "more is always better" if fit.best is None else f"best with {fit.best}"
+    said.append(
+        f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
+        f"{100 * law.coherency:.2f} %: {best}"
+    )
+    if oversubscribed:
+        said.append(
+            "the latter fit includes oversubscribed rows, as fewer than three rows fit the cores: "
+            "it holds for these cores only"
+        )
+    return said
+
+
+def _proposal(found: Comparison) -> list[str]:
+    """Return what is said of the fastest row, with its lines for a configuration."""
+    if len(found.rows) == 1:
+        return ["one setting: nothing to compare"]
+    best = found.best
+    if best is None:
+        return [f"no difference found: {', '.join(row.setting.label for row in found.tied)}"]
+    if CHANGES_BITS in best.setting.label:
+        return [
+            f"the fastest: {best.setting.label}",
+            f"not proposed, since {CHANGES_BITS} changes the bits of results",
+        ]
+    return ["the fastest, for a configuration:", "", *_toml_lines(best)]
+
+
+def _toml_lines(best: Row) -> list[str]:
+    sections: dict[str, list[str]] = {}
+    for part in best.setting.label.split(" "):
+        place, _, value = part.partition("=")
+        section, _, key = place.rpartition(".")
+        sections.setdefault(section, []).append(f"{key} = {value}")
+    return [line for name, keys in sections.items() for line in (f"[{name}]", *keys)]
+
+
+def _times(factor: float | None) -> str | None:
+    return None if factor is None else f"{factor:.2f}×"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

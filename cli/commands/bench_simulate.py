@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options.common import SOURCE, AsJson, Workers
-from cli.options.conditions import size_option, steps_option
-from cli.options.parsing import parse_worker_count, whole_number
+from cli.options.common import SOURCE, AsJson, Workers, number, size_option
+from cli.options.parsing import parse_worker_count
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system import machine
 from difflogic.system.measuring import LEAST_GAIN
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report
@@ -25,10 +25,10 @@ LARGE = (4096, 4096)
 def bench_simulate(
     source: Annotated[Path | None, SOURCE] = None,
     size: Annotated[Any, size_option("4096x4096")] = None,
-    steps: Annotated[int | None, steps_option("what takes about 0.25 s")] = None,
-    repeat: Annotated[
-        int, typer.Option(parser=whole_number(1), metavar="N", help="Number of measurements")
-    ] = 10,
+    steps: Annotated[
+        int | None, number("Automaton steps", 0, shown="what takes about 0.25 s")
+    ] = None,
+    repeat: Annotated[int, number("Number of measurements", 1)] = 10,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,26 +58,26 @@ def bench_simulate(
 def _show(report: Report) -> None:
     g = report.geometry
     typer.echo(
-        f"{report.name} · {report.gates} gates, {g.channels} "
-        f"channel{'' if g.channels == 1 else 's'} · {g.height}×{g.width} cells, {g.boundary} "
-        f"boundary, fire rate {report.fire_rate:g}\n"
+        f"{report.name} · {report.gates} gates, {counted(g.channels, 'channel')} · "
+        f"{g.height}×{g.width} cells, {g.boundary} boundary, fire rate {report.fire_rate:g}\n"
     )
-    table = output.new_table(
-        "billion updates/s", "min", "median", "max", "speed-up", "gates/cycle", "of peak"
-    )
+    rows = []
     for path in report.paths:
         rates = path.rates(g.cells)
-        table.add_row(
-            path.name,
-            *(f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum)),
-            f"{report.speedup(path):.1f}×",
-            f"{report.gates_per_cycle(path):.0f}",
-            f"{100 * report.share_of_peak(path):.0f} %",
+        rows.append(
+            (
+                path.name,
+                *(f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum)),
+                f"{report.speedup(path):.1f}×",
+                f"{report.gates_per_cycle(path):.0f}",
+                f"{100 * report.share_of_peak(path):.0f} %",
+            )
         )
-    output.show_table(table)
+    output.show_table(
+        "billion updates/s | min | median | max | speed-up | gates/cycle | of peak", rows
+    )
     typer.echo()
-    for label, text in lines(report):
-        typer.echo(f"{label:<16}{text}")
+    output.show_lines(lines(report), 16)
 
 
 def lines(report: Report) -> list[tuple[str, str]]:
@@ -112,6 +112,6 @@ def lines(report: Report) -> list[tuple[str, str]]:
                 "other programs are running",
             )
         )
-    for check in report.checks:
-        found.append(("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}"))
-    return found
+    return found + [
+        ("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}") for check in report.checks
+    ]

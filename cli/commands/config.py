@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cli.options.common import AllowCode, AsJson, Recipe, Set, Small, choose_config
+from cli.options.common import AllowCode, AsJson, Recipe, Set, ShippedConfig, Small, choose_config
 from cli.terminal import output
 
 if TYPE_CHECKING:
@@ -32,42 +32,25 @@ def list_(as_json: AsJson = False) -> None:
             }
         )
         return
-    table = output.new_table(
-        "experiment",
-        "task",
-        "published",
-        "grid",
-        "channels",
-        "steps",
-        "gates",
-        "per cell",
-        "epochs",
-        "batch",
-        "time",
-        texts=3,
-    )
-    for experiment in experiments:
-        table.add_row(*_row(experiment))
     output.show_table(
-        table, ("per cell", "batch", "steps", "channels", "published", "epochs", "grid", "gates")
+        "experiment | task | published | grid | channels | steps | gates | per cell | epochs"
+        " | batch | time",
+        map(_row, experiments),
+        texts=3,
+        spare="per cell | batch | steps | channels | published | epochs | grid | gates",
     )
     typer.echo()
-    table = output.new_table("picture", "grid", "loss channels", "ones")
-    for picture in pictures:
-        size = f"{picture.height}×{picture.width}"
-        table.add_row(picture.name, size, str(picture.loss_channels), str(picture.ones))
-    output.show_table(table)
+    output.show_table(
+        "picture | grid | loss channels | ones",
+        (
+            (each.name, f"{each.height}×{each.width}", each.loss_channels, each.ones)
+            for each in pictures
+        ),
+    )
 
 
 def show(
-    config: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CONFIG",
-            help="Name of a shipped configuration, or TOML file",
-            show_default="checkerboard",
-        ),
-    ] = None,
+    config: ShippedConfig = None,
     small: Small = False,
     recipe: Recipe = None,
     overrides: Set = None,
@@ -95,7 +78,7 @@ def docs() -> None:
     typer.echo(document(), nl=False)
 
 
-def _row(experiment: Experiment) -> list[str]:
+def _row(experiment: Experiment) -> list[Any]:
     config, architecture = experiment.config, experiment.config.architecture
     task, automaton, training = config.task, config.automaton, config.training
     kind = experiment.task.title
@@ -106,12 +89,12 @@ def _row(experiment: Experiment) -> list[str]:
         kind,
         _published(experiment),
         f"{task.height}×{task.width}",
-        str(automaton.channels),
-        str(automaton.steps),
-        str(architecture.parameters),
-        str(architecture.gates),
-        str(experiment.attempt_epochs),
-        str(training.batch),
+        automaton.channels,
+        automaton.steps,
+        architecture.parameters,
+        architecture.gates,
+        experiment.attempt_epochs,
+        training.batch,
         f"{experiment.seconds:.0f} s" if experiment.seconds >= 1 else "< 1 s",
     ]
 

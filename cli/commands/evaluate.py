@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.errors import FAILURE
-from cli.options.common import MOST_SEED, AllowCode, AsJson, TrainedSource
-from cli.options.parsing import whole_number
+from cli.options.common import MOST_SEED, AllowCode, AsJson, TrainedSource, flag, number, option
 from cli.progress import show_progress
 from cli.terminal import convergence_report, display, output, report
 from cli.terminal.warming import announce_hard
@@ -21,34 +20,21 @@ def evaluate(
     run: TrainedSource,
     tests: Annotated[
         list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="NAME",
-            help="exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
+        option(
+            "NAME",
+            "exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
             "repeatable",
-            show_default="all that apply",
+            "--test",
+            shown="all that apply",
         ),
     ] = None,
     starts: Annotated[
         int | None,
-        typer.Option(
-            parser=whole_number(1, 65536),
-            metavar="N",
-            help="Start states per test",
-            show_default="64; 16 on large grids, 8 for robustness",
-        ),
+        number("Start states per test", 1, 65536, shown="64; 16 on large grids, 8 for robustness"),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(0, MOST_SEED),
-            metavar="N",
-            help="Random seed",
-            show_default="the run's",
-        ),
-    ] = None,
+    seed: Annotated[int | None, number("Random seed", 0, MOST_SEED, shown="the run's")] = None,
     require_exact: Annotated[
-        bool, typer.Option("--require-exact", help="Exit 1 unless the circuit is exact")
+        bool, flag("--require-exact", "Exit 1 unless the circuit is exact")
     ] = False,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
@@ -124,50 +110,32 @@ def _remarks(test: Mapping[str, Any]) -> list[str]:
 
 
 def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
-    table = output.new_table(
-        "test",
-        "grid",
-        "fire rate",
-        "step",
-        "wrong cells",
-        "of",
-        "right",
-        "wrong starts",
-        "of",
-        "decides",
+    output.show_table(
+        "test | grid | fire rate | step | wrong cells | of | right | wrong starts | of | decides",
+        (
+            (
+                count["what"],
+                f"{count['height']}×{count['width']}",
+                f"{count['fire_rate']:g}",
+                count["step"],
+                count["wrong_cells"],
+                count["cells"],
+                display.percent(1 - count["wrong_cells"] / count["cells"]),
+                count["wrong_starts"],
+                count["starts"],
+                {None: None, True: "yes", False: "no"}[count.get("decisive")],
+            )
+            for count in counts
+        ),
     )
-    for count in counts:
-        decisive = count.get("decisive")
-        table.add_row(
-            count["what"],
-            f"{count['height']}×{count['width']}",
-            f"{count['fire_rate']:g}",
-            str(count["step"]),
-            str(count["wrong_cells"]),
-            str(count["cells"]),
-            display.percent(1 - count["wrong_cells"] / count["cells"]),
-            str(count["wrong_starts"]),
-            str(count["starts"]),
-            "-" if decisive is None else "yes" if decisive else "no",
-        )
-    output.show_table(table)
 
 
 def _show_robustness(test: Mapping[str, Any]) -> None:
-    table = output.new_table("mean wrong cells", "ours", "lowest", "highest", "published", "of")
-    trained, published = test["trained"], test["published"]
-    table.add_row(
-        trained,
-        f"{test['mean_wrong_cells']:.1f}",
-        f"{test['best_start']:.1f}",
-        f"{test['worst_start']:.1f}",
-        str(published[trained]),
-        str(test["cells"]),
-    )
-    for name, mean in published.items():
-        if name != trained:
-            table.add_row(name, "-", "-", "-", str(mean), str(test["cells"]))
-    output.show_table(table)
+    published = dict(test["published"])
+    ours = [f"{test[key]:.1f}" for key in ("mean_wrong_cells", "best_start", "worst_start")]
+    rows = [(test["trained"], *ours, published.pop(test["trained"]), test["cells"])]
+    rows += [(name, None, None, None, mean, test["cells"]) for name, mean in published.items()]
+    output.show_table("mean wrong cells | ours | lowest | highest | published | of", rows)
     typer.echo(
         f"  steps {test['first_step']} to {test['steps']} at fire rate {test['fire_rate']:g} on "
         f"{test['height']}×{test['width']} cells; lowest and highest of {test['starts']} starts"
@@ -176,25 +144,16 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
 
 def _show_gates(test: Mapping[str, Any]) -> None:
     scopes, published = test["scopes"], test["published_active_gates"]
-    table = output.new_table("active gates", "perception", "update", "both", "published")
+    rows: list[Sequence[Any]] = []
     for scope, name in SCOPES.items():
-        parts = scopes[scope]
-        table.add_row(
-            name,
-            *(str(parts[part]["active"]) for part in ("perception", "update", "both")),
-            str(published) if scope == "all" and published is not None else "-",
-        )
-    output.show_table(table)
+        active = [scopes[scope][part]["active"] for part in ("perception", "update", "both")]
+        rows.append((name, *active, published if scope == "all" else None))
+    output.show_table("active gates | perception | update | both | published", rows)
     typer.echo()
-    columns = [(part, scope) for part in ("perception", "update") for scope in SCOPES]
-    heads = [
-        f"{part}: {name}" if name == SCOPES["all"] else name
-        for part in ("perception", "update")
-        for name in SCOPES.values()
-    ]
-    table = output.new_table("op", *heads)
+    rows = []
     for op in scopes["all"]["both"]["ops"]:
-        row = [scopes[scope][part]["ops"][op] for part, scope in columns]
-        if any(row):
-            table.add_row(op, *map(str, row))
-    output.show_table(table)
+        counts = [scopes[s][part]["ops"][op] for part in ("perception", "update") for s in SCOPES]
+        if any(counts):
+            rows.append((op, *counts))
+    names = " | ".join(SCOPES.values())
+    output.show_table(f"op | perception: {names} | update: {names}", rows)

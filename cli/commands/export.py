@@ -10,7 +10,6 @@ import typer
 
 from cli.errors import note
 from cli.options.common import (
-    ADVANCED,
     AsJson,
     Effort,
     EffortName,
@@ -18,10 +17,13 @@ from cli.options.common import (
     Source,
     TimeLimit,
     Unsimplified,
+    flag,
+    option,
 )
 from cli.options.parsing import format_channels, parse_size
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.system.errors import ConfigError
 
 MOST_SIDE = 65536
 """The same limit as in circuit files."""
@@ -32,10 +34,8 @@ def _list_formats(wanted: bool) -> None:
         return
     from difflogic.formats import FORMATS
 
-    table = output.new_table("format", "files", "what", texts=3)
-    for format in FORMATS.values():
-        table.add_row(format.name, f"*{format.suffix}", format.summary)
-    output.show_table(table)
+    rows = ((each.name, f"*{each.suffix}", each.summary) for each in FORMATS.values())
+    output.show_table("format | files | what", rows, texts=3)
     raise typer.Exit
 
 
@@ -43,17 +43,12 @@ def export(
     source: Source,
     name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="NAME",
-            help="Format; --list shows all",
-            show_default="from the suffix of FILE",
+        option(
+            "NAME", "Format; --list shows all", "--format", "-f", shown="from the suffix of FILE"
         ),
     ] = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write", show_default="stdout"),
+        Path | None, option("FILE", "File to write", "--output", "-o", shown="stdout")
     ] = None,
     unsimplified: Unsimplified = False,
     effort: Effort = EffortName.normal,
@@ -61,24 +56,19 @@ def export(
     force: Force = False,
     array: Annotated[
         str | None,
-        typer.Option(
-            metavar="HxW",
-            help="Verilog: default grid size of the module",
-            show_default="as trained",
-            rich_help_panel=ADVANCED,
-        ),
+        option("HxW", "Verilog: default grid size of the module", shown="as trained", rare=True),
     ] = None,
     comparable: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--comparable",
-            help="BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools",
-            rich_help_panel=ADVANCED,
+            "BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools",
+            rare=True,
         ),
     ] = False,
     as_json: AsJson = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
+        bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)
     ] = False,
 ) -> None:
     """Write a circuit for other tools.
@@ -106,36 +96,37 @@ def export(
         )
     automaton, format, data = found.automaton, found.format, found.data
     circuit = automaton.circuit
-    facts = {
-        "format": format.name,
-        "file": None if file is None else str(file),
-        "bytes": len(data),
-        "gates": circuit.gates,
-        "depth": circuit.depth,
-        "inputs": len(circuit.read_inputs),
-        "channels": list(circuit.labels),
-        "visible": list(automaton.visible),
-    }
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the format cannot store the channel numbers {format_channels(circuit.labels)}: give "
             "them to dct import as --channels"
         )
     if as_json:
-        output.show_json(facts)
+        output.show_json(
+            {
+                "format": format.name,
+                "file": str(file),
+                "bytes": len(data),
+                "gates": circuit.gates,
+                "depth": circuit.depth,
+                "inputs": len(circuit.read_inputs),
+                "channels": list(circuit.labels),
+                "visible": list(automaton.visible),
+            }
+        )
         return
     if file is None:
         _print(data)
+    where = "" if file is None else f": {file}"
     note(
-        f"{automaton.name} as {format.name}: gates {circuit.gates} · "
-        f"depth {circuit.depth} · inputs {facts['inputs']} · channels {circuit.channels} · "
-        f"{len(data)} bytes" + (f": {file}" if file is not None else "")
+        f"{automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
+        f"inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
+        f"{len(data)} bytes{where}"
     )
 
 
 def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
     from difflogic.formats import FORMATS
-    from difflogic.system.errors import ConfigError
 
     if as_json and file is None:
         raise ConfigError("--json describes a written file: name one with --output")
@@ -145,8 +136,6 @@ def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
 
 def _print(data: bytes) -> None:
     """Write to stdout unchanged: no replaced characters, no translated line ends."""
-    from difflogic.system.errors import ConfigError
-
     try:
         text = data.decode()
     except UnicodeDecodeError:

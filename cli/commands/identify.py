@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +10,12 @@ import typer
 
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
-from cli.options.common import AsJson, Effort, EffortName, Force
-from cli.options.parsing import whole_number
+from cli.options.common import AsJson, Effort, EffortName, Force, flag, number, option
+from cli.progress import show_progress
 from cli.terminal import output
-from cli.terminal.counter import Counter
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
-    from difflogic.library.progress import Progress, ProgressCallback
 
 MOST_LISTED = 8
 """Entries of a kind that are printed; JSON has all."""
@@ -61,52 +57,31 @@ def identify(
         ),
     ],
     neighbourhood: Annotated[
-        Neighbourhood, typer.Option(help="Cells that the rule reads")
+        Neighbourhood, option(None, "Cells that the rule reads")
     ] = Neighbourhood.moore,
     symmetry: Annotated[
-        Symmetry, typer.Option(help="Neighbourhoods that the rule treats alike")
+        Symmetry, option(None, "Neighbourhoods that the rule treats alike")
     ] = Symmetry.none,
     states: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(2, 16),
-            metavar="K",
-            help="States of a cell",
-            show_default="as many as occur",
-        ),
+        int | None, number("States of a cell", 2, 16, shown="as many as occur")
     ] = None,
     boundary: Annotated[
-        Beyond, typer.Option(help="What lies beyond the edge of the frames")
+        Beyond, option(None, "What lies beyond the edge of the frames")
     ] = Beyond.periodic,
-    gap: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(1, 64), metavar="STEPS", help="Steps from one frame to the next"
-        ),
-    ] = 1,
+    gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1,
     noise: Annotated[
-        bool, typer.Option("--noise", help="Allow wrong cells in the recording, as few as possible")
+        bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            min=0.0, max=1.0, metavar="BRIGHTNESS", help="Take brighter cells as 1, others as 0"
-        ),
+        option("SHARE", "Take cells of at least this brightness as 1", min=0.0, max=1.0),
     ] = None,
-    cell: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(1, 4096), metavar="PIXELS", help="Side of a cell in an image"
-        ),
-    ] = 1,
-    to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON")
-    ] = None,
+    cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1,
+    to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
     force: Force = False,
     effort: Effort = EffortName.normal,
     time_limit: Annotated[
-        float | None,
-        typer.Option(min=0.001, max=1e9, metavar="SECONDS", help="Time limit of the solver"),
+        float | None, option("SECONDS", "Time limit of the solver", min=0.001, max=1e9)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +96,10 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-    with Interruption("this question", patience=None) as interruption, _counted() as progress:
+    with (
+        Interruption("this question", patience=None) as interruption,
+        show_progress(stop_at_once=True, raises=False) as progress,
+    ):
         found = run(
             recording,
             neighbourhood.value,
@@ -148,29 +126,6 @@ def identify(
             note(f"saved {to}")
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)
-
-
-@contextmanager
-def _counted() -> Iterator[ProgressCallback]:
-    """Yield a progress callback that shows each part's count."""
-    from cli.terminal.warming import announce_search
-    from difflogic.library.simplifying import SIMPLIFYING
-
-    part = ""
-    counter: Counter | None = None
-    with ExitStack() as counters:
-
-        def show(progress: Progress) -> None:
-            nonlocal part, counter
-            if counter is None or progress.what != part:
-                counters.close()
-                part = progress.what
-                if part == SIMPLIFYING:
-                    announce_search()
-                counter = counters.enter_context(Counter(part, progress.total))
-            counter.update(progress.done)
-
-        yield show
 
 
 def lines(found: Identified) -> list[str]:

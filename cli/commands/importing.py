@@ -3,73 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cli.errors import note
-from cli.options.common import AsJson, Force
+from cli.options.common import AsJson, Force, option
 from cli.options.parsing import format_channels, parse_channels
 from cli.terminal import output
-
-if TYPE_CHECKING:
-    from difflogic.formats.importing import Imported
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 
 
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Circuit JSON of dct or logicars")],
     to: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="CIRCUIT.json", help="File to write", show_default="stdout"
-        ),
+        Path | None, option("CIRCUIT.json", "File to write", "--output", "-o", shown="stdout")
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="auto, dct or logicars")
-    ] = "auto",
+    format_: Annotated[str, option("NAME", "auto, dct or logicars", "--format")] = "auto",
     name: Annotated[
-        str | None, typer.Option(help="Name of the automaton", show_default="the file's name")
+        str | None, option(None, "Name of the automaton", shown="the file's name")
     ] = None,
     boundary: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Beyond the grid's edge: zero or periodic", show_default="zero"
-        ),
+        str | None, option("NAME", "Beyond the grid's edge: zero or periodic", shown="zero")
     ] = None,
-    height: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows of the grid", show_default="16")
-    ] = None,
-    width: Annotated[
-        int | None, typer.Option(metavar="N", help="Columns of the grid", show_default="16")
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(metavar="N", help="Steps to the target", show_default="20")
-    ] = None,
+    height: Annotated[int | None, option("N", "Rows of the grid", shown="16")] = None,
+    width: Annotated[int | None, option("N", "Columns of the grid", shown="16")] = None,
+    steps: Annotated[int | None, option("N", "Steps to the target", shown="20")] = None,
     fire_rate: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Share of cells that update in a step", show_default="1"),
+        float | None, option("P", "Share of cells that update in a step", shown="1")
     ] = None,
     start: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Start state: random, center or zeros", show_default="random"
-        ),
+        str | None, option("NAME", "Start state: random, center or zeros", shown="random")
     ] = None,
     channels: Annotated[
         str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Channel numbers in the file's order, such as 0,4-7",
-            show_default="from the file, or from 0 on",
+        option(
+            "LIST",
+            "Channel numbers in the file's order, such as 0,4-7",
+            shown="from the file, or from 0 on",
         ),
     ] = None,
     visible: Annotated[
         list[int] | None,
-        typer.Option(
-            metavar="CHANNEL",
-            help="Channel to judge the automaton by; repeatable",
-            show_default="0",
-        ),
+        option("CHANNEL", "Channel to judge the automaton by; repeatable", shown="0"),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -81,7 +58,6 @@ def import_(
     """
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_output, write_whole
 
     if as_json and to is None:
@@ -106,31 +82,26 @@ def import_(
         typer.echo(text, nl=False)
     else:
         write_whole(to, lambda out: out.write(text.encode()))
-    _note(imported)
-    if as_json:
-        output.show_json({"file": str(file), "output": str(to), **_summary(imported)})
-
-
-def _summary(imported: Imported) -> dict[str, Any]:
     circuit = imported.automaton.circuit
-    return {
-        "format": imported.format,
-        "name": imported.automaton.name,
-        "channels": circuit.channels,
-        "gates": circuit.gates,
-        "depth": circuit.depth,
-        "assumed": dict(imported.assumed),
-    }
-
-
-def _note(imported: Imported) -> None:
-    found = _summary(imported)
     note(
-        f"read from {found['format']}: {found['gates']} gates, depth {found['depth']}, "
-        f"{found['channels']} channel{'s' if found['channels'] > 1 else ''}"
+        f"read from {imported.format}: {circuit.gates} gates, depth {circuit.depth}, "
+        f"{counted(circuit.channels, 'channel')}"
     )
     if imported.assumed:
         note(f"assumed, as the file does not say: {_as_options(imported.assumed)}")
+    if as_json:
+        output.show_json(
+            {
+                "file": str(file),
+                "output": str(to),
+                "format": imported.format,
+                "name": imported.automaton.name,
+                "channels": circuit.channels,
+                "gates": circuit.gates,
+                "depth": circuit.depth,
+                "assumed": dict(imported.assumed),
+            }
+        )
 
 
 def _as_options(values: Any) -> str:

@@ -4,58 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from cli.options.common import ADVANCED, MOST_SEED, AsJson, Source, Unsimplified
-from cli.options.parsing import whole_number
+from cli.options.common import AsJson, Seed, Source, Unsimplified, flag, number, option
 from cli.progress import show_progress
 
 
 def inspect(
     source: Source,
     unsimplified: Unsimplified = False,
-    channel: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(0), metavar="N", help="Print only the equations of this channel"
-        ),
-    ] = None,
-    limit: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0),
-            metavar="N",
-            help="Most equations and channels to print; 0 for all",
-        ),
-    ] = 24,
+    channel: Annotated[int | None, number("Print only the equations of this channel", 0)] = None,
+    limit: Annotated[int, number("Most equations and channels to print; 0 for all", 0)] = 24,
     periods: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(1, 12),
-            metavar="N",
-            help="Search for fixed points with periods up to N×N cells",
-        ),
+        int, number("Search for fixed points with periods up to N×N cells", 1, 12)
     ] = 4,
     seconds: Annotated[
         float | None,
-        typer.Option(
-            "--time-limit",
-            min=0.001,
-            metavar="SECONDS",
-            help="Time limit of each part",
-            show_default="10",
-        ),
+        option("SECONDS", "Time limit of each part", "--time-limit", min=0.001, shown="10"),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=whole_number(0, MOST_SEED), metavar="N", help="Random seed")
-    ] = 0,
+    seed: Seed = 0,
     as_ascii: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--ascii",
-            help="Write ~ & | ^ for not, and, or, xor",
-            show_default="only if the terminal needs it",
-            rich_help_panel=ADVANCED,
+            "Write ~ & | ^ for not, and, or, xor",
+            shown="only if the terminal needs it",
+            rare=True,
         ),
     ] = False,
     as_json: AsJson = False,
@@ -66,7 +38,7 @@ def inspect(
     circuit of a run or a model is simplified first, and loses the channels that the visible ones do
     not depend on. A circuit file is taken as is.
     """
-    from cli.terminal import inspection, inspection_data, output
+    from cli.terminal import inspection, output
     from difflogic.inspection import Limits
     from difflogic.library.inspecting import channel_equation
     from difflogic.library.inspecting import inspect as examine
@@ -80,7 +52,7 @@ def inspect(
                 loaded, channel, unsimplified=unsimplified, time_limit=seconds, progress=progress
             )
         if as_json:
-            output.show_json({"equations": inspection_data.equations_data(chosen, signs)})
+            output.show_json({"equations": inspection.equations_data(chosen, signs)})
         else:
             inspection.show_equations(chosen, limit, signs)
         return
@@ -90,6 +62,6 @@ def inspect(
             loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
         ).inspection
     if as_json:
-        output.show_json(inspection_data.data(found, loaded.automaton, signs))
+        output.show_json(inspection.data(found, loaded.automaton, signs))
     else:
         inspection.show(found, loaded.automaton, limit, signs)

@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import note
-from cli.options.common import ADVANCED, AllowCode, AsJson, Set, Small, Workers, choose_config
-from cli.options.parsing import MOST_WORKERS, named_path, whole_number
+from cli.options.common import (
+    AllowCode,
+    AsJson,
+    Set,
+    ShippedConfig,
+    Small,
+    Workers,
+    choose_config,
+    number,
+    option,
+)
+from cli.options.parsing import MOST_WORKERS, named_path
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.library.planning import Planned
@@ -22,53 +34,31 @@ if TYPE_CHECKING:
 
 
 def plan(
-    config: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CONFIG",
-            help="Name of a shipped configuration, or TOML file",
-            show_default="checkerboard",
-        ),
-    ] = None,
+    config: ShippedConfig = None,
     small: Small = False,
     overrides: Set = None,
     workers: Workers = None,
     machine: Annotated[
         str | None,
-        typer.Option(
-            metavar="KEY=VALUE,…",
-            help="Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
-            show_default="this one",
+        option(
+            "KEY=VALUE,…",
+            "Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
+            shown="this one",
         ),
     ] = None,
     measure: Annotated[
-        bool, typer.Option("--measure/--no-measure", help="Measure some steps to estimate times")
+        bool, option(None, "Measure some steps to estimate times", "--measure/--no-measure")
     ] = True,
     simulate: Annotated[
         str | None,
-        typer.Option(
-            metavar="N-M",
-            help="Simulate a step on N to M workers, such as 1-128, with each strategy",
-        ),
+        option("N-M", "Simulate a step on N to M workers, such as 1-128, with each strategy"),
     ] = None,
     ranks: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(2, 4096),
-            metavar="N",
-            help="Estimate whether N machines pay off",
-            show_default=False,
-        ),
+        int | None, number("Estimate whether N machines pay off", 2, 4096, shown=False)
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option(
-            "--svg",
-            parser=named_path,
-            metavar="FILE",
-            help="With --simulate: draw the speed-ups",
-            rich_help_panel=ADVANCED,
-        ),
+        option("FILE", "With --simulate: draw the speed-ups", parser=named_path, rare=True),
     ] = None,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
@@ -118,8 +108,6 @@ def plan(
 
 
 def _between(text: str) -> tuple[int, int]:
-    from difflogic.system.errors import ConfigError
-
     found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
         raise ConfigError(
@@ -130,7 +118,6 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_new_output
     from difflogic.view.plotting.style import require_matplotlib
 
@@ -143,13 +130,10 @@ def _check_svg(svg: Path | None, simulate: str | None) -> None:
 
 def _show(found: Planned) -> None:
     typer.echo(_title(found) + "\n")
-    table = output.new_table("", "decided", "because", texts=3)
-    for each in found.decisions:
-        table.add_row(each.what, each.value, each.why)
-    output.show_table(table)
+    rows = ((each.what, each.value, each.why) for each in found.decisions)
+    output.show_table(" | decided | because", rows, texts=3)
     typer.echo()
-    for label, text in lines(found):
-        typer.echo(f"{label:<18}{text}")
+    output.show_lines(lines(found), 18)
     if found.curves is not None:
         from difflogic.scale.speed.curves import text_curves
 
@@ -168,7 +152,7 @@ def comparison(curves: Curves) -> list[str]:
     for count, error in curves.errors.items():
         off = "" if abs(error) <= WITHIN else f", more than {100 * WITHIN:.0f} %: a busy machine?"
         said.append(
-            f"{count} worker{'' if count == 1 else 's'}: {1000 * curves.planned[count]:.2f} ms "
+            f"{counted(count, 'worker')}: {1000 * curves.planned[count]:.2f} ms "
             f"simulated, {1000 * curves.measured[count]:.2f} ms measured at best: "
             f"{100 * error:+.0f} %{off}"
         )
@@ -181,8 +165,6 @@ def comparison(curves: Curves) -> list[str]:
 
 
 def _title(found: Planned) -> str:
-    from difflogic.engine.plan import counted
-
     plan, config = found.plan, found.config
     where = "another machine" if plan.machine.described else "this machine"
     cores = counted(plan.machine.cores, "core")
@@ -219,7 +201,6 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 def network_lines(found: Network) -> list[tuple[str, str]]:
     """Say whether more machines pay off."""
     from difflogic.scale.speed.network import BANDWIDTH
-    from difflogic.system.quantities import show_bytes
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.common import Force
+from cli.options.common import Force, option
 from cli.terminal.warming import announce_hard
 
 
@@ -20,10 +20,7 @@ def plot(
             help='Run directory ("last" for the newest), model file, or sweep directory',
         ),
     ],
-    file: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .svg, .png or .pdf"),
-    ],
+    file: Annotated[Path, option("FILE", "File to write: .svg, .png or .pdf", "--output", "-o")],
     force: Force = False,
 ) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
@@ -32,11 +29,11 @@ def plot(
     and the ops of perception and update, with the published numbers. A sweep's figure shows the
     share of seeds that are exact by epoch, with intervals, and gates against epochs.
     """
+    from difflogic.library.outputs import require_output
     from difflogic.library.plotting import plot as draw
-    from difflogic.library.plotting import require_figure
-    from difflogic.view.plotting.style import require_matplotlib
+    from difflogic.view.plotting.style import SUFFIXES, require_matplotlib
 
-    require_figure(file, force)
+    require_output(file, SUFFIXES, force)
     require_matplotlib()
     announce_hard()
     found = draw(source, file, force=force)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cli.errors import note
-from cli.options.common import AsJson, Force, Source, with_options
-from cli.options.conditions import ConditionOptions
-from cli.options.parsing import parse_channels, whole_number
+from cli.options.common import (
+    AsJson,
+    ConditionOptions,
+    Force,
+    Source,
+    flag,
+    number,
+    option,
+    with_options,
+)
+from cli.options.parsing import parse_channels
 from cli.progress import show_progress
 from cli.terminal import output
 
@@ -19,49 +25,32 @@ from cli.terminal import output
 def render(
     source: Source,
     file: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Animation (.gif, .apng, .webp) or strip (.png)"
-        ),
+        Path, option("FILE", "Animation (.gif, .apng, .webp) or strip (.png)", "--output", "-o")
     ],
     options: ConditionOptions,
     larger: Annotated[
-        bool, typer.Option("--larger", help="Show a grid of four times the side next to it")
+        bool, flag("--larger", "Show a grid of four times the side next to it")
     ] = False,
-    every: Annotated[
-        int, typer.Option(parser=whole_number(1), metavar="N", help="Show every Nth step")
-    ] = 1,
+    every: Annotated[int, number("Show every Nth step", 1)] = 1,
     at: Annotated[
         str | None,
-        typer.Option(
-            metavar="STEPS",
-            help="Show only these steps, such as 0,5,10-12",
-            show_default="all; six in a strip",
-        ),
+        option("STEPS", "Show only these steps, such as 0,5,10-12", shown="all; six in a strip"),
     ] = None,
     channels: Annotated[
         str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Channels to show: up to three as colours, any number with --sheet",
-            show_default="the visible ones",
+        option(
+            "LIST",
+            "Channels to show: up to three as colours, any number with --sheet",
+            shown="the visible ones",
         ),
     ] = None,
     sheet: Annotated[
-        bool, typer.Option("--sheet", help="Draw each channel separately, hidden ones too")
+        bool, flag("--sheet", "Draw each channel separately, hidden ones too")
     ] = False,
     scale: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1, 4096),
-            metavar="N",
-            help="Pixels per cell",
-            show_default="about 256 pixels in all",
-        ),
+        int | None, number("Pixels per cell", 1, 4096, shown="about 256 pixels in all")
     ] = None,
-    fps: Annotated[
-        float, typer.Option(min=0.1, max=50, metavar="N", help="Frames per second")
-    ] = 10,
+    fps: Annotated[float, option("N", "Frames per second", min=0.1, max=50)] = 10,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cli.errors import note
-from cli.options.common import AllowCode, AsJson, Effort, EffortName, Force, Source, TimeLimit
+from cli.options.common import (
+    AllowCode,
+    AsJson,
+    Effort,
+    EffortName,
+    Force,
+    Source,
+    TimeLimit,
+    flag,
+    option,
+)
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import announce_hard
@@ -16,14 +24,12 @@ from cli.terminal.warming import announce_hard
 
 def report(
     source: Source,
-    file: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.html", help="File to write")
-    ] = Path("report.html"),
+    file: Annotated[Path, option("FILE.html", "File to write", "--output", "-o")] = Path(
+        "report.html"
+    ),
     effort: Effort = EffortName.normal,
     time_limit: TimeLimit = None,
-    without_tests: Annotated[
-        bool, typer.Option("--without-tests", help="Skip the tests of dct eval")
-    ] = False,
+    without_tests: Annotated[bool, flag("--without-tests", "Skip the tests of dct eval")] = False,
     force: Force = False,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
@@ -34,10 +40,11 @@ def report(
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains.
     """
+    from difflogic.library.outputs import require_output
+    from difflogic.library.reporting import SUFFIXES
     from difflogic.library.reporting import report as write
-    from difflogic.library.reporting import require_page
 
-    require_page(file, force)
+    require_output(file, SUFFIXES, force)
     if not without_tests:
         announce_hard()
     with show_progress() as progress:

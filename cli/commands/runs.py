@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,43 +35,29 @@ def runs(
     if not found:
         note(f"{directory}: no runs yet: dct train NAME makes one")
         return
-    table = output.new_table(
-        "run",
-        "begun",
-        "experiment",
-        "state",
-        "seed",
-        "epochs",
-        "exact",
-        "active gates",
-        "seconds",
-        texts=4,
-    )
-    for listed in found:
-        table.add_row(*(_one_line(text) for text in _row(listed)))
     # A default name already tells the experiment, the seed and the time.
-    output.show_table(table, ("begun", "experiment", "seed", "active gates", "epochs", "seconds"))
+    output.show_table(
+        "run | begun | experiment | state | seed | epochs | exact | active gates | seconds",
+        map(_row, found),
+        texts=4,
+        spare="begun | experiment | seed | active gates | epochs | seconds",
+    )
 
 
-def _row(listed: Listed) -> list[str]:
-    exact = {True: "yes", False: "no", None: "-"}[listed.exact]
+def _row(listed: Listed) -> list[Any]:
     return [
-        str(listed.path),
+        _one_line(str(listed.path)),
         f"{listed.begun.astimezone():%Y-%m-%d %H:%M}",
-        listed.experiment or "-",
+        _one_line(listed.experiment or "-"),
         listed.state,
-        _number(listed.seed),
-        _number(listed.epochs),
-        exact,
-        _number(listed.active_gates),
-        "-" if listed.seconds is None else f"{listed.seconds:.1f}",
+        listed.seed,
+        listed.epochs,
+        {True: "yes", False: "no", None: None}[listed.exact],
+        listed.active_gates,
+        None if listed.seconds is None else f"{listed.seconds:.1f}",
     ]
 
 
 def _one_line(text: str) -> str:
     """Return a text without control characters, line ends and tabs included."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _number(value: int | None) -> str:
-    return "-" if value is None else str(value)

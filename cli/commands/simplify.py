@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,12 +11,12 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.common import ADVANCED, AsJson, Effort, EffortName, Force, Source, TimeLimit
+from cli.options.common import AsJson, Effort, EffortName, Force, Source, TimeLimit, option
 from cli.progress import show_progress
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.circuit.circuit import LogicCircuit
+    from difflogic.circuit.circuit import Circuit
     from difflogic.library.simplifying import Simplified
 
 
@@ -27,20 +28,13 @@ class Rival(StrEnum):
 
 def simplify(
     source: Source,
-    to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the circuit as JSON")
-    ] = None,
+    to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
     force: Force = False,
     effort: Effort = EffortName.normal,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
     compare: Annotated[
-        Rival | None,
-        typer.Option(
-            help="Compare with another program's result",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
+        Rival | None, option(None, "Compare with another program's result", shown=False, rare=True)
     ] = None,
 ) -> None:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
@@ -104,7 +98,7 @@ def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, 
     }
 
 
-def measures(circuit: LogicCircuit) -> dict[str, Any]:
+def measures(circuit: Circuit) -> dict[str, Any]:
     """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
     return {
         "gates": circuit.gates,
@@ -117,13 +111,12 @@ def measures(circuit: LogicCircuit) -> dict[str, Any]:
 
 
 def _show(found: Simplified, rival: dict[str, Any] | None) -> None:
-    table = output.new_table("stage", "gates", "active", "depth", "channels", "and", "xor", "other")
-    for stage in found.simplification.stages:
-        table.add_row(stage.name, *_cells(measures(stage.circuit)))
+    rows: list[Sequence[Any]] = [
+        (stage.name, *_cells(measures(stage.circuit))) for stage in found.simplification.stages
+    ]
     if rival is not None:
-        table.add_section()
-        table.add_row(f"by {rival['program']}, {rival['seconds']:.1f} s", *_cells(rival))
-    output.show_table(table)
+        rows += [(), (f"by {rival['program']}, {rival['seconds']:.1f} s", *_cells(rival))]
+    output.show_table("stage | gates | active | depth | channels | and | xor | other", rows)
     ops = ", ".join(
         f"{op.name} {count}" for op, count in found.automaton.circuit.op_counts().items()
     )
@@ -139,9 +132,9 @@ OTHERS = ("FALSE", "A", "B", "NOT_A", "NOT_B", "TRUE")
 """Ops of fewer than two inputs. Ops in neither list are like AND."""
 
 
-def _cells(figures: dict[str, Any]) -> list[str]:
+def _cells(figures: dict[str, Any]) -> list[int]:
     ops = figures["ops"]
     xors, others = (sum(ops.get(op, 0) for op in kind) for kind in (XORS, OTHERS))
     ands = figures["gates"] - xors - others
     sizes = [figures[name] for name in ("gates", "active", "depth", "channels")]
-    return [str(number) for number in (*sizes, ands, xors, others)]
+    return [*sizes, ands, xors, others]

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli.errors import note
-from cli.options.common import ADVANCED, AsJson, Force, Source, Workers, with_options
-from cli.options.conditions import ConditionOptions
+from cli.options.common import (
+    AsJson,
+    ConditionOptions,
+    Force,
+    Source,
+    Workers,
+    option,
+    with_options,
+)
 from cli.options.parsing import parse_worker_count
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.simulating import Simulated
@@ -22,19 +30,13 @@ if TYPE_CHECKING:
 def simulate(
     source: Source,
     options: ConditionOptions,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the last state")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE.npz", help="Save the last state, all channels")
-    ] = None,
+    picture: Annotated[Path | None, option("FILE.png", "Draw the last state")] = None,
+    save: Annotated[Path | None, option("FILE.npz", "Save the last state, all channels")] = None,
     force: Force = False,
     as_json: AsJson = False,
     engine: Annotated[
         Literal["auto", "interpreter", "compiled"],
-        typer.Option(
-            help="Same bits; the interpreter starts without compiling", rich_help_panel=ADVANCED
-        ),
+        option(None, "Same bits; the interpreter starts without compiling", rare=True),
     ] = "auto",
     workers: Workers = None,
 ) -> None:
@@ -46,7 +48,7 @@ def simulate(
     Prints how many cells of each visible channel are 1 in the end, and a hash of them. The hash is
     the same for every engine and number of workers, simplified or not.
     """
-    from difflogic.library.simulating import require_output
+    from difflogic.library.outputs import require_output
     from difflogic.library.simulating import simulate as run
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):
@@ -100,12 +102,11 @@ def _show(result: dict[str, Any]) -> None:
     cells = result["height"] * result["width"]
     by = result["engine"]
     if by == "compiled":
-        by += f", {result['workers']} worker{'' if result['workers'] == 1 else 's'}"
+        by += f", {counted(result['workers'], 'worker')}"
     typer.echo(
-        f"{result['name']} · {result['gates']} gates, {result['channels']} "
-        f"channel{'' if result['channels'] == 1 else 's'} · {result['height']}×{result['width']} "
-        f"cells, {result['boundary']} boundary, fire rate {result['fire_rate']:g} · "
-        f"start {result['start']}, seed {result['seed']}"
+        f"{result['name']} · {result['gates']} gates, {counted(result['channels'], 'channel')} · "
+        f"{result['height']}×{result['width']} cells, {result['boundary']} boundary, "
+        f"fire rate {result['fire_rate']:g} · start {result['start']}, seed {result['seed']}"
     )
     for label, ones in result["populations"].items():
         typer.echo(f"channel {label:<8}{ones} of {cells} cells are 1 after step {result['step']}")

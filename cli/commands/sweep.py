@@ -2,81 +2,78 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.errors import FAILURE, note
+from cli.errors import FAILURE, note, printable
 from cli.interrupt import Interruption
-from cli.options.common import ADVANCED, CONFIG, AllowCode, AsJson, Epochs, Quiet, Recipe, Set
-from cli.options.parsing import run_directory, whole_number
+from cli.options.common import (
+    AllowCode,
+    AsJson,
+    ConfigArgument,
+    Epochs,
+    Quiet,
+    Recipe,
+    Set,
+    number,
+    option,
+)
+from cli.options.parsing import run_directory
+from cli.terminal import output
 from cli.terminal.sweep_display import choose
-from cli.terminal.sweep_report import report
 from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
     from cli.terminal.sweep_display import Display
     from difflogic.library.sweeping import SweepProgress
+    from difflogic.scale.sweeps.question import Question
+    from difflogic.scale.sweeps.results import Row
 
 
 def sweep(
-    config: Annotated[str | None, CONFIG] = None,
-    seeds: Annotated[
-        str | None, typer.Option(metavar="SEEDS", help="Random seeds, such as 0-15 or 0-3,7")
-    ] = None,
+    config: ConfigArgument = None,
+    seeds: Annotated[str | None, option("SEEDS", "Random seeds, such as 0-15 or 0-3,7")] = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SECTION.KEY=V1,V2", help="Values to try, in all combinations; repeatable"
-        ),
+        option("SECTION.KEY=V1,V2", "Values to try, in all combinations; repeatable"),
     ] = None,
     overrides: Set = None,
     recipe: Recipe = None,
     epochs: Epochs = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole_number(1, 4096),
-            metavar="N",
-            help="Runs at a time, each in its own process",
-            show_default="one per core",
-        ),
+        int | None, number("Runs at a time, each in its own process", 1, 4096, shown="one per core")
     ] = None,
     backend: Annotated[
         Literal["loky", "dask", "sequential"],
-        typer.Option(
-            help="Local processes, a Dask cluster, or one run at a time", rich_help_panel=ADVANCED
-        ),
+        option(None, "Local processes, a Dask cluster, or one run at a time", rare=True),
     ] = "loky",
     scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Dask scheduler, such as tcp://127.0.0.1:8786",
-            rich_help_panel=ADVANCED,
-        ),
+        str | None, option("ADDRESS", "Dask scheduler, such as tcp://127.0.0.1:8786", rare=True)
     ] = None,
     scheduler_timeout: Annotated[
         float | None,
-        typer.Option(
+        option(
+            "SECONDS",
+            "How long to wait for Dask and its first worker",
             min=0.1,
             max=1e6,
-            metavar="SECONDS",
-            help="How long to wait for Dask and its first worker",
-            show_default="60",
-            rich_help_panel=ADVANCED,
+            shown="60",
+            rare=True,
         ),
     ] = None,
     directory: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "DIR",
+            "Sweep directory; an earlier sweep there is continued",
             "--dir",
             parser=run_directory,
-            metavar="DIR",
-            help="Sweep directory; an earlier sweep there is continued",
-            show_default="a new one in runs/",
+            shown="a new one in runs/",
         ),
     ] = None,
     quiet: Quiet = False,
@@ -113,28 +110,55 @@ def sweep(
     if found.problem is not None:
         note(f"error: {found.problem}")
         code = FAILURE
-    report(found.path, found.question, found.rows, code, as_json)
+    _report(found.path, found.question, found.rows, code, as_json)
     if code or any(row.status == "failed" for row in found.rows):
         raise typer.Exit(code or FAILURE)
 
 
-class _Shown:
+def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
+    """Report failed and missing runs, and print the table of variants, or everything as JSON.
+
+    `code` is that of an interruption, FAILURE for a sweep that had to stop, or 0.
+    """
+    from difflogic.scale.sweeps import tables
+    from difflogic.scale.sweeps.results import aggregate
+
+    missing = sum(row.status == "missing" for row in rows)
+    for row in rows:
+        if row.status == "failed":
+            note(f"error: {row.variant}, seed {row.seed}: {row.error}")
+    if missing:
+        what = "not finished" if code in (0, FAILURE) else "interrupted"
+        note(
+            f"{what}: {len(rows) - missing} of {len(rows)} runs ended; continue with: "
+            f"dct sweep --dir {shlex.quote(str(path))}"
+        )
+    if as_json:
+        data = tables.to_data(question, rows)
+        output.show_json({"directory": str(path), "interrupted": code not in (0, FAILURE), **data})
+        return
+    headings = tables.value_headings(question)
+    lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
+    heads = " | ".join([*headings, *tables.HEADINGS])
+    table = output.make_table(heads, lines, texts=len(headings))
+    for column, *texts in zip(table.columns, *lines, strict=True):
+        # On a narrow terminal, lines fold; otherwise whole columns would vanish.
+        column.min_width = max(map(len, [str(column.header), *texts]))
+    output.print_table(table)
+    typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")
+
+
+class _Shown(ExitStack):
     """Shows a sweep on stderr. Use it in a `with`.
 
     From the first progress on, Ctrl-C is a request, since runs have to save.
     """
 
     def __init__(self, quiet: bool) -> None:
+        super().__init__()
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
-        self._stack = ExitStack()
         self._display: Display | None = None
-
-    def __enter__(self) -> _Shown:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     def update(self, progress: SweepProgress) -> None:
         """Show progress."""
@@ -142,9 +166,9 @@ class _Shown:
             from difflogic.scale.sweeps.progress import Progress
 
             standing = Progress(progress.question, progress.execution)
-            self._stack.enter_context(self.interruption)
+            self.enter_context(self.interruption)
             display = choose(standing, progress.path, self._quiet)
-            self._display = self._stack.enter_context(display)
+            self._display = self.enter_context(display)
             return
         self._display.update(progress.row)
 

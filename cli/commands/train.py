@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options.common import CONFIG, Small, with_options
-from cli.options.parsing import whole_number
-from cli.options.run_options import RunOptions
+from cli.options.common import ConfigArgument, RunOptions, Small, flag, number, option, with_options
 from cli.running import Experiment, run_experiment
+from difflogic.system.errors import ConfigError
+
+if TYPE_CHECKING:
+    from difflogic.config import Override
 
 CONWAY = "B3/S23"
 
-ConfigFile = Annotated[str | None, CONFIG]
-
 
 @with_options
-def train(config: ConfigFile = None, *, options: RunOptions) -> None:
+def train(config: ConfigArgument = None, *, options: RunOptions) -> None:
     """Train an experiment, by the name of its configuration or from a TOML file.
 
     Flags override --set; both override the file. Ctrl-C or SIGTERM finishes the step and saves the
@@ -30,9 +32,9 @@ def train(config: ConfigFile = None, *, options: RunOptions) -> None:
 def train_checkerboard(
     small: Small = False,
     asynchronous: Annotated[
-        bool, typer.Option("--async", help="Update each cell with probability 0.6 per step")
+        bool, flag("--async", "Update each cell with probability 0.6 per step")
     ] = False,
-    config: ConfigFile = None,
+    config: ConfigArgument = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -60,13 +62,13 @@ def train_gol(
     small: Small = False,
     rule: Annotated[
         str | None,
-        typer.Option(
-            metavar="B…/S…",
-            help="Numbers of neighbours for birth and survival, such as B36/S23",
-            show_default=f"{CONWAY}, Conway's rule",
+        option(
+            "B…/S…",
+            "Numbers of neighbours for birth and survival, such as B36/S23",
+            shown=f"{CONWAY}, Conway's rule",
         ),
     ] = None,
-    config: ConfigFile = None,
+    config: ConfigArgument = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -92,31 +94,24 @@ def _colors(text: str) -> str:
 def train_pattern(
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Picture to grow: a shipped one, a text grid, or an image",
-            show_default="lizard",
+        option(
+            "NAME|FILE", "Picture to grow: a shipped one, a text grid, or an image", shown="lizard"
         ),
     ] = None,
     colors: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "1|3",
+            "Colour channels; choose the configuration of the lizard (1) or letter G (3)",
             parser=_colors,
-            metavar="1|3",
-            help="Colour channels; choose the configuration of the lizard (1) or letter G (3)",
-            show_default="3 for letter-g, else 1",
+            shown="3 for letter-g, else 1",
         ),
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option(
-            parser=whole_number(1),
-            metavar="N",
-            help="State bits per cell; the update circuit is sized to fit",
-            show_default="from CONFIG",
-        ),
+        number("State bits per cell; the update circuit is sized to fit", 1, shown="from CONFIG"),
     ] = None,
-    config: ConfigFile = None,
+    config: ConfigArgument = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -124,8 +119,6 @@ def train_pattern(
 
     The picture is shown before training starts.
     """
-    from cli.options.pattern import circuit_for, picture_name, picture_override
-
     if colors is not None:
         _refuse_both("--colors", config)
     default = "letter-g" if colors == "3" or (colors is None and target == "letter-g") else "lizard"
@@ -134,6 +127,38 @@ def train_pattern(
         overrides += circuit_for(channels, config or default)
     name = None if target in (None, config or default) else picture_name(target)
     run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
+
+
+def picture_override(target: str) -> Override:
+    """Return the override for a picture: a file or a shipped name."""
+    from difflogic.config import Override
+
+    path = Path(target)
+    looks_like_a_path = path.suffix != "" or len(path.parts) > 1
+    name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
+    text = f"task.target={json.dumps(name, ensure_ascii=False)}"
+    return Override(text, f"--target {target}")
+
+
+def picture_name(target: str) -> str:
+    """Return the name of an experiment that grows this picture, from its file name."""
+    stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
+    return f"pattern-{stem}"[:64]
+
+
+def circuit_for(channels: int, source: str) -> list[Override]:
+    """Return overrides for a number of channels, with an update circuit to fit."""
+    from difflogic.config import Override, load_config
+    from difflogic.config.layer_widths import fit_layer_widths
+
+    config = load_config(source)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
+    flag = f"--channels {channels}"
+    return [
+        Override(f"automaton.channels={channels}", flag),
+        Override(f"update.gates={list(gates)}", flag),
+    ]
 
 
 def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
@@ -145,8 +170,6 @@ def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
 
 
 def _refuse_both(flag: str, config: str | None) -> None:
-    from difflogic.system.errors import ConfigError
-
     if config is not None:
         raise ConfigError(
             f"{flag} and {config} both choose a configuration: give only one of them "

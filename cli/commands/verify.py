@@ -13,11 +13,13 @@ import typer
 from cli import ranks as processes
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options.common import ADVANCED, CONFIG_OPTION, AsJson, Set, Small, choose_config
+from cli.options.common import AsJson, ConfigOption, Set, Small, choose_config, option
 from cli.options.parsing import MOST_RANKS, numbers
 from cli.terminal import output
 from cli.terminal.counter import Counter
 from cli.terminal.warming import compile_for
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.scale.verification import Finding
@@ -35,24 +37,21 @@ class InstructionSets(StrEnum):
 
 def equivalence(
     small: Small = False,
-    config: Annotated[str | None, CONFIG_OPTION] = None,
+    config: ConfigOption = None,
     overrides: Set = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every comparison")] = False,
+    verbose: Annotated[bool, option(None, "List every comparison", "--verbose", "-v")] = False,
     as_json: AsJson = False,
     instructions: Annotated[
         InstructionSets,
-        typer.Option(
-            help="Use this processor's widest instruction set, or each in turn",
-            rich_help_panel=ADVANCED,
-        ),
+        option(None, "Use this processor's widest instruction set, or each in turn", rare=True),
     ] = InstructionSets.own,
     ranks: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,…",
-            help="Also compare numbers of MPI processes, such as 1,2,3; threads without MPI",
-            show_default=False,
-            rich_help_panel=ADVANCED,
+        option(
+            "N,…",
+            "Also compare numbers of MPI processes, such as 1,2,3; threads without MPI",
+            shown=False,
+            rare=True,
         ),
     ] = None,
 ) -> None:
@@ -86,7 +85,6 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
     Without a way to start them they are threads.
     """
-    from difflogic.system.errors import ConfigError
     from difflogic.system.ranks import started
 
     sizes = numbers("--ranks", ranks, MOST_RANKS)
@@ -137,7 +135,7 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
                 counter.update(len(findings), _title(finding))
                 if interruption.requested:
                     failed = sum(not finding.passed for finding in findings)
-                    note(f"stopped after {_count(len(findings))}, {failed} failed")
+                    note(f"stopped after {counted(len(findings), 'comparison')}, {failed} failed")
                 interruption.check()
     return findings
 
@@ -165,7 +163,8 @@ class Group:
     @property
     def worst(self) -> float:
         """Largest difference; NaN counts as infinite."""
-        return max(_or_infinite(finding.difference) for finding in self.findings)
+        differences = [finding.difference for finding in self.findings]
+        return math.inf if any(map(math.isnan, differences)) else max(differences)
 
     @property
     def passed(self) -> bool:
@@ -194,25 +193,26 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: boo
     for finding in failures:
         typer.echo(f"FAILED  {_title(finding)}: {_differences(finding)}")
     if failures:
-        typer.echo(f"\n{len(failures)} of {_count(len(findings))} FAILED")
+        typer.echo(f"\n{len(failures)} of {counted(len(findings), 'comparison')} FAILED")
     else:
-        typer.echo(f"all {_count(len(findings))} passed")
+        typer.echo(f"all {counted(len(findings), 'comparison')} passed")
 
 
 def _show_groups(groups: Sequence[Group]) -> None:
     from rich.text import Text
 
-    table = output.new_table("what", "against", "cases", "worst", "tolerance", "result", texts=2)
-    for each in groups:
-        table.add_row(
+    rows = (
+        (
             each.what,
             each.against,
-            str(len(each.findings)),
+            len(each.findings),
             number(each.worst),
             number(each.findings[0].tolerance),
             Text("ok", "green") if each.passed else Text("FAILED", "bold red"),
         )
-    output.show_table(table)
+        for each in groups
+    )
+    output.show_table("what | against | cases | worst | tolerance | result", rows, texts=2)
 
 
 def _show_tolerances(findings: Sequence[Finding]) -> None:
@@ -234,14 +234,6 @@ def _differences(finding: Finding) -> str:
 def _line(finding: Finding) -> str:
     verdict = "ok" if finding.passed else "FAILED"
     return f"{finding.where:<44} {_differences(finding):<40} {verdict}"
-
-
-def _count(comparisons: int) -> str:
-    return f"{comparisons} comparison{'' if comparisons == 1 else 's'}"
-
-
-def _or_infinite(difference: float) -> float:
-    return math.inf if math.isnan(difference) else difference
 
 
 def number(difference: float) -> str:

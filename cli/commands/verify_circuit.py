@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from cli import proving
 from cli.errors import FAILURE
-from cli.options.common import AsJson, Source, TimeLimit
+from cli.options.common import AsJson, Source, TimeLimit, option
 from cli.progress import show_progress
 from cli.terminal import output
-
-if TYPE_CHECKING:
-    from difflogic.model.automaton import Automaton
 
 
 def circuit(
     source: Source,
     against: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Run, model or circuit to compare with, channel by channel",
-            show_default="the simplified form",
+        option(
+            "FILE",
+            "Run, model or circuit to compare with, channel by channel",
+            shown="the simplified form",
         ),
     ] = None,
     time_limit: TimeLimit = None,
@@ -54,18 +51,14 @@ def circuit(
         )
     else:
         names = (str(source), "its simplified form" if against is None else str(against))
-        _show_sizes(names, (automaton, other))
+        sizes = (
+            (name, each.gates, each.depth, each.channels)
+            for name, each in zip(names, (automaton.circuit, other.circuit), strict=True)
+        )
+        output.show_table("circuit | gates | depth | channels", sizes)
+        typer.echo()
         proving.show(proof, names)
         for line in surroundings:
             typer.echo(f"NOT THE SAME AUTOMATON: {line}")
     if not found.equal:
         raise typer.Exit(FAILURE)
-
-
-def _show_sizes(names: tuple[str, str], automata: tuple[Automaton, Automaton]) -> None:
-    table = output.new_table("circuit", "gates", "depth", "channels")
-    for name, automaton in zip(names, automata, strict=True):
-        each = automaton.circuit
-        table.add_row(name, str(each.gates), str(each.depth), str(each.channels))
-    output.show_table(table)
-    typer.echo()

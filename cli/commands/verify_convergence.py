@@ -8,43 +8,33 @@ from typing import Annotated
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options.common import ADVANCED, AllowCode, AsJson, Force, Source, TimeLimit
+from cli.options.common import AllowCode, AsJson, Force, Source, TimeLimit, flag, option
 from cli.options.parsing import parse_size
 from cli.progress import show_progress
 from cli.terminal import convergence_report
+from difflogic.system.errors import ConfigError
 
 
 def convergence(
     source: Source,
     sizes: Annotated[
         list[str] | None,
-        typer.Option(
-            "--size",
-            metavar="HxW",
-            help="Rows and columns of the grid; repeatable",
-            show_default="as trained",
-        ),
+        option("HxW", "Rows and columns of the grid; repeatable", "--size", shown="as trained"),
     ] = None,
     all_sizes: Annotated[
         bool,
-        typer.Option(
-            "--all-sizes",
-            help="Certify square grids of side 4 to 128, and all larger grids at once",
-        ),
+        flag("--all-sizes", "Certify square grids of side 4 to 128, and all larger grids at once"),
     ] = False,
     task: Annotated[
         str | None,
-        typer.Option(
-            "--task",
-            metavar="NAME|FILE",
-            help="Experiment with the target, for a circuit file",
-            show_default="what zeros end in",
-            rich_help_panel=ADVANCED,
+        option(
+            "NAME|FILE",
+            "Experiment with the target, for a circuit file",
+            shown="what zeros end in",
+            rare=True,
         ),
     ] = None,
-    to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the certificate")
-    ] = None,
+    to: Annotated[Path | None, option("FILE", "Save the certificate", "--output", "-o")] = None,
     force: Force = False,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
@@ -58,7 +48,6 @@ def convergence(
     """
     from difflogic.config import load_config
     from difflogic.library.certifying import MOST_SIDE, certify
-    from difflogic.system.errors import ConfigError
     from difflogic.system.files import check_output
 
     if to is not None:

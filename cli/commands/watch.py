@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.errors import note
-from cli.options.parsing import whole_number
+from cli.options.common import number
 
 
 def watch(
@@ -18,12 +18,7 @@ def watch(
             metavar="RUN|SWEEP", help='Run directory ("last" for the newest) or sweep directory'
         ),
     ] = Path("last"),
-    port: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(0, 65535), metavar="N", help="Port", show_default="any free one"
-        ),
-    ] = 0,
+    port: Annotated[int, number("Port", 0, 65535, shown="any free one")] = 0,
 ) -> None:
     """Show a run or a sweep in a browser, live or afterwards.
 

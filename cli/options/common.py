@@ -1,24 +1,71 @@
-"""Arguments and options that several commands share, each declared once."""
+"""What several commands are told: arguments and options, each declared once."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from cli.options.parsing import parse_workers, whole_number
+from cli.options.parsing import (
+    named_model,
+    named_path,
+    parse_damage,
+    parse_size,
+    parse_workers,
+    run_directory,
+    whole_number,
+)
+from difflogic.system.errors import ConfigError
 
-ADVANCED = "Advanced options"
-"""The panel of a command's rare options."""
+if TYPE_CHECKING:
+    from difflogic.config import Override
+    from difflogic.library.conditions import Conditions
 
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
 MOST_SEED = 2**63 - 1
+
+
+def option(
+    metavar: str | None,
+    help: str,
+    *names: str,
+    shown: str | bool = True,
+    rare: bool = False,
+    **more: Any,
+) -> Any:
+    """Declare an option, named as its parameter unless `names` are given.
+
+    `shown` is the default in the help's words. A rare option stands in a panel of its own.
+    """
+    panel = "Advanced options" if rare else None
+    more |= {"metavar": metavar, "help": help, "show_default": shown, "rich_help_panel": panel}
+    return typer.Option(*names, **more)
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """Declare an option without a value."""
+    return option(None, help, name, **more)
+
+
+def number(help: str, least: int, most: int | None = None, **more: Any) -> Any:
+    """Declare an option for a whole number from `least` to `most`."""
+    return option("N", help, parser=whole_number(least, most), **more)
+
+
+def size_option(shown: str = "as trained") -> Any:
+    """Declare --size."""
+    return option(
+        "HxW",
+        "Rows and columns of the grid",
+        parser=lambda text: parse_size("--size", text),
+        shown=shown,
+    )
 
 
 class EffortName(StrEnum):
@@ -39,82 +86,175 @@ TrainedSource = Annotated[
     typer.Argument(metavar="RUN|MODEL", help='Run directory ("last" for the newest) or model file'),
 ]
 
-CONFIG = typer.Argument(
-    metavar="CONFIG", help="Name of a shipped configuration, or TOML file", show_default=False
-)
-CONFIG_OPTION = typer.Option(
-    "--config",
-    metavar="CONFIG",
-    help="Name of a shipped configuration, or TOML file",
-    show_default=SHIPPED,
-)
-Small = Annotated[bool, typer.Option("--small", help="Use the small experiment, with fewer gates")]
+_CONFIG = {"metavar": "CONFIG", "help": "Name of a shipped configuration, or TOML file"}
+ConfigArgument = Annotated[str | None, typer.Argument(**_CONFIG, show_default=False)]
+ShippedConfig = Annotated[str | None, typer.Argument(**_CONFIG, show_default=SHIPPED)]
+ConfigOption = Annotated[str | None, option(**_CONFIG, shown=SHIPPED)]
+Small = Annotated[bool, flag("--small", "Use the small experiment, with fewer gates")]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="SECTION.KEY=VALUE", help="Override a configuration value; repeatable"
-    ),
+    option("SECTION.KEY=VALUE", "Override a configuration value; repeatable", "--set"),
 ]
 Recipe = Annotated[
     str | None,
-    typer.Option(
-        "--recipe",
-        metavar="NAME",
-        help="Learning recipe: reference turns all levers off, as in the notebook; benchmark uses "
+    option(
+        "NAME",
+        "Learning recipe: reference turns all levers off, as in the notebook; benchmark uses "
         "the published batch size",
     ),
 ]
-Epochs = Annotated[
-    int | None, typer.Option("--epochs", parser=whole_number(1), metavar="N", help="Training steps")
-]
+Epochs = Annotated[int | None, number("Training steps", 1)]
+AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
 Workers = Annotated[
-    str | None,
-    typer.Option(
-        "--workers",
-        parser=parse_workers,
-        metavar="N",
-        help="Worker threads",
-        show_default="auto, as many as the work is worth, at most one per core",
-    ),
+    str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
 ]
-Oversubscribe = Annotated[
-    bool,
-    typer.Option("--oversubscribe", help="Allow more threads than cores", rich_help_panel=ADVANCED),
-]
-Effort = Annotated[
-    EffortName, typer.Option("--effort", help="How long to simplify: a second, seconds, minutes")
-]
+Oversubscribe = Annotated[bool, flag("--oversubscribe", "Allow more threads than cores", rare=True)]
+Effort = Annotated[EffortName, option(None, "How long to simplify: a second, seconds, minutes")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time-limit",
-        min=0.001,
-        max=1e9,
-        metavar="SECONDS",
-        help="Time limit for search and proof",
-        show_default="60 for a proof",
+    option(
+        "SECONDS", "Time limit for search and proof", min=0.001, max=1e9, shown="60 for a proof"
     ),
 ]
-Unsimplified = Annotated[
-    bool, typer.Option("--unsimplified", help="Use the circuit as trained, with every gate")
-]
+UNSIMPLIFIED = ("--unsimplified", "Use the circuit as trained, with every gate")
+Unsimplified = Annotated[bool, flag(*UNSIMPLIFIED)]
 AllowCode = Annotated[
-    bool,
-    typer.Option(
-        "--allow-code",
-        help="Allow a custom task's code to run; read it first",
-        rich_help_panel=ADVANCED,
-    ),
+    bool, flag("--allow-code", "Allow a custom task's code to run; read it first", rare=True)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no timings")]
+Force = Annotated[bool, flag("--force", "Overwrite existing files")]
+AsJson = Annotated[bool, flag("--json", "Print the result as JSON")]
+Quiet = Annotated[bool, flag("--quiet", "Show no progress and no timings")]
+Steps = Annotated[int | None, number("Automaton steps", 0, shown="as trained")]
+Seed = Annotated[int, number("Random seed", 0, MOST_SEED)]
+
+
+@dataclass(frozen=True)
+class ConditionOptions:
+    """The conditions that a circuit runs under: the fields of `difflogic.Conditions`."""
+
+    size: Annotated[Any, size_option()] = None
+    steps: Steps = None
+    start: Annotated[
+        str | None,
+        option(
+            "START",
+            "random, center, zeros, or a file: image, text picture, .rle pattern, .npz state",
+            shown="as trained",
+        ),
+    ] = None
+    density: Annotated[float, option("SHARE", "Share of ones in a random start", min=0, max=1)] = (
+        0.5
+    )
+    seed: Seed = 0
+    fire_rate: Annotated[
+        float | None, option("SHARE", "Share of cells that update in a step", shown="as trained")
+    ] = None
+    boundary: Annotated[
+        Literal["zero", "periodic"] | None,
+        option(None, "What lies beyond the grid's edge", shown="as trained"),
+    ] = None
+    damage: Annotated[
+        list[Any] | None,
+        option(
+            "STEPS:Y,X,HxW",
+            "Zero H rows and W columns from row Y and column X, after steps such as 10,20; "
+            "repeatable",
+            parser=parse_damage,
+        ),
+    ] = None
+    unsimplified: Annotated[bool, flag(*UNSIMPLIFIED, rare=True)] = False
+
+    @property
+    def conditions(self) -> Conditions:
+        """These options as the library takes them. Raises ConfigError if out of range."""
+        from difflogic.library.conditions import Conditions
+
+        return Conditions(**{**vars(self), "damage": self.damage or ()})
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What all commands that train are told; None if not given."""
+
+    epochs: Epochs = None
+    seed: Annotated[int | None, number("Random seed", 0)] = None
+    workers: Workers = None
+    resume: Annotated[
+        str | None, option("RUN", 'Resume a run ("last" for the newest); --epochs extends it')
+    ] = None
+    source: Annotated[
+        str | None,
+        option(
+            "RUN|MODEL",
+            'Initialise from a run ("last" for the newest) or a model file',
+            "--from",
+            parser=named_model,
+        ),
+    ] = None
+    directory: Annotated[
+        Path | None,
+        option(
+            "DIR",
+            "Run directory, new or empty",
+            "--dir",
+            parser=run_directory,
+            shown="a new one in runs/",
+        ),
+    ] = None
+    overrides: Set = None
+    recipe: Recipe = None
+    watch: Annotated[bool, flag("--watch", "Show the run in a local browser; prints a link")] = (
+        False
+    )
+    quiet: Quiet = False
+    as_json: AsJson = False
+    show: Annotated[
+        str | None,
+        option(
+            "CHANNELS",
+            "Channels in the live view: all, or a list such as 0,4-7",
+            shown="those of the loss",
+            rare=True,
+        ),
+    ] = None
+    allow_code: AllowCode = False
+    trace: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Write a trace of the first steps for Perfetto or chrome://tracing",
+            parser=named_path,
+            rare=True,
+        ),
+    ] = None
+    ranks: Annotated[
+        int | None,
+        number(
+            "MPI processes that share each batch (needs the mpi extra)", 1, shown="1", rare=True
+        ),
+    ] = None
+    oversubscribe: Oversubscribe = False
+
+    @property
+    def all_overrides(self) -> list[Override]:
+        """The overrides of the configuration, the flags after --set: the last of a key wins."""
+        from difflogic.config import Override
+
+        flags = {
+            "--epochs": ("training.epochs", self.epochs),
+            "--seed": ("training.seed", self.seed),
+            "--workers": ("parallel.workers", self.workers),
+        }
+        given = [Override(text, f"--set {text}") for text in self.overrides or []]
+        return given + [
+            Override(f"{key}={value}", f"{flag} {value}")
+            for flag, (key, value) in flags.items()
+            if value is not None
+        ]
 
 
 def choose_config(config: str | None, small: bool, name: str) -> str:
     """Return the configuration to use; `name` is what the user calls `config`."""
-    from difflogic.system.errors import ConfigError
-
     if config is not None and small:
         raise ConfigError(
             f"--small and {name} both choose a configuration: give only one of them "

@@ -7,6 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import typer
+
+from difflogic.system.errors import ConfigError
+
 if TYPE_CHECKING:
     from difflogic.library.conditions import Rectangle
 
@@ -21,8 +25,6 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a parser of options for numbers in digits alone: Python's own takes 1_000 and +5."""
 
     def parse(given: str) -> int:
-        import typer
-
         text = str(given)  # a default comes as the number that it is
         number = int(text) if re.fullmatch(r"-?[0-9]{1,40}", text) else None
         if number is None or number < least or (most is not None and number > most):
@@ -35,8 +37,6 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
     """Return the numbers of a list such as 1,2,4, each from 1 to `most`; none for None."""
-    import typer
-
     if text is None:
         return ()
     parse = whole_number(1, most)
@@ -51,8 +51,6 @@ def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
 
 def named_path(text: str) -> Path:
     """Parse a path, and refuse "", from an unset variable, which would mean this directory."""
-    import typer
-
     if not text:
         raise typer.BadParameter('"" names no directory (use . for the current one)')
     return Path(text)
@@ -60,8 +58,6 @@ def named_path(text: str) -> Path:
 
 def run_directory(text: str) -> Path:
     """Parse the directory of a new run; "last" would mean the newest run elsewhere."""
-    import typer
-
     path = named_path(text)
     if path == Path("last"):
         raise typer.BadParameter('"last" means the newest run: choose another name')
@@ -70,8 +66,6 @@ def run_directory(text: str) -> Path:
 
 def named_model(text: str) -> str:
     """Parse the name of a run or a model, and refuse "", from an unset variable."""
-    import typer
-
     if not text:
         raise typer.BadParameter('"" names no run and no model file (use last for the newest run)')
     return text
@@ -82,8 +76,6 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 
     Raises ConfigError, which names the option, for another text.
     """
-    from difflogic.system.errors import ConfigError
-
     found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", text)
     sides = tuple(map(int, found.groups())) if found else ()
     if len(sides) != 2 or not all(1 <= side <= most for side in sides):
@@ -95,8 +87,6 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
 
 def parse_workers(text: str) -> str:
     """Check a number of workers as far as possible without the configuration."""
-    import typer
-
     if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
         raise typer.BadParameter(
             f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
@@ -106,14 +96,10 @@ def parse_workers(text: str) -> str:
 
 def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
     """Return the number of threads asked for, "auto" by default."""
-    from difflogic.system.errors import ConfigError
-
     if workers is None or workers == "auto":
         return "auto"
     if int(workers) > MOST_WORKERS:
-        raise ConfigError(
-            f"--workers {workers}: must be at most {MOST_WORKERS}, or auto for one per core"
-        )
+        raise ConfigError(f"--workers {workers}: must be at most {MOST_WORKERS}, or auto")
     return int(workers)
 
 
@@ -122,8 +108,6 @@ def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
 
     Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
     """
-    from difflogic.system.errors import ConfigError
-
     numbers: list[int] = []
     for part in text.split(","):
         found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
@@ -151,7 +135,6 @@ def format_channels(numbers: Sequence[int]) -> str:
 def parse_damage(text: str) -> Rectangle:
     """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
     from difflogic.library.conditions import Rectangle
-    from difflogic.system.errors import ConfigError
 
     number = r"([0-9]{1,9})"
     found = re.fullmatch(

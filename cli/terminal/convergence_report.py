@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.terminal import output
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,22 +34,22 @@ WRONG = "xX"
 
 def show(findings: Sequence[Finding], gates: int) -> None:
     """Print a table of all grids, what it means, and pictures of what is not proved."""
-    table = output.new_table(
-        "grid", "verdict", "by", "from", "unknown cells", "gates", "time", texts=3
-    )
+    rows = []
     for found in findings:
         asked = found.question
         unit = "step" if asked.synchronous else "round"
-        table.add_row(
-            f"{asked.height}×{asked.width}",
-            found.verdict.value,
-            found.method or "-",
-            "-" if found.from_step is None else f"{unit} {found.from_step}",
-            str(found.unknown_cells),
-            str(asked.circuit.gates),
-            f"{found.seconds * 1e3:.1f} ms",
+        rows.append(
+            (
+                f"{asked.height}×{asked.width}",
+                found.verdict.value,
+                found.method,
+                None if found.from_step is None else f"{unit} {found.from_step}",
+                found.unknown_cells,
+                asked.circuit.gates,
+                f"{found.seconds * 1e3:.1f} ms",
+            )
         )
-    output.show_table(table)
+    output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
     typer.echo(f"\nOf {gates} gates, only those that the visible channels depend on are used.")
     for line in _meaning(findings):
         typer.echo(line)
@@ -73,12 +74,11 @@ def _meaning(findings: Sequence[Finding]) -> list[str]:
 def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     """Print from which step squares are certified, and what holds of all larger grids."""
     typer.echo("\nsquare grids: certified by sets from this step on (- if not certified):")
-    table = output.new_table("side", *(f"+{n}" for n in range(ABREAST)))
     of_side = {size.height: size.from_step for size in squares}
+    rows: list[list[object]] = []
     for first in range(0, max(of_side, default=0) + 1, ABREAST):
-        steps = [of_side.get(first + n, "") for n in range(ABREAST)]
-        table.add_row(str(first), *("-" if step is None else str(step) for step in steps))
-    output.show_table(table)
+        rows.append([first, *(of_side.get(first + n, "") for n in range(ABREAST))])
+    output.show_table(" | ".join(["side", *(f"+{n}" for n in range(ABREAST))]), rows)
     typer.echo()
     if theorem is None:
         typer.echo("All larger grids: no proof found; ask for each size.")
@@ -88,16 +88,19 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
         f"All larger grids: proved for these heights and widths, plus any multiple of {period}. "
         f"\nThe first right step grows with each {period} rows and each {period} columns:"
     )
-    table = output.new_table("height", "width", "from step", "rows", "columns")
-    for base in theorem.bases.values():
-        table.add_row(
-            str(base.height),
-            str(base.width),
-            str(base.from_step(base.height, base.width)),
-            f"+{abs(base.rows.delay)}",
-            f"+{abs(base.columns.delay)}",
-        )
-    output.show_table(table)
+    output.show_table(
+        "height | width | from step | rows | columns",
+        (
+            (
+                base.height,
+                base.width,
+                base.from_step(base.height, base.width),
+                f"+{abs(base.rows.delay)}",
+                f"+{abs(base.columns.delay)}",
+            )
+            for base in theorem.bases.values()
+        ),
+    )
 
 
 def _pictures(found: Finding) -> list[str]:
@@ -109,11 +112,8 @@ def _pictures(found: Finding) -> list[str]:
         return [head, *_boards(found, found.known)]
     if found.counterexample is None:
         return []
-    again = (
-        "at every step"
-        if found.counterexample.period == 1
-        else (f"every {found.counterexample.period} steps")
-    )
+    period = found.counterexample.period
+    again = "at every step" if period == 1 else f"every {period} steps"
     head = f"\n{size}: a state that repeats {again}, with x and X where it is wrong:"
     return [head, *_boards(found, found.counterexample.start[list(asked.shown)])]
 
@@ -147,18 +147,18 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
     """Print what becomes of all damages: a table, and a picture of all places for each size."""
     if not found:
         return
-    table = output.new_table("zeroed", "places", "states", "heal", "within")
-    for each in found:
-        unit = "step" if each["within"] == 1 else "steps"
-        table.add_row(
+    rows = (
+        (
             f"{each['side']}×{each['side']}",
-            str(each["damages"]),
-            str(each["states"]),
+            each["damages"],
+            each["states"],
             f"{each['damages'] - each['lasting']} of {each['damages']}",
-            f"{each['within']} {unit}",
+            counted(each["within"], "step"),
         )
+        for each in found
+    )
     typer.echo()
-    output.show_table(table)
+    output.show_table("zeroed | places | states | heal | within", rows)
     for each in found:
         if each["columns"]:
             typer.echo(

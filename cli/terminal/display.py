@@ -1,34 +1,26 @@
-"""The progress of a training run on stderr: a live display, plain lines, or nothing.
-
-The training loop draws it: a thread that refreshes the display would compete with the workers.
-"""
+"""The progress of a training run on stderr: a live display, plain lines, or nothing."""
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cli.errors import note
 from cli.terminal import drawing
+from cli.terminal.screen import Screen, bar, can_animate, clock
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from rich.console import Console
     from rich.text import Text
 
     from difflogic.search.finishing import Finished
     from difflogic.search.search import SearchProgress
     from difflogic.training.metrics import MetricsRow
     from difflogic.training.step_result import StepResult
-
-FRAME_SECONDS = 1 / 8
-"""Shortest time between two frames of the live display: faster cannot be read."""
-
-FRAME_SHARE = 0.01
-"""Largest share of time spent on frames: a slow terminal gets fewer of them."""
 
 LINES = 10
 LINE_SECONDS = 30.0
@@ -135,9 +127,6 @@ class Display:
     def update(self, progress: Progress) -> None:
         """Show the state of the run, if it is time to."""
 
-    def tell(self, text: str) -> None:
-        """Show a line that stays."""
-
     def close(self, progress: Progress) -> None:
         """Show the final state, and restore the terminal."""
 
@@ -154,7 +143,7 @@ class Lines(Display):
     def update(self, progress: Progress) -> None:
         if progress.compiling:
             if not self._told:
-                self.tell(f"epoch {progress.epoch + 1}: {COMPILING} …")
+                note(f"epoch {progress.epoch + 1}: {COMPILING} …")
             self._told = True
             return
         now = time.perf_counter()
@@ -163,54 +152,34 @@ class Lines(Display):
             self._part, self._time = part, now
             self._show(progress)
 
-    def tell(self, text: str) -> None:
-        from cli.errors import note
-
-        note(text)
-
     def close(self, progress: Progress) -> None:
         if progress.epoch > self._shown:
             self._show(progress)
 
     def _show(self, progress: Progress) -> None:
         self._shown = progress.epoch
-        self.tell(line(progress))
+        note(line(progress))
 
 
 class Live(Display):
     """A display on the terminal, redrawn in place."""
 
     def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.live import Live as RichLive
-
         self._title = title
-        self._console = Console(stderr=True, highlight=False)
-        self._live = RichLive(console=self._console, auto_refresh=False, redirect_stdout=False)
-        self._live.start()
-        self._next_frame = 0.0
+        self._screen = Screen(self._compose)
+        self._progress = Progress(1)
 
     def update(self, progress: Progress) -> None:
-        begun = time.perf_counter()
-        if begun < self._next_frame:
-            return
-        self._draw(progress)
-        spent = time.perf_counter() - begun
-        self._next_frame = begun + max(FRAME_SECONDS, spent / FRAME_SHARE)
-
-    def tell(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._progress = progress
+        self._screen.draw()
 
     def close(self, progress: Progress) -> None:
-        self._draw(progress)
-        self._live.stop()
-        self._console.print()
+        self._progress = progress
+        self._screen.close()
 
-    def _draw(self, progress: Progress) -> None:
-        size = self._console.size
-        colored = drawing.has_color(self._console)
-        frame = compose(self._title, progress, size.width, size.height, colored)
-        self._live.update(frame, refresh=True)
+    def _compose(self, console: Console) -> Text:
+        colored = drawing.has_color(console)
+        return compose(self._title, self._progress, console.width, console.height, colored)
 
 
 def choose(title: str, quiet: bool) -> Display:
@@ -218,16 +187,6 @@ def choose(title: str, quiet: bool) -> Display:
     if quiet:
         return Display()
     return Live(title) if can_animate() else Lines()
-
-
-def can_animate() -> bool:
-    """Return whether stderr can be redrawn in place.
-
-    Only if stdout and stderr are both terminals: a redirected one means that output is collected.
-    """
-    encoding = (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "")
-    terminal = sys.stdout.isatty() and sys.stderr.isatty()
-    return terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 def line(progress: Progress) -> str:
@@ -306,14 +265,6 @@ def _bar(progress: Progress, width: int) -> Any:
     return Text(before).append_text(bar(share, cells)).append(after)
 
 
-def bar(share: float, cells: int) -> Any:
-    """Return a bar of `cells` characters as rich text, filled to `share`, 0 to 1."""
-    from rich.text import Text
-
-    done = int(share * cells)
-    return Text().append("━" * done, "green").append("─" * (cells - done), "dim")
-
-
 def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
     """Return label, value and remark of each number on the live display."""
     best_at = f" at epoch {progress.best_epoch}" if progress.best_epoch else ""
@@ -324,15 +275,11 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         ("best", loss(progress.best_hard_loss), best_at),
         ("", percent(progress.best_accuracy), ""),
         ("decided", percent(progress.decided), " of the gates"),
-        *([_attempt(progress)] if progress.starts_over else []),
+        *([("attempt", str(progress.attempt), "")] if progress.starts_over else []),
         *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
         *([_searching(progress.searching)] if progress.searching else []),
         *([("compiling", "", " the search")] if progress.compiling else []),
     ]
-
-
-def _attempt(progress: Progress) -> tuple[str, str, str]:
-    return "attempt", str(progress.attempt), ""
 
 
 def _searching(now: SearchProgress) -> tuple[str, str, str]:
@@ -366,11 +313,3 @@ def percent(share: float | None) -> str:
 
 def rate(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
-
-
-def clock(seconds: float) -> str:
-    """Format a remaining time as m:ss or h:mm:ss."""
-    whole = round(min(seconds, 359_999))
-    minutes, seconds_left = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"

@@ -7,12 +7,14 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from difflogic.circuit.gates import SYMBOLS
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection.expression import ASCII
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.inspection import Inspection
@@ -118,15 +120,11 @@ def _numbers(labels: Sequence[int]) -> str:
     return " ".join(parts) or "none"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _size(automaton: Automaton) -> str:
     circuit = automaton.circuit
     return (
-        f"{_plural(circuit.gates, 'gate')}, depth {circuit.depth}, "
-        f"{_plural(circuit.channels, 'channel')}"
+        f"{counted(circuit.gates, 'gate')}, depth {circuit.depth}, "
+        f"{counted(circuit.channels, 'channel')}"
     )
 
 
@@ -145,7 +143,7 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
     return [
         f"{automaton.name}: {_size(automaton)}{before}",
         f"trained on {automaton.height}×{automaton.width} cells, {automaton.boundary} boundary, "
-        f"{_plural(automaton.steps, 'step')}, {fires}",
+        f"{counted(automaton.steps, 'step')}, {fires}",
         "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
         f"visible channels: {_numbers(automaton.visible)}; "
         f"state channels: {_numbers(_state_channels(automaton))}",
@@ -256,7 +254,7 @@ def _settling(found: Inspection) -> list[str]:
     neither = f"neither fixed nor back within {settling.searched} steps"
     results.append((settling.unsettled, neither if automaton.fire_rate == 1 else "no fixed point"))
     return [
-        f"{starts}, after {_plural(settling.steps, 'step')} on {grid}, "
+        f"{starts}, after {counted(settling.steps, 'step')} on {grid}, "
         "the state of all channels is:",
         *(f"  {what}: {count} of {settling.starts}" for count, what in results if count),
         "and what the visible channels then show repeats after:",
@@ -279,3 +277,83 @@ def _reached(period: Period, automaton: Automaton) -> str:
             else "no shift that leaves half of the grid in common"
         )
     return _period(period)
+
+
+def data(found: Inspection, trained: Automaton, signs: Signs) -> dict[str, Any]:
+    """Return everything; bits of pictures stand row by row, one list for each visible channel."""
+    automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
+    return {
+        "name": automaton.name,
+        "boundary": automaton.boundary,
+        "fire_rate": automaton.fire_rate,
+        "visible_channels": list(automaton.visible),
+        "state_channels": _state_channels(automaton),
+        "trained": _size_data(trained),
+        "circuit": _size_data(automaton),
+        "ops": {op.name: count for op, count in found.ops.items()},
+        "inputs": circuit.inputs,
+        "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
+        "reads": {
+            str(label): [
+                name for name, read in zip(NEIGHBORS, found.wires.reads[:, c], strict=True) if read
+            ]
+            for c, label in enumerate(circuit.labels)
+        },
+        "fan_out": {"max": int(fan_out.max()), "mean": float(fan_out[fan_out > 0].mean())},
+        "equations": equations_data(found.equations, signs),
+        "symmetries": _answers_data(found.rule.symmetries),
+        "properties": _answers_data(found.rule.properties),
+        "outer_totalistic": found.rule.notation,
+        "totalistic": found.rule.totalistic,
+        "fixed_points": {
+            "periods_up_to": found.fixed_points.bound,
+            "complete": found.fixed_points.stopped is None,
+            "stopped": found.fixed_points.stopped,
+            "pictures": [
+                {**_period_data(picture.period), "bits": picture.bits.tolist()}
+                for picture in found.fixed_points.pictures
+            ],
+        },
+        "settling": _settling_data(found),
+    }
+
+
+def equations_data(equations: Equations, signs: Signs) -> list[dict[str, Any]]:
+    """Return the equations in an order in which they can be evaluated."""
+    return [
+        {"target": line.target, "channel": line.channel, "text": signs(equations.text(line))}
+        for line in equations.lines
+    ]
+
+
+def _size_data(automaton: Automaton) -> dict[str, int]:
+    circuit = automaton.circuit
+    return {"gates": circuit.gates, "depth": circuit.depth, "channels": circuit.channels}
+
+
+def _answers_data(decisions: Mapping[str, Decision]) -> dict[str, Any]:
+    return {
+        name: {"answer": decision.answer, "method": decision.method}
+        for name, decision in decisions.items()
+    }
+
+
+def _period_data(period: Period) -> dict[str, Any]:
+    return {"height": period.height, "width": period.width, "diagonal": period.diagonal}
+
+
+def _settling_data(found: Inspection) -> dict[str, Any] | None:
+    settling = found.settling
+    if settling is None:
+        return None
+    return {
+        "starts": settling.starts,
+        "steps": settling.steps,
+        "fixed": settling.fixed,
+        "cycles": {str(length): count for length, count in settling.cycles.items()},
+        "unsettled": settling.unsettled,
+        "searched_steps": settling.searched,
+        "periods": [
+            {**_period_data(period), "starts": count} for period, count in settling.periods.items()
+        ],
+    }

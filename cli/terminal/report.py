@@ -8,6 +8,7 @@ from typing import Any
 
 from cli.errors import printable
 from cli.terminal import display
+from difflogic.system.quantities import counted
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
@@ -62,15 +63,14 @@ def _scores(
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
         f"at epoch {scores['best_epoch'] or '-'}"
     ]
-    cells = held_out["cells"]
+    cells, starts = held_out["cells"], counted(held_out["starts"], "held-out start")
     for label, step, wrong in (
         ("held out", held_out["step"], held_out["wrong_cells"]),
         ("", held_out["later_step"], held_out["wrong_cells_later"]),
     ):
-        starts = held_out["starts"]
         lines.append(
             f"{label:<11}{display.percent(1 - wrong / cells)} of cells right at step {step}: "
-            f"{wrong} of {cells} wrong, on {starts} held-out start{'' if starts == 1 else 's'}"
+            f"{wrong} of {cells} wrong, on {starts}"
         )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:

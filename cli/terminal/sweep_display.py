@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import note
-from cli.terminal.display import can_animate, clock
+from cli.terminal.screen import Screen, bar, can_animate, clock
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
     from difflogic.scale.sweeps.results import Row, VariantResult
-
-FRAME_SECONDS = 0.25
 
 BAR = 24
 
@@ -54,35 +54,23 @@ class Live(Display):
     """A table on the terminal, redrawn in place."""
 
     def __enter__(self) -> Live:
-        from rich.console import Console
-        from rich.live import Live as RichLive
-
-        self._console = Console(stderr=True, highlight=False)
-        self._live = RichLive(console=self._console, auto_refresh=False, redirect_stdout=False)
         self._message = ""
-        self._next_frame = 0.0
-        self._live.start()
+        self._screen = Screen(self._compose)
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._draw()
-        self._live.stop()
-        self._console.print()
+        self._screen.close()
 
     def update(self, row: Row | None) -> None:
-        if time.monotonic() >= self._next_frame:
-            self._draw()
+        self._screen.draw()
 
     def say(self, message: str) -> None:
         self._message = message
-        self._draw()
+        self._screen.draw(now=True)
 
-    def _draw(self) -> None:
-        size = self._console.size
-        heading = title(self.progress, self.path)
-        frame = compose(heading, self.progress.snapshot(), size.width, size.height, self._message)
-        self._live.update(frame, refresh=True)
-        self._next_frame = time.monotonic() + FRAME_SECONDS
+    def _compose(self, console: Console) -> Any:
+        heading, snapshot = title(self.progress, self.path), self.progress.snapshot()
+        return compose(heading, snapshot, console.width, console.height, self._message)
 
 
 def choose(progress: Progress, path: Path, quiet: bool) -> Display:
@@ -96,9 +84,8 @@ def title(progress: Progress, path: Path) -> str:
     """Say how many runs there are, how many are already done, and where they are saved."""
     question, execution = progress.question, progress.execution
     kept = f", {execution.kept} already done" if execution.kept else ""
-    runs = "1 run" if question.size == 1 else f"{question.size} runs"
     slots = f", {execution.slots} at a time" if execution.slots else ""
-    return f"sweep of {question.experiment}: {runs}{slots}{kept}; {path}"
+    return f"sweep of {question.experiment}: {counted(question.size, 'run')}{slots}{kept}; {path}"
 
 
 def line(row: Row, snapshot: Snapshot) -> str:
@@ -129,7 +116,7 @@ def compose(title: str, snapshot: Snapshot, width: int, height: int, message: st
     text = Text(no_wrap=True, overflow="crop")
     text.append(title[:width] + "\n", "bold")
     failed = f", {snapshot.failed} failed" if snapshot.failed else ""
-    text.append_text(_bar(snapshot.ended, snapshot.runs))
+    text.append_text(bar(snapshot.ended / max(snapshot.runs, 1), BAR))
     text.append(f" {snapshot.ended}/{snapshot.runs} runs{failed}  {left(snapshot)}\n")
     # The title, the bar, the message and the cursor's line are four.
     room = max(height - 4, 2)
@@ -158,11 +145,5 @@ def _run_line(run: Running) -> Any:
     from rich.text import Text
 
     line = Text(f"{run.variant.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
-    line.append_text(_bar(run.epoch, run.epochs))
+    line.append_text(bar(run.epoch / max(run.epochs, 1), BAR))
     return line.append(f" epoch {run.epoch}/{run.epochs}", "dim")
-
-
-def _bar(done: int, total: int) -> Any:
-    from cli.terminal.display import bar
-
-    return bar(done / max(total, 1), BAR)

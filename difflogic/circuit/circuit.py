@@ -17,7 +17,7 @@ from difflogic.system.errors import CircuitError
 
 
 @dataclass(frozen=True, eq=False)
-class LogicCircuit:
+class Circuit:
     """One cell's update as a list of gates in topological order.
 
     Rows 0 to 9·C - 1 are the inputs: row n·C + c is channel c of neighbour n (row-major, 4 is the
@@ -87,7 +87,7 @@ class LogicCircuit:
             f"order: {allowed}"
         )
 
-    def relabeled(self, labels: Sequence[int]) -> LogicCircuit:
+    def relabeled(self, labels: Sequence[int]) -> Circuit:
         """Return the same circuit, its channels numbered otherwise. Raises CircuitError."""
         if len(labels) != self.channels:
             raise CircuitError(f"{self.channels} channels need as many numbers, not {len(labels)}")
@@ -149,7 +149,7 @@ class LogicCircuit:
 
     @cached_property
     def active_gates(self) -> int:
-        """Gates that some next state depends on, by its wires; pass-throughs are none."""
+        """Gates that some next state depends on, by its wires; pass-throughs do not count."""
         needed = self.needed(range(self.channels))[self.inputs :]
         return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
 
@@ -200,7 +200,7 @@ class LogicCircuit:
     def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
-        The inputs' type is bool or an unsigned integer, every bit of which is a case of its own.
+        The inputs are of type bool, or unsigned integers: each bit is a case of its own.
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")

@@ -1,9 +1,9 @@
 """One function that evaluates a circuit, over any algebra: what values are, and what gates make.
 
-Over bits it runs the circuit, 64 cells to a word or a whole grid to an integer; over sets of bits
-it tells what is known; over reals it is the soft circuit; over text it prints, and over the
-literals of a graph or a solver it builds. It is written to be read: every compiled kernel is
-compared with it, and all that need not be fast uses it.
+Over bits it runs the circuit, 64 cells to a word or a whole grid to an integer; over reals it is
+the soft circuit; over text it prints, and over the literals of a graph or a solver it builds. It
+is written to be read: every compiled kernel is compared with it, and all that need not be fast
+uses it.
 
 Source: mockturtle's `simulate<T>` (Soeken et al. 2018, "The EPFL logic synthesis libraries").
 """
@@ -16,8 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy.typing as npt
 
-GATES_AT_ONCE = 4096
-"""Between two calls of `pause`, where each gate takes microseconds."""
+from difflogic.system.deadline import GATES_AT_ONCE
 
 Value = TypeVar("Value")
 
@@ -148,32 +147,6 @@ class Bits(Logic[Any]):
 
     def or_(self, x: Any, y: Any) -> Any:
         return x | y
-
-
-class Sets(Logic[tuple[Value, Value]]):
-    """Sets of bits, {0}, {1} or {0, 1}, as their least and their greatest member.
-
-    An op gives exactly the values that it takes on members of its inputs' sets. The members are
-    values of another algebra, such as `Bits`.
-    """
-
-    def __init__(self, members: Logic[Value]) -> None:
-        self._members = members
-
-    def constant(self, bit: int) -> tuple[Value, Value]:
-        value = self._members.constant(bit)
-        return value, value
-
-    def not_(self, x: tuple[Value, Value]) -> tuple[Value, Value]:
-        least, most = x
-        return self._members.not_(most), self._members.not_(least)
-
-    def and_(self, x: tuple[Value, Value], y: tuple[Value, Value]) -> tuple[Value, Value]:
-        return self._members.and_(x[0], y[0]), self._members.and_(x[1], y[1])
-
-    def xor_(self, x: tuple[Value, Value], y: tuple[Value, Value]) -> tuple[Value, Value]:
-        # Surely x and surely not y, or the other way round; the greatest member likewise.
-        return self.or_(self.and_(x, self.not_(y)), self.and_(self.not_(x), y))
 
 
 class Soft:

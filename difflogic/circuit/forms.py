@@ -29,18 +29,16 @@ class FourNumbers:
 
     basis: npt.NDArray[np.float64]
     """B, (16, 4): what each number adds to the logit of each op."""
-    offset: npt.NDArray[np.float64]
-    """d, (16,)."""
     readers: tuple[Op, ...]
-    """Four ops, each of which only the number in its place adds to."""
+    """Four ops: only the number in an op's place adds to its logit."""
     sure: npt.NDArray[np.float64]
     """(4, 16): the numbers of a gate for each op that is as sure of it as an untrained gate is of
     passing its first input."""
 
     def logits(self, numbers: Array) -> Array:
         """Return the logits (16, gates) of `numbers` (4, gates), in their type."""
-        basis, offset = self.basis.astype(numbers.dtype), self.offset.astype(numbers.dtype)
-        logits = np.repeat(offset[:, None], numbers.shape[1], axis=1)
+        basis = self.basis.astype(numbers.dtype)
+        logits = np.zeros((OPS, numbers.shape[1]), numbers.dtype)
         # Number by number, always in this order: equal bits.
         for column, row in zip(basis.T, numbers, strict=True):
             logits += column[:, None] * row
@@ -50,8 +48,7 @@ class FourNumbers:
         """Return the numbers (4, gates) that `logits` (16, gates) follow from, but for rounding."""
         places = list(self.readers)
         scale = np.diag(self.basis[places]).astype(logits.dtype)
-        offset = self.offset[places].astype(logits.dtype)
-        return (logits[places] - offset[:, None]) / scale[:, None]
+        return logits[places] / scale[:, None]
 
     def conform(self, logits: Array) -> int:
         """Make `logits` (16, gates) those of gates of this form, in place.
@@ -76,7 +73,7 @@ def _truth_table(lead: float) -> FourNumbers:
     """
     readers = (Op.NOR, Op.NOT_A_AND_B, Op.A_AND_NOT_B, Op.AND)
     sure = lead * (2 * TRUTH_TABLES.T.astype(np.float64) - 1)
-    return FourNumbers(TRUTH_TABLES.astype(np.float64), np.zeros(OPS), readers, sure)
+    return FourNumbers(TRUTH_TABLES.astype(np.float64), readers, sure)
 
 
 def _ops(_lead: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 
 _WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
@@ -17,15 +17,20 @@ _WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8
 Ints = npt.NDArray[np.integer]
 
 
-def melt(
-    op: npt.NDArray[np.uint8], a: Ints, b: Ints, first: int, outputs: Ints
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the gates' ops, what gates there are besides, and the outputs' nodes.
+def melted(
+    op: npt.NDArray[np.uint8],
+    a: npt.NDArray[np.int32],
+    b: npt.NDArray[np.int32],
+    first: int,
+    outputs: Ints,
+    labels: Sequence[int],
+) -> Circuit:
+    """Return the circuit of a graph whose inputs are all those of channels with `labels`.
 
     Node 0 is constant 0, gates begin at node `first`, and `op`, `a` and `b` have an entry for each
-    node; `outputs` are literals. A gate that outputs only want inverted is computed so. The gates
-    besides (n, 2), an op and the node that it reads, come after all others: one for each constant
-    that is wanted, and for each node that is wanted inverted and elsewhere not, or is no gate.
+    node; `outputs` are literals. A gate that outputs only want inverted is computed so. Further
+    gates come after all others: one for each constant that is wanted, and for each node that is
+    wanted inverted and elsewhere not, or is no gate.
     """
     wanted, inverses = outputs >> 1, (outputs & 1).astype(np.bool_)
     inverted = np.zeros(len(op), np.bool_)
@@ -35,7 +40,7 @@ def melt(
     op = np.where(inverted[a], _WITH_A_INVERTED[op], op)
     op = np.where(inverted[b], _WITH_B_INVERTED[op], op)
     op = np.where(inverted, len(Op) - 1 - op, op)[first:]
-    besides: dict[tuple[int, int], int] = {}
+    further: dict[tuple[int, int], int] = {}
     nodes = []
     for literal in outputs.tolist():
         node = literal >> 1
@@ -43,23 +48,8 @@ def melt(
             nodes.append(node)
             continue
         gate = (int(Op.NOT_A), node) if node else (int(Op.TRUE if literal else Op.FALSE), 1)
-        nodes.append(besides.setdefault(gate, first + len(op) + len(besides)))
-    return op, np.array([*besides], np.int32).reshape(-1, 2), np.array(nodes, np.int32)
-
-
-def melted(
-    op: npt.NDArray[np.uint8],
-    a: npt.NDArray[np.int32],
-    b: npt.NDArray[np.int32],
-    first: int,
-    outputs: Ints,
-    labels: Sequence[int],
-) -> LogicCircuit:
-    """Return the circuit of a graph whose inputs are all those of channels with `labels`.
-
-    The arguments are those of `melt`.
-    """
-    op, besides, nodes = melt(op, a, b, first, outputs)
-    a, b = (np.concatenate([wires[first:], besides[:, 1]]) - 1 for wires in (a, b))
-    op = np.concatenate([op, besides[:, 0].astype(np.uint8)])
-    return LogicCircuit(op, a, b, nodes - 1, tuple(labels))
+        nodes.append(further.setdefault(gate, first + len(op) + len(further)))
+    ops, reads = np.array([*further], np.int32).reshape(-1, 2).T
+    a, b = (np.concatenate([wires[first:], reads]) - 1 for wires in (a, b))
+    op = np.concatenate([op, ops.astype(np.uint8)])
+    return Circuit(op, a, b, np.array(nodes, np.int32) - 1, tuple(labels))

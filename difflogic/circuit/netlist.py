@@ -43,20 +43,6 @@ class Architecture:
     carry: float = 0.0
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
 
-    def __post_init__(self) -> None:
-        sizes = (self.channels, self.kernels, *self.perception, *self.update)
-        if not self.perception or not self.update or any(size < 1 for size in sizes):
-            raise ConfigError(
-                "channels, kernels and every layer need at least 1, and perception and update "
-                f"at least one layer: got channels {self.channels}, kernels {self.kernels}, "
-                f"perception {list(self.perception)}, update {list(self.update)}"
-            )
-        if self.update[-1] != self.channels:
-            raise ConfigError(
-                f"the last update layer is the cell's next state: it needs {self.channels} "
-                f"gates, one per channel, not {self.update[-1]}"
-            )
-
     @property
     def update_inputs(self) -> int:
         return self.channels + self.channels * self.kernels * self.perception[-1]
@@ -89,8 +75,8 @@ class Architecture:
 
 
 @dataclass(frozen=True)
-class Circuit:
-    """An architecture and its wiring: everything about a circuit but its logits.
+class WiredLayers:
+    """An architecture and the wiring of its layers: all of a soft circuit but its logits.
 
     `perception` holds, for each kernel, one wiring per layer, or only one such tuple that all
     kernels share; `update` holds one wiring per layer. Raises ConfigError if they do not fit.
@@ -124,7 +110,7 @@ class Circuit:
         return first_ops(architecture.parameters, kernels, seen)
 
 
-def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
+def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
@@ -139,7 +125,7 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> Circuit:
     update = _wire_layers("update", inputs, architecture.update, topologies, rng)
     if architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
-    return Circuit(architecture, perception, update)
+    return WiredLayers(architecture, perception, update)
 
 
 @dataclass(frozen=True)
@@ -176,61 +162,52 @@ class Netlist:
         return self.param.tolist(), self.a.tolist(), self.b.tolist()
 
 
-def flatten(circuit: Circuit) -> Netlist:
-    """Lay a circuit out as a netlist, in an order that suits caches and vector units.
+def flatten(layers: WiredLayers) -> Netlist:
+    """Lay wired layers out as a netlist, in an order that suits caches and vector units.
 
     Parameters are numbered kernel by kernel, layer by layer, gate by gate, then the update
     circuit's layer by layer. The C copies of a perception gate, one per channel, stand next to
     each other, and so do their inputs. The gates of an update layer are ordered so that
     neighbours share an input.
     """
-    architecture = circuit.architecture
+    architecture = layers.architecture
     channels = architecture.channels
     channel = np.arange(channels, dtype=np.int32)
-    builder = _Builder(first_row=NEIGHBORHOOD * channels)
+    parts: list[tuple[npt.NDArray, npt.NDArray, npt.NDArray]] = []
+    next_row = NEIGHBORHOOD * channels
+
+    def add(a: npt.NDArray, b: npt.NDArray, param: npt.NDArray) -> npt.NDArray[np.int32]:
+        """Append gates; return their rows."""
+        nonlocal next_row
+        parts.append((a, b, param))
+        next_row += len(a)
+        return np.arange(next_row - len(a), next_row, dtype=np.int32)
 
     perceived = np.empty((channels, architecture.perception[-1], architecture.kernels), np.int32)
     parameter = 0
     for kernel in range(architecture.kernels):
         rows: npt.NDArray[np.int32] = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
         rows = rows.reshape(NEIGHBORHOOD, channels)
-        for layer in circuit.kernel(kernel):
+        for layer in layers.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
                 a, b = rows[layer.a[gate]], rows[layer.b[gate]]
-                copies[gate] = builder.add(a, b, np.full(channels, parameter + gate))
+                copies[gate] = add(a, b, np.full(channels, parameter + gate))
             parameter += layer.gates
             rows = copies
         perceived[:, :, kernel] = rows.T
 
     center = CENTER * channels + channel
     rows = np.concatenate([center, perceived.ravel()])
-    for layer in circuit.update:
+    for layer in layers.update:
         order = _walk(layer)
         out = np.empty(layer.gates, np.int32)
-        out[order] = builder.add(rows[layer.a[order]], rows[layer.b[order]], parameter + order)
+        out[order] = add(rows[layer.a[order]], rows[layer.b[order]], parameter + order)
         parameter += layer.gates
         rows = out
 
-    a, b, param = builder.concatenate()
+    a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
     return Netlist(channels, a, b, param, rows, parameter)
-
-
-class _Builder:
-    """Appends gates and hands out their rows."""
-
-    def __init__(self, first_row: int) -> None:
-        self._next_row = first_row
-        self._parts: list[tuple[npt.NDArray, npt.NDArray, npt.NDArray]] = []
-
-    def add(self, a: npt.NDArray, b: npt.NDArray, param: npt.NDArray) -> npt.NDArray[np.int32]:
-        rows = np.arange(self._next_row, self._next_row + len(a), dtype=np.int32)
-        self._next_row += len(a)
-        self._parts.append((a, b, param))
-        return rows
-
-    def concatenate(self) -> list[npt.NDArray[np.int32]]:
-        return [np.concatenate(part).astype(np.int32) for part in zip(*self._parts, strict=True)]
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:

@@ -29,7 +29,7 @@ SPANNING = 5
 
 
 def looks(outputs: int) -> list[tuple[int, ...]]:
-    """Return which neighbours each of so many outputs of kernels is to see at first.
+    """Return which neighbours each output of the kernels is to see at first.
 
     One each, in the order of `AROUND`. Where these are too few the last one sees two.
     """

@@ -16,7 +16,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
@@ -73,7 +73,7 @@ class Literals(Logic[int]):
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 
     def next_state(
-        self, circuit: LogicCircuit, inputs: Iterable[int], deadline: Deadline = NEVER
+        self, circuit: Circuit, inputs: Iterable[int], deadline: Deadline = NEVER
     ) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
 
@@ -87,15 +87,15 @@ class Xag(Literals):
     """A growing circuit over a fixed number of inputs.
 
     Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
-    XORs read literals that are not inverted. With `hashing` off, equal gates stay apart.
+    XORs read literals that are not inverted. No two gates are equal.
     """
 
-    def __init__(self, inputs: int, hashing: bool = True) -> None:
+    def __init__(self, inputs: int) -> None:
         self.inputs = inputs
         self.kind: list[Kind] = []
         self.x: list[int] = []
         self.y: list[int] = []
-        self._known: dict[tuple[Kind, int, int], int] | None = {} if hashing else None
+        self._known: dict[tuple[Kind, int, int], int] = {}
 
     @property
     def first_gate(self) -> int:
@@ -152,27 +152,25 @@ class Xag(Literals):
         return sorted(seen - {0})
 
     def _add(self, kind: Kind, x: int, y: int) -> int:
-        if self._known is not None:
-            found = self._known.get((kind, x, y))
-            if found is not None:
-                return found
-            self._known[kind, x, y] = 2 * self.nodes
-        literal = 2 * self.nodes
+        found = self._known.get((kind, x, y))
+        if found is not None:
+            return found
+        literal = self._known[kind, x, y] = 2 * self.nodes
         self.kind.append(kind)
         self.x.append(x)
         self.y.append(y)
         return literal
 
 
-def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> tuple[Xag, list[int]]:
+def from_circuit(circuit: Circuit) -> tuple[Xag, list[int]]:
     """Return a circuit as a Xag, and the literals of its outputs."""
-    xag = Xag(circuit.inputs, hashing)
+    xag = Xag(circuit.inputs)
     return xag, xag.next_state(circuit, map(xag.input, range(circuit.inputs)))
 
 
 def to_circuit(
     xag: Xag, outputs: Sequence[int], labels: tuple[int, ...], channels: Sequence[int]
-) -> LogicCircuit:
+) -> Circuit:
     """Return the gates that `outputs` need as a circuit of two-input ops.
 
     `outputs` are the literals of the channels that stay, which are the numbers `channels` of the

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from difflogic.config.describe import describe
-from difflogic.config.document import document
+from difflogic.config.document import describe, document
 from difflogic.config.learning import TrainingConfig
 from difflogic.config.loading import (
     Override,

@@ -47,8 +47,8 @@ class TrainingConfig(Section):
     )
     later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=0,
-        description="the target is also compared with at a random step up to so many after the "
-        "last, drawn anew at each epoch; 0 is never",
+        description="most steps after the last at which the target is compared once more; the "
+        "step is drawn at random in each epoch; 0 is never",
     )
     restart_every: Epoch = Field(
         default=0,
@@ -57,8 +57,8 @@ class TrainingConfig(Section):
     )
     form: Form = Field(
         default="ops",
-        description="what is learned about a gate: ops is a logit of each of the 16 ops, of which "
-        "it is a softmax mixture; truth-table only four, one of each row of its truth table",
+        description="what is learned about a gate: ops is a logit for each of the 16 ops, mixed "
+        "by a softmax; truth-table only four, one for each row of its truth table",
     )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0,
@@ -79,21 +79,21 @@ class PoolConfig(Section):
     """Further samples, which start where the hard circuit's own run comes to.
 
     So that its target stays, and grows back (Mordvintsev et al. 2020, "Growing neural cellular
-    automata", keep such states in a pool; here each is run anew, so that it is never out of date).
+    automata", keep such states in a pool; here each is run again, so that it is never out of date).
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
-        default=0, description="such samples per training step, beside [training] batch; 0 is none"
+        default=0, description="such samples per training step, beside [training] batch; 0 disables"
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
-        description="each starts from the state after a random number of steps, from the last one "
-        "of training to so many more",
+        description="most steps after the last one of training at which such a sample starts; the "
+        "number is drawn at random",
     )
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
         default=6,
-        description="and is compared with the target after a random number of further steps, up to "
-        "so many; where it is damaged, after [automaton] steps and so many more",
+        description="most further steps, drawn at random, after which it is compared with the "
+        "target; a damaged sample has [automaton] steps more",
     )
     damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=1,
@@ -135,5 +135,5 @@ class FinishingConfig(Section):
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="circuits that are tried, once one is verified, for one of fewer gates that is "
-        "right no later, and proved as well; 0 is none",
+        "right no later, and proved as well; 0 disables",
     )

@@ -62,10 +62,11 @@ def load_config(
     data = _read(path)
     if recipe is not None:
         data = apply_recipe(recipe, data)
-    given = _parse_overrides(data, overrides)
-    for item in given.values:
+    given, found = _parse_overrides(data, overrides)
+    last = {item.place: item for item in given}
+    for item in last.values():
         _apply(data, item.place, item.value)
-    found, origins = given.problems, given.origins
+    origins = {place: item.origin for place, item in last.items()}
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
     surroundings = Surroundings(
@@ -83,8 +84,9 @@ def load_config(
         origin = next((origins[place] for place in culprits if place in origins), str(path))
         found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
         return _check(data, str(path), origins, found, known=culprits[:1])
-    for item in given.hidden:
-        found += _problems_of(item, data)
+    for item in given:
+        if last[item.place] is not item:
+            found += _problems_of(item, data)
     config = _check(data, str(path), origins, found)
     if allow_code and isinstance(config.task, OwnSection):
         config = config.with_facts(task_start=own.try_out(config.task, config.automaton))
@@ -194,36 +196,22 @@ class _Given(NamedTuple):
     origin: str
 
 
-class _Overrides(NamedTuple):
-    """All overrides that were understood, and what was wrong with the others."""
-
-    values: list[_Given]
-    hidden: list[_Given]
-    """Those that a later one of the same key replaces."""
-    origins: dict[problems.Place, str]
-    problems: list[tuple[str, str]]
-
-
-def _parse_overrides(data: Mapping[str, Any], overrides: Sequence[str | Override]) -> _Overrides:
-    given: dict[problems.Place, _Given] = {}
-    hidden: list[_Given] = []
+def _parse_overrides(
+    data: Mapping[str, Any], overrides: Sequence[str | Override]
+) -> tuple[list[_Given], list[tuple[str, str]]]:
+    """Return the overrides that were understood, and what is wrong with the others."""
+    given: list[_Given] = []
     found: list[tuple[str, str]] = []
-    kinds = [data.get(TASK), *overrides]
-    is_open = any(_names_code(item) for item in kinds)
+    is_open = any(_names_code(item) for item in (data.get(TASK), *overrides))
     for override in overrides:
         if not isinstance(override, Override):
             override = Override(override, f"--set {override}")
         origin = problems.shorten(override.typed)
         try:
-            place, value = _parse_override(override.text, is_open)
+            given.append(_Given(*_parse_override(override.text, is_open), origin))
         except ConfigError as error:
             found.append((origin, str(error)))
-            continue
-        if place in given:
-            hidden.append(given.pop(place))
-        given[place] = _Given(place, value, origin)
-    values = list(given.values())
-    return _Overrides(values, hidden, {item.place: item.origin for item in values}, found)
+    return given, found
 
 
 def _names_code(item: Any) -> bool:

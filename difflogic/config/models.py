@@ -22,7 +22,7 @@ from difflogic.config.learning import (
     PoolConfig,
     TrainingConfig,
 )
-from difflogic.config.running import CheckpointConfig, ParallelConfig
+from difflogic.config.running import FREE, CheckpointConfig, ParallelConfig
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
 from difflogic.tasks.base import Start
@@ -82,7 +82,7 @@ class UpdateConfig(Section):
 class PublishedConfig(Section):
     """What the reference published for this experiment.
 
-    Only recipes use it: --recipe reference, and benchmark, of which steps are measured.
+    Only recipes use it: --recipe reference, and --recipe benchmark, which measures steps.
     """
 
     epochs: Count | None = Field(default=None, description="training steps, as published")
@@ -161,18 +161,29 @@ class Config(Section):
             del data[RUN]
         return data
 
+    def effective(self) -> dict[str, Any]:
+        """Return the same without what changes no bit of a result."""
+        data = self.to_dict()
+        for section, keys in FREE.items():
+            data[section] = {key: value for key, value in data[section].items() if key not in keys}
+            if not data[section]:
+                del data[section]
+        return data
+
     def to_toml(self) -> str:
         """Return the configuration as TOML; `load_config` reads it back to an equal one."""
         return tomli_w.dumps(self.to_dict(), multiline_strings=True)
 
+    def with_sections(self, **sections: dict[str, Any]) -> Config:
+        """Return the configuration with other values of some keys, by section, unchecked."""
+        changed = {
+            name: getattr(self, name).model_copy(update=keys) for name, keys in sections.items()
+        }
+        return self.model_copy(update=changed)
+
     def without_searches(self) -> Config:
         """Return the configuration of one attempt, which nothing ends."""
-        return self.model_copy(
-            update={
-                "training": self.training.model_copy(update={"restart_every": 0}),
-                "finishing": self.finishing.model_copy(update={"every": 0}),
-            }
-        )
+        return self.with_sections(training={"restart_every": 0}, finishing={"every": 0})
 
     def with_facts(self, **facts: str) -> Config:
         """Return the configuration of a run with other facts, by their names in `RunFacts`."""
@@ -197,22 +208,24 @@ def _with_code(task: TaskSection, run: RunFacts) -> TaskSection:
 
 def _task_problems(config: Config) -> list[str]:
     task, channels = config.task, config.automaton.channels
+    training, pool = config.training, config.pool
     problems = task.problems(config.automaton)
-    if config.training.restart_every and not config.finishing.every:
+    if training.restart_every and not config.finishing.every:
         problems.append(
             "[training] restart_every: would throw away what was learned, since without checks no "
             "circuit is kept: set it to 0, or [finishing] every above 0"
         )
-    if config.training.later_steps and own.is_loaded(task) and task_class(task).moves_on():
-        problems.append(
-            "[training] later_steps: the targets of this task do not stay as they are: leave it "
-            "at 0"
-        )
-    if config.pool.batch and own.is_loaded(task) and task_class(task).moves_on():
-        problems.append(
-            "[pool] batch: the targets of this task do not stay as they are: leave it at 0"
-        )
-    if config.pool.batch and config.automaton.fire_rate < 1:
+    later = {
+        "[training] later_steps": config.training.later_steps,
+        "[pool] batch": config.pool.batch,
+    }
+    if any(later.values()) and own.is_loaded(task) and task_class(task).moves_on():
+        problems += [
+            f"{key}: the targets of this task do not stay as they are: leave it at 0"
+            for key, value in later.items()
+            if value
+        ]
+    if pool.batch and config.automaton.fire_rate < 1:
         problems.append(
             "[pool] batch: the pool's cells all fire: it needs [automaton] fire_rate = 1"
         )

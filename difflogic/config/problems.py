@@ -22,7 +22,7 @@ Place = tuple[str, ...]
 
 
 class Problem(NamedTuple):
-    """What is wrong, and with the value of which place."""
+    """What is wrong, and where."""
 
     place: Place
     text: str
@@ -125,7 +125,7 @@ def _describe(
 
 
 def _foreign(key: str, model: type[TaskSection]) -> str:
-    """Say that a key is none of a kind of task."""
+    """Say that a kind of task does not have a key."""
     kinds = {section: kind for kind, section in schema.task_sections().items()}
     if model in kinds and schema.kinds_with(key):
         return f"[{TASK}] {key}: belongs to another kind of task than {kinds[model]}: leave it out"

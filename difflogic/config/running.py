@@ -11,12 +11,19 @@ from difflogic.tasks.sections import Section, Size
 
 Auto = Literal["auto"]
 
+FREE = {
+    "parallel": ("workers", "strategy", "memory_budget"),
+    "checkpoint": ("every_seconds", "every_epochs"),
+}
+"""Settings that say how a result is computed, and change no bit of it."""
+
 
 class ParallelConfig(Section):
     """How the work is spread. Only lanes and chunk change results, and only their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
-        default="auto", description="worker threads; auto is one per available core"
+        default="auto",
+        description="worker threads; auto is as many as help, at most one per available core",
     )
     strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
         default="auto",

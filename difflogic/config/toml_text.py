@@ -24,7 +24,7 @@ _DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML. Raises ValueError, with the line where there is one, for whatever is none."""
+    """Parse TOML. Raises ValueError for anything else, with the line if it is known."""
     bare = _TEXT_OR_COMMENT.sub(_same_lines, text)
     deep = _DEEP_KEY.search(bare)
     if deep is not None:

@@ -26,7 +26,7 @@ from difflogic.engine.layout import (
     tile_lanes,
 )
 from difflogic.engine.program import compile_program
-from difflogic.engine.schedule import ceiling, pipeline_ceiling
+from difflogic.engine.schedule import ceiling
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, parts_of, plan_team
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
@@ -148,13 +148,13 @@ class Arrangement:
         """The ways to share that a wave is done by; none if one worker does it all.
 
         First "samples", as far as workers take whole groups of them; then how they share the
-        others: "cells" or "steps" (see compilation.py).
+        others: "cells" or "steps" (sharing.py).
         """
         team = self.team
         if self.workers == 1:
             return ()
         samples = ("samples",) if team.whole and team.workers > 1 else ()
-        if self.sharing.strategy == "gates" and self.sharing.parallel_cells:
+        if self.sharing.strategy == "gates":
             steps = ("steps",) if team.whole < self.groups and team.workers > 1 else ()
             return (*samples, *steps, "gates")
         return samples if team.whole == self.groups else (*samples, self.sharing.strategy)
@@ -162,12 +162,10 @@ class Arrangement:
     @property
     def tasks(self) -> int:
         """Pieces of work that workers can do at the same time, at most."""
-        team, shared = self.team, self.groups - self.team.whole
-        if not self.sharing.parallel_batch and not self.sharing.parallel_cells:
+        if self.sharing.strategy == "sequential":
             return 1
-        if self.sharing.strategy == "cells":
-            shared = min(team.abreast, shared)
-        return max(team.whole, shared * len(self.chunks)) * self.parts
+        whole = self.team.whole
+        return max(whole, (self.groups - whole) * len(self.chunks)) * self.parts
 
     def at(self, workers: int) -> Self:
         """Return the same for another number of workers; the cut, and all bits, stay."""
@@ -176,9 +174,7 @@ class Arrangement:
     def ceiling(self, workers: int | None = None) -> float:
         """Return the speed-up that `workers` could reach, if nothing cost anything but tasks."""
         plan = self if workers is None else self.at(workers)
-        bound = ceiling if self.sharing.strategy == "cells" else pipeline_ceiling
-        teams = bound(plan.team, plan.groups, plan.rollouts.steps, plan.chunks)
-        return teams * plan.parts
+        return ceiling(plan.team, plan.groups, plan.rollouts.steps, plan.chunks) * plan.parts
 
     @property
     def gate_lanes(self) -> int:
@@ -188,9 +184,7 @@ class Arrangement:
     @property
     def control(self) -> Shape:
         """Where workers meet and take tasks."""
-        return control_shape(
-            self.sharing.strategy, self.team, self.groups, len(self.chunks), self.steps_per_call
-        )
+        return control_shape(self.sharing.strategy, self.team, self.groups, len(self.chunks))
 
     @property
     def bytes_per_worker(self) -> int:

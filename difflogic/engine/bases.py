@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import FORMS, HardSimulator, Script, Words
+from difflogic.engine.hard import FORMS, HardSimulator, Script, Words, by_rows
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,
@@ -286,9 +286,8 @@ def wiring_of(netlist: Netlist) -> Wiring:
     """Return a netlist by its rows, with the gates that read each."""
     rows, first = netlist.rows, netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
-    nothing = np.zeros(first, np.int32)
-    a, b = (np.concatenate([nothing, row]).astype(np.int32) for row in (netlist.a, netlist.b))
-    param = np.concatenate([nothing + ABSENT, netlist.param]).astype(np.int32)
+    a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
+    param = by_rows(netlist, netlist.param, none=ABSENT)
     readers = np.stack([2 * gates, 2 * gates + 1], axis=1).ravel()
     wires = _table(np.stack([netlist.a, netlist.b], axis=1).ravel(), readers, rows)
     uses = _table(netlist.param, gates, netlist.parameters)

@@ -8,13 +8,13 @@ from math import prod
 import numpy as np
 
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.engine.compilation import Strategy, training_kernel
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.pipeline import APART, train_in_steps
-from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TICKETS
+from difflogic.engine.kernels.pipeline import control_places
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
 from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
+from difflogic.engine.sharing import Strategy
 from difflogic.system.memory import CACHE_LINE
 
 
@@ -97,16 +97,9 @@ def total(shapes: dict[str, Shape]) -> int:
     return sum(each.bytes for each in shapes.values())
 
 
-def control_shape(strategy: Strategy, team: k.Team, groups: int, chunks: int, steps: int) -> Shape:
-    """Return where workers meet and take tasks, for calls of `steps` automaton steps at most."""
-    workers, shared = team.workers, groups - team.whole
-    if strategy == "gates" or training_kernel(strategy, workers) is train_in_steps:
-        places = 2 * APART * shared * chunks + 2 * workers + APART
-    else:
-        # Forward and backward have a stage for whole groups, and one per step of the shared ones.
-        rounds = -(-shared // team.abreast)
-        places = 2 * (1 + rounds * steps) * workers
+def control_shape(strategy: Strategy, team: k.Team, groups: int, chunks: int) -> Shape:
+    """Return where workers take pieces of work and meet."""
+    places = control_places(team.workers, (groups - team.whole) * chunks)
     if strategy == "gates":
-        # Each team meets at a place of its own, at the end and where a cache line begins.
-        places += -places % APART + MEETING * workers
-    return Shape((TICKETS + places,), np.dtype(np.int64))
+        places += MEETING * team.workers  # each team meets at a place of its own
+    return Shape((places,), np.dtype(np.int64))

@@ -51,8 +51,8 @@ ANEW = 32
 ANY = np.array([np.inf, 0.0])
 """Chances that let a hit have any number of gates."""
 
-LISTENING = 64
-"""Changes that a walk tries before anybody hears of it."""
+AT_ONCE = 64
+"""Changes that a walk tries between two reports of progress."""
 
 
 @dataclass
@@ -132,10 +132,6 @@ class Round(NamedTuple):
     """Those that matter then."""
 
 
-def unheard() -> None:
-    """Tell nobody."""
-
-
 class Candidates:
     """Judges changes of single gates of a circuit, the base, on one packed batch.
 
@@ -187,18 +183,18 @@ class Candidates:
         parameters: npt.NDArray[np.int32],
         ops: Ops,
         walk: Walk,
-        hear: Callable[[], None] = unheard,
+        on_progress: Callable[[], None],
     ) -> tuple[npt.NDArray[np.int64], bool]:
         """Go on with a walk through some changes; return the places of those that are kept.
 
-        The base takes these over. At least one is tried, if there is any. `hear` is called now and
-        then. Returns also whether the values of the next one fit.
+        The base takes these over. At least one is tried, if there is any. `on_progress` is called
+        now and then. Returns also whether the values of the next one fit.
         """
         fields, first, fits = walk.fields(), walk.place, True
         with self._shared(walk.chances, parameters, ops, walk.wrong, keeps=True) as job:
             while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
-                hear()
-                fields[k.END] = min(len(ops), fields[k.PLACE] + LISTENING)
+                on_progress()
+                fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
                 fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
                 fits = self._lead(job, fields, walk.chances, walk.draws)
                 walk.take(fields, first)

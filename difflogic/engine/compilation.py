@@ -1,35 +1,27 @@
 """Which of the engine's kernels runs, and whether it still has to be compiled.
 
-Each way to share the work has a kernel of its own, which is compiled when it is first run: a way
-that nobody takes costs nothing.
+Sharing a tile's gates needs a kernel of its own, which is compiled when it is first run.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard import hard_rollout
-from difflogic.engine.kernels.pipeline import train_in_steps
 from difflogic.engine.kernels.shares import train
 from difflogic.engine.kernels.split import train_by_gates
+from difflogic.engine.sharing import Strategy
 from difflogic.system.jit import JIT, is_compiled
-
-Strategy = Literal["cells", "steps", "gates"]
-"""How workers share the samples that are not one worker's alone: by cells, waiting for each other
-after each automaton step; by cells and steps, as a pipeline (kernels/pipeline.py); or by gates too,
-teams of several workers in that pipeline (kernels/split.py)."""
 
 
 def training_kernel(strategy: Strategy, workers: int) -> Any:
     """Return what a worker runs of a training step: it follows from these two alone."""
-    if workers < 2:
-        return train
-    return {"cells": train, "steps": train_in_steps, "gates": train_by_gates}[strategy]
+    return train_by_gates if strategy == "gates" and workers > 1 else train
 
 
-def is_cached(precision: str, strategy: Strategy = "cells", workers: int = 1) -> bool:
+def is_cached(precision: str, strategy: Strategy = "steps", workers: int = 1) -> bool:
     """Return whether the training kernel for this precision lies compiled on disk."""
     return is_compiled(training_kernel(strategy, workers), precision) if JIT else True
 

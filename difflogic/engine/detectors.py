@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.evaluate import Bits
 from difflogic.circuit.gates import READS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import Words
+from difflogic.engine.hard import Words, by_rows
 from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
 
@@ -70,16 +70,11 @@ class Detectors:
         """
         self._netlist, self._ops = netlist, ops
         inputs, words = netlist.inputs, values.shape[1]
-        none = np.zeros(inputs, np.int32)
         place = np.full(netlist.rows, ABSENT, np.int32)
         place[rows] = np.arange(len(rows))
         self._gates = gates
         self._signals = k.Signals(
-            np.concatenate([none, netlist.a]).astype(np.int32),
-            np.concatenate([none, netlist.b]).astype(np.int32),
-            spare,
-            place,
-            values,
+            by_rows(netlist, netlist.a), by_rows(netlist, netlist.b), spare, place, values
         )
         self._sites = k.Sites(
             place[inputs + gates],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint6
 """Shape (16, 4): each op's algebraic normal form, as words of zeros or ones."""
 
 
-_EVERY = np.full(k.WORDS, ~np.uint64(0))
+EVERY = np.full(k.WORDS, ~np.uint64(0))
 _NO_ROWS = np.empty(0, np.int32)
 
 
@@ -149,7 +150,7 @@ class HardSimulator:
                 np.array(channels, dtype=np.int32),
                 packed,
                 self._pack(counted),
-                _EVERY,
+                EVERY,
             ),
         )
 
@@ -247,17 +248,26 @@ def mark_live(
 
     Gates that only pass an input on are among them.
     """
-    rows, first = netlist.rows, netlist.inputs
-    a, b, op = (
-        np.concatenate([np.zeros(first, of_gates.dtype), of_gates])
-        for of_gates in (netlist.a, netlist.b, ops[netlist.param])
-    )
-    live, alive = np.zeros(rows, np.bool_), np.zeros(netlist.channels, np.bool_)
-    counted = np.array(list(channels), np.int32)
+    live, alive = np.zeros(netlist.rows, np.bool_), np.zeros(netlist.channels, np.bool_)
     kernels.spread(
-        a, b, netlist.outputs, first, op, counted, live, alive, np.empty(3 * rows, np.int32)
+        by_rows(netlist, netlist.a),
+        by_rows(netlist, netlist.b),
+        netlist.outputs,
+        netlist.inputs,
+        by_rows(netlist, ops[netlist.param], np.uint8),
+        np.array(list(channels), np.int32),
+        live,
+        alive,
+        np.empty(3 * netlist.rows, np.int32),
     )
     return live, alive
+
+
+def by_rows(
+    netlist: Netlist, of_gates: npt.NDArray[Any], dtype: npt.DTypeLike = np.int32, none: int = 0
+) -> npt.NDArray[Any]:
+    """Return what each gate has (gates,), by rows (rows,): inputs have `none`."""
+    return np.concatenate([np.full(netlist.inputs, none), of_gates]).astype(dtype)
 
 
 def _wires(netlist: Netlist) -> k.Wires:

@@ -16,11 +16,13 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hard import (
+    EVERY,
     FORMS,
     GATE_WORDS_PER_CALL,
     Bits,
     HardSimulator,
     Words,
+    by_rows,
     mark_live,
     prune_for,
 )
@@ -41,8 +43,6 @@ from difflogic.system.pauses import pause
 BACKWARD = 16
 """Times that a gate takes as long on the way back as forward, about."""
 
-_EVERY = np.full(WORDS, ~np.uint64(0))
-
 
 class HardGradients:
     """Differentiates hard circuits of one netlist, for up to `batch` samples at a time.
@@ -57,11 +57,8 @@ class HardGradients:
         inputs, rows, channels = netlist.inputs, netlist.rows, netlist.channels
         self._states = np.zeros((steps + 1, *simulator.shape), np.uint64)
         self._tile = aligned((rows, WORDS), np.uint64)
-        none = np.zeros(inputs, np.int32)
-        self._a, self._b, self._param = (
-            np.concatenate([none, of_gates]).astype(np.int32)
-            for of_gates in (netlist.a, netlist.b, netlist.param)
-        )
+        self._a, self._b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
+        self._param = by_rows(netlist, netlist.param)
         words = simulator.shape[1]
         self._every = np.full((1, words - 2 * simulator.cells.pad), ~np.uint64(0))
         slots = most_slopes(netlist)
@@ -93,7 +90,7 @@ class HardGradients:
         netlist = self._netlist
         live, alive = mark_live(netlist, ops, channels)
         order = np.flatnonzero(live[netlist.inputs :])[::-1] + netlist.inputs
-        op = np.concatenate([np.zeros(netlist.inputs, np.uint8), ops[netlist.param]])
+        op = by_rows(netlist, ops[netlist.param], np.uint8)
         # What an op ignores counts, too: with another op it would not be.
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
         self._code, values = prune_for(netlist, ops, np.concatenate(wired))
@@ -231,7 +228,7 @@ class HardGradients:
                 self._simulator.cells,
                 FORMS,
                 fires,
-                _EVERY,
+                EVERY,
                 self._states,
                 self._rows,
                 first,

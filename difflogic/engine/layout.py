@@ -73,8 +73,11 @@ def tile_lanes(grid: Grid, lanes: int) -> list[int]:
     return _cut(samples_per_group(grid) * grid.cells, lanes)[1]
 
 
-def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
-    """Lay out one group of samples in tiles of at most `lanes`, `chunk` tiles to a chunk."""
+def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool = False) -> k.Layout:
+    """Lay out one group of samples in tiles of at most `lanes`, `chunk` tiles to a chunk.
+
+    With `waits_for_all`, a chunk waits for all others of its group after each step.
+    """
     samples = samples_per_group(grid)
     table = neighbors(grid.height, grid.width, grid.boundary)
     cells = samples * grid.cells
@@ -104,7 +107,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
     per_chunk = chunk or automatic_chunk(tiles)
     chunk_start = np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32)
     first_cells = np.array(tile_start)[chunk_start[:-1]]
-    seen_start, seen = _chunks_seen(stacked, first_cells)
+    seen_start, seen = _chunks_seen(stacked, first_cells, waits_for_all)
     return k.Layout(
         cells=cells,
         lead=lead,
@@ -121,15 +124,15 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None) -> k.Layout:
 
 
 def _chunks_seen(
-    stacked: npt.NDArray[np.integer], first_cells: npt.NDArray[np.integer]
+    stacked: npt.NDArray[np.integer], first_cells: npt.NDArray[np.integer], all_of_them: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """List for each chunk those of which its cells see any, from neighbours (9, cells).
+    """List for each chunk those that its cells see, from neighbours (9, cells), or all of them.
 
-    Whom a cell sees, that one sees it, so that the list also says who sees a chunk.
+    Cells see each other, so the list also says who sees a chunk.
     """
     chunks = len(first_cells)
     owner = np.searchsorted(first_cells, np.arange(stacked.shape[1]), side="right") - 1
-    sees = np.zeros((chunks, chunks), dtype=bool)
+    sees = np.full((chunks, chunks), all_of_them)
     for neighbor in stacked:
         there = neighbor != OUTSIDE
         sees[owner[there], owner[neighbor[there]]] = True

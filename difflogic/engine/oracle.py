@@ -1,6 +1,8 @@
 """The reference: plain NumPy in float64, one gate after the other, written to be read.
 
-Nothing here is shared with the kernels but the netlist. Everything else is compared with it.
+It shares with the kernels the netlist (`netlist.py`), the table of the ops' coefficients
+(`gates.py`), which tests compare with truth tables, and the order of a cell's neighbours
+(`grid.py`). All other arithmetic is its own, and the kernels are compared with it.
 """
 
 from __future__ import annotations

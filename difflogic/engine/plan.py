@@ -29,7 +29,7 @@ from difflogic.engine.search_buffers import (
     Trials,
     most_samples,
 )
-from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, parse_bytes, show_bytes
@@ -41,16 +41,6 @@ SECONDS_PER_GATE = 350e-12
 LEAST_SHARE = 0.5e-3
 """Seconds of a training step that a worker must have to be worth waking, which takes 0.07 to
 0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
-
-STRATEGIES: dict[str, Sharing] = {
-    "auto": Sharing(strategy="steps"),
-    "sequential": SEQUENTIAL,
-    "samples": Sharing(parallel_cells=False),
-    "cells": Sharing(parallel_batch=False, strategy="cells"),
-    "steps": Sharing(parallel_batch=False, strategy="steps"),
-    "gates": Sharing(parallel_batch=False, strategy="gates"),
-}
-"""How workers share a step, for each of [parallel] strategy."""
 
 SPARE = 0.1
 """Part of the available memory that is left to everything but the buffers."""
@@ -80,8 +70,11 @@ class ParallelPlan(Arrangement):
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
         rollouts = _rollouts(config, netlist)
+        sharing = Sharing()
+        if parallel.strategy != "auto":
+            sharing = Sharing(strategy=parallel.strategy, samples_first=False)
         asked = replace(
-            STRATEGIES[parallel.strategy],
+            sharing,
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
         )
@@ -237,7 +230,7 @@ def _budget(config: Config, machine: Machine) -> int | None:
 
 def _workers(config: Config, plan: ParallelPlan) -> int:
     """Return the workers that are asked for, or else as many as have enough to do."""
-    if not plan.sharing.parallel_batch and not plan.sharing.parallel_cells:
+    if plan.sharing.strategy == "sequential":
         return 1
     if config.parallel.workers != "auto":
         return config.parallel.workers

@@ -62,7 +62,8 @@ class Engine:
         self.plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
-        self.layout = make_layout(grid, self.plan.lanes, self.plan.chunk)
+        waits_for_all = sharing.strategy == "cells"
+        self.layout = make_layout(grid, self.plan.lanes, self.plan.chunk, waits_for_all)
         self.team = self.plan.team
         self._samples, self._groups = self.plan.samples_per_group, self.plan.groups
         self._steps_per_call = self.plan.steps_per_call
@@ -89,16 +90,12 @@ class Engine:
         self._control = _make(self.plan.control)
         self._problem = k.Problem(self.team, rollouts.program.code, self.layout)
         # The first of the workers that share a tile has the buffers of all.
-        parts = self.plan.parts
-        self._split = split_program(self.netlist, parts) if self._splits else None
+        parts, splits = self.plan.parts, self._kernel is train_by_gates
         self._workspaces = [
-            workspace(rollouts.workspace(self._splits, leads=worker % parts == 0))
+            workspace(rollouts.workspace(splits, leads=worker % parts == 0))
             for worker in range(self.plan.workers)
         ]
-
-    @property
-    def _splits(self) -> bool:
-        return self._kernel is train_by_gates
+        self._split = split_program(self.netlist, parts) if splits else None
 
     def __enter__(self) -> Engine:
         self._workers.__enter__()
@@ -294,12 +291,7 @@ class Engine:
         calls: list[tuple[Any, ...]]
         calls = [(worker, *shared, space) for worker, space in enumerate(self._workspaces)]
         if self._split is not None:
-            parts, meetings = self.plan.parts, len(self._control) - MEETING * self.team.workers
-            leaders = [self._workspaces[worker - worker % parts] for worker in range(len(calls))]
-            calls = [
-                (*call, leader, self._split, meetings)
-                for call, leader in zip(calls, leaders, strict=True)
-            ]
+            calls = [(*call, self._seat(worker, self._split)) for worker, call in enumerate(calls)]
         try:
             self._workers.run(self._kernel, calls)
         except BaseException:
@@ -313,6 +305,12 @@ class Engine:
         clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended
         if self._tracer is not None:
             self._collect_trace(self._tracer)
+
+    def _seat(self, worker: int, split: k.SplitCode) -> k.Seat:
+        team, part = divmod(worker, split.parts)
+        place = len(self._control) - MEETING * (self.team.workers - team)
+        leader = self._workspaces[team * split.parts]
+        return k.Seat(part, split, leader, self._control, place)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record what the workers do when, from now on; None stops it."""

@@ -17,23 +17,10 @@ def makespan(tasks: Iterable[float], workers: int) -> float:
 
 
 def ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
-    """Return the speed-up that the number and size of tasks allow, if all else is free.
+    """Return the speed-up that the number and size of tasks allow, if all else is free: a bound.
 
-    Whole groups are tasks of all `steps`; of the others the `chunks`, given by their lanes, are
-    tasks in each step, after which all wait.
-    """
-    per_step = sum(chunks)
-    longest = makespan([steps * per_step] * team.whole, team.workers) if team.whole else 0.0
-    for first in range(team.whole, groups, team.abreast):
-        abreast = min(team.abreast, groups - first)
-        longest += steps * makespan(chunks * abreast, team.workers)
-    return groups * steps * per_step / longest
-
-
-def pipeline_ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
-    """Return the same where nobody waits for a whole step: a bound, which nothing may exceed.
-
-    The tasks of a chunk follow each other, through all steps.
+    Whole groups are tasks of all `steps`. Of the others the `chunks`, given by their lanes, are
+    tasks in each step; those of a chunk follow each other.
     """
     per_step, shared = sum(chunks), groups - team.whole
     work = groups * steps * per_step

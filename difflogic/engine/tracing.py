@@ -177,11 +177,6 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
     return {"traceEvents": found, "displayTimeUnit": "ms"}
 
 
-def write_trace(path: Path, tracer: Tracer, name: str) -> None:
-    """Write a tracer's events as a new trace-event file. Raises RunDirectoryError if it cannot."""
-    write_events(path, tracer.events, name)
-
-
 def write_events(path: Path, events: list[Event], name: str) -> None:
     """Write events as a new trace-event file. Raises RunDirectoryError if it cannot."""
     text = json.dumps(trace_events(events, name), separators=(",", ":"))

@@ -70,10 +70,7 @@ class Healing:
         return {
             "side": self.side,
             "states": self.states,
-            "damages": self.damages,
-            "lasting": self.lasting,
-            "within": self.within,
-            "columns": self.columns,
+            **{key: getattr(self, key) for key in ("damages", "lasting", "within", "columns")},
             "steps": list(self.steps),
         }
 
@@ -102,16 +99,8 @@ class Assurance:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {
-            "verdict": self.verdict.value,
-            "scope": self.scope,
-            "text": self.text,
-            "method": self.method,
-            "from_step": self.from_step,
-            "any_schedule": self.any_schedule,
-            "period": self.period,
-            "healing": [each.as_dict() for each in self.healing],
-        }
+        healing = [each.as_dict() for each in self.healing]
+        return {**vars(self), "verdict": self.verdict.value, "healing": healing}
 
 
 def assure(model: Model) -> Assurance:
@@ -212,13 +201,13 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
         state = begin
         for _ in range(steps):
             state = asked.network.step(asked.board, state)
-        right, later = (asked.is_right(state), "later steps are unknown, as no state repeated")
+        right, later = asked.is_right(state), "later steps are unknown, as no state repeated"
+        from_step = period = None
     else:
         right, later = found.is_right(steps), f"states repeat with period {found.period}"
-    period = None if found is None else found.period
+        from_step, period = found.right_from if right else None, found.period
 
     def say(verdict: Verdict, text: str, healed: tuple[Healing, ...] = ()) -> Assurance:
-        from_step = found.right_from if found is not None and right else None
         return Assurance(
             verdict, "the only start", text, "a run", from_step, period=period, healing=healed
         )
@@ -228,7 +217,6 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
     if found is None:
         verdict = Verdict.open if task.holds else Verdict.proved
         return say(verdict, f"proved at step {steps}; {later}")
-    from_step = found.right_from
     if from_step is not None and from_step <= steps:
         text = f"proved at step {steps} and at every later one"
         if not task.patches:

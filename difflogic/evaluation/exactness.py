@@ -17,23 +17,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.counts import Count
-from difflogic.evaluation.found_starts import FoundStarts
-from difflogic.evaluation.scene import Patches, Scene, Streams, scene_of
-from difflogic.evaluation.soup import soup
-from difflogic.evaluation.subject import CircuitTest, Subject, any_task
-from difflogic.evaluation.trial import Ops, Trial, count_wrong
+from difflogic.evaluation.scene import FoundStarts, Patches, Scene, Streams, scene_of
+from difflogic.evaluation.subject import CircuitTest, Draw, Subject, any_task
+from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Cases, Task, later_steps, make_task
 
 STARTS = 64
 """Number of held-out starts by default."""
+
+SOUP_SIDE, SOUP_STEPS = 128, 300
+"""As published: 128×128 cells for 300 steps."""
 
 
 @dataclass(frozen=True)
@@ -147,23 +146,6 @@ class Plan:
         )
 
 
-class ExactnessCheck:
-    """Checks circuits of one netlist for exactness; starts and masks are drawn once.
-
-    `streams` must not be training's. They have to be Purpose.CHECK_START and CHECK_MASK if the
-    result steers training, so that held-out starts stay held out. Memory is a bit per start, cell
-    and channel, and with masks another per start, cell and step.
-    """
-
-    def __init__(self, config: Config, netlist: Netlist, starts: int, streams: Streams) -> None:
-        self.plan = Plan.of(config, starts, streams)
-        self._trial = Trial(netlist, self.plan.scene, range(self.plan.starts))
-
-    def __call__(self, ops: Ops) -> Exactness:
-        """Count the wrong cells of the circuit with `ops`, shape (parameters,)."""
-        return self.plan.judge(self._trial(ops))
-
-
 def is_deterministic(task: Task) -> bool:
     """Whether there is only one start, and nothing random after it."""
     return task.automaton.fire_rate == 1 and not task.has_random_start
@@ -238,11 +220,38 @@ def run(subject: Subject) -> dict[str, Any]:
         if cases.repeats is not None and len(task.loss_channels) == 1:
             more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
     if task.moves_on() and config.automaton.fire_rate == 1:
-        found_in_soup = soup(subject)
+        found_in_soup = run_soup(subject)
         counts.append(found_in_soup.pop("count"))
         more |= found_in_soup
     exact = found.exact and keeps(subject.model)
     return {"exact": exact, "counts": counts, "notes": notes, **more}
+
+
+def run_soup(subject: Subject) -> dict[str, Any]:
+    """Run a soup of fair bits beside the real rule, and compare after every step.
+
+    Only for tasks whose targets move on. A circuit that was trained for T steps is compared after
+    every T of them. Returns the counts of all compared steps together and the first step with a
+    wrong cell, None if there is none.
+    """
+    steps = subject.config.automaton.steps
+    torus = subject.task.on_grid(SOUP_SIDE, SOUP_SIDE, boundary="periodic", steps=1)
+    at = range(steps, max(SOUP_STEPS, steps) + 1, steps)
+    scene = scene_of(torus, subject.streams(Draw.SOUP), tuple(at))
+    wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
+    bad = np.flatnonzero(wrong[:, 0])
+    count = Count(
+        f"random soup, {len(at)} steps together",
+        scene.grid.height,
+        scene.grid.width,
+        scene.fire_rate,
+        at[-1],
+        1,
+        int(len(bad) > 0),
+        scene.cells * len(at),
+        int(wrong.sum()),
+    )
+    return {"count": count, "first_wrong_step": at[int(bad[0])] if len(bad) else None}
 
 
 EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact is none", any_task, run)

@@ -19,6 +19,10 @@ Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]
 """From (first, batch) to starts (batch, C, H, W) and their targets (batch, L, H, W)."""
 
 
+FIRST_FOUND = 2**62
+"""The first number of the starts that certificates found; no drawn start has such a number."""
+
+
 class Streams(NamedTuple):
     """Names the streams that starts, masks and damage are drawn from."""
 
@@ -156,6 +160,32 @@ class Scene:
                 step += 1
             found.append(targets)
         return np.array(found)
+
+
+class FoundStarts:
+    """Starts by number, drawn or found by a certificate, all with the same target."""
+
+    def __init__(self, draw: Draw, target: Bits) -> None:
+        """`target` has the shape (loss channels, height, width)."""
+        self._draw, self.target = draw, target
+        self._starts: list[Bits] = []
+
+    def clear(self) -> None:
+        """Forget what was found."""
+        self._starts = []
+
+    def add(self, starts: Bits) -> range:
+        """Add starts (batch, C, height, width); return their numbers."""
+        first = FIRST_FOUND + len(self._starts)
+        self._starts += list(starts)
+        return range(first, first + len(starts))
+
+    def draw(self, first: int, batch: int) -> tuple[Bits, npt.NDArray]:
+        """Return starts (batch, C, height, width) and their targets, by consecutive numbers."""
+        if first < FIRST_FOUND:
+            return self._draw(first, batch)
+        starts = np.stack(self._starts[first - FIRST_FOUND : first - FIRST_FOUND + batch])
+        return starts, np.broadcast_to(self.target, (batch, *self.target.shape))
 
 
 def grid_of(config: Config) -> Grid:

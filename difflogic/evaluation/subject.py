@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.evaluation.counts import Count
 from difflogic.evaluation.scene import Scene, Streams
-from difflogic.evaluation.trial import Ops, count_wrong
+from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import InapplicableError, Task, make_task

@@ -7,22 +7,15 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.asynchronous import ASYNCHRONOUS
-from difflogic.evaluation.counts import Count
-from difflogic.evaluation.damage import FAULT, HEALING
+from difflogic.evaluation.conditions import CONDITIONS
 from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.evaluation.gates import GATES
-from difflogic.evaluation.generalisation import GENERALISATION
-from difflogic.evaluation.robustness import ROBUSTNESS
 from difflogic.evaluation.subject import CircuitTest, Subject
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.tasks import make_task
 
-TESTS: dict[str, CircuitTest] = {
-    test.name: test
-    for test in (EXACTNESS, GENERALISATION, FAULT, HEALING, ASYNCHRONOUS, ROBUSTNESS, GATES)
-}
+TESTS: dict[str, CircuitTest] = {test.name: test for test in (EXACTNESS, *CONDITIONS, GATES)}
 
 
 def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
@@ -87,8 +80,6 @@ def evaluate(
 
 
 def _plain(found: dict[str, Any]) -> dict[str, Any]:
-    counts = found.get("counts")
-    if counts is None:
+    if "counts" not in found:
         return found
-    rows = [count.as_dict() if isinstance(count, Count) else count for count in counts]
-    return {**found, "counts": rows}
+    return {**found, "counts": [count.as_dict() for count in found["counts"]]}

@@ -6,20 +6,19 @@ simulated at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import firing
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Batch, Candidates, Round, Walk
+from difflogic.engine.candidates import Candidates
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
-from difflogic.evaluation.shared_judging import SharedJudging
-from difflogic.system.ranks import ALONE, Ranks
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells that are simulated at a time, which bounds memory to about 1 GB."""
@@ -28,7 +27,47 @@ EVENTS_AT_ONCE = 2**24
 """Cells times steps, over all starts, for which masks and damage are drawn at a time."""
 
 Ops = npt.NDArray[np.uint8]
-Counts = npt.NDArray[np.int64]
+WrongBits = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Wrong cells, and starts with a wrong cell, after one step of one scene.
+
+    `cells` are those of all starts and loss channels together.
+    """
+
+    what: str
+    height: int
+    width: int
+    fire_rate: float
+    step: int
+    starts: int
+    wrong_starts: int
+    cells: int
+    wrong_cells: int
+    decisive: bool | None = None
+    """Whether a circuit must have none wrong here to be exact; None where that is no question."""
+
+    @classmethod
+    def of_scene(cls, what: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
+        """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
+        for step, cells in zip(scene.at, wrong, strict=True):
+            yield cls(
+                what,
+                scene.grid.height,
+                scene.grid.width,
+                scene.fire_rate,
+                step,
+                len(cells),
+                int((cells > 0).sum()),
+                scene.cells * len(cells),
+                int(cells.sum()),
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON; `decisive` only where it is a question."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -41,7 +80,7 @@ class Block:
     steps: int
     """Number of steps of all scripts together."""
 
-    def count(self, ops: Ops, channels: tuple[int, ...]) -> Counts:
+    def count(self, ops: Ops, channels: tuple[int, ...]) -> WrongBits:
         """Return the wrong bits of each start after each counted step, (counts, batch)."""
         self.simulator.load(ops, channels)
         self.simulator.state[:] = self.starts
@@ -79,7 +118,7 @@ class Trial:
         (script,) = block.scripts
         return Candidates(block.simulator, block.starts, script, workers)
 
-    def __call__(self, ops: Ops) -> Counts:
+    def __call__(self, ops: Ops) -> WrongBits:
         """Return the wrong bits of each start, shape (counted steps, starts).
 
         `ops` holds the op of each parameter, shape (parameters,).
@@ -88,151 +127,7 @@ class Trial:
         return np.concatenate(found, axis=1)
 
 
-AT_ONCE = 64
-"""Changes that ranks judge together between two reports of progress."""
-
-AHEAD = 8
-"""The same if each change is simulated separately."""
-
-PATIENCE = 32
-"""Changes in a row that are not kept before ranks judge the following ones together."""
-
-
-class Changes:
-    """Judges changes of single gates of one circuit in a trial, in parallel.
-
-    The numbers are sums of the trial's counts. If the circuit's values do not fit in memory, each
-    change is simulated separately. Several ranks, which all have the same circuit and changes,
-    judge a part each if that is faster.
-    """
-
-    def __init__(self, trial: Trial, workers: Workers, ops: Ops, ranks: Ranks = ALONE) -> None:
-        """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
-        self._trial, self._workers, self._ops = trial, workers, ops.copy()
-        self._ranks, self._shared_judging = ranks, SharedJudging(ranks)
-        candidates = trial.candidates(workers)
-        fits = candidates is not None and candidates.differ_from(self._ops)
-        self._candidates = candidates if fits else None
-
-    @property
-    def ops(self) -> Ops:
-        """The current circuit's ops, shape (parameters,)."""
-        return self._ops
-
-    def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
-        """Apply some changes; later ones build on them."""
-        self._ops[np.asarray(gates, np.int64)] = ops
-        if self._candidates is not None and not self._candidates.take_over(gates, ops):
-            self._candidates = None
-
-    def go_to(self, ops: Ops) -> None:
-        """Switch to another circuit."""
-        gates = np.flatnonzero(ops != self._ops)
-        if len(gates):
-            self.keep(gates.tolist(), ops[gates].tolist())
-
-    def walk(
-        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, on_progress: Callable[[], None]
-    ) -> None:
-        """Continue a walk through changes, `ops[i]` for gate `gates[i]`; apply those it keeps.
-
-        At least one is tried, even if the budget is spent. `on_progress` is called now and then.
-        The result does not depend on how many are judged at a time.
-        """
-        # All ranks take the same branches, however many workers each has.
-        idle, alone = 0, self._ranks.size == 1
-        patience = 0 if self._ranks.always_share else PATIENCE
-        while walk.place < len(ops) and (walk.goes_on or not walk.place):
-            first = walk.place
-            if self._candidates is None or (not alone and idle >= patience):
-                on_progress()
-                most = (AHEAD if self._candidates is None else AT_ONCE) * self._ranks.size
-                some = slice(first, first + most)
-                idle = 0 if self._walk_ahead(gates[some], ops[some], walk) else idle
-                continue
-            some = slice(first, None if alone else first + patience - idle)
-            kept, fits = self._candidates.walk(gates[some], ops[some], walk, on_progress)
-            for place in first + kept:
-                self._ops[gates[place]] = ops[place]
-            idle = walk.place - (first + int(kept[-1]) + 1 if len(kept) else first - idle)
-            if not fits:
-                self._candidates = None
-
-    def _walk_ahead(self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk) -> bool:
-        """Judge some changes together; continue a walk up to the first that is kept.
-
-        Returns whether one was kept. The changes after it have to be judged again.
-        """
-        # Stop at the first that is certain to be kept.
-        stop = walk.wrong - (walk.sideways < 1.0)
-        judged = self.judge(gates.tolist(), ops.tolist(), walk.wrong, stop)
-        for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
-            walk.place += 1
-            if op != self._ops[gate] and walk.decide(int(wrong), int(active)):
-                self.keep([gate], [op])
-                return True
-            if not walk.goes_on:
-                break
-        return False
-
-    def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, None]:
-        """Yield the hits of some batches of changes in turn.
-
-        A hit is the first change of a batch that leaves no bit wrong; it is skipped if it leaves
-        more than `most_gates` active gates. Rounds without a hit only count candidates. Close the
-        generator before applying a change.
-        """
-        begun = 0
-        if self._candidates is not None and self._ranks.size == 1:
-            begun = yield from self._candidates.rounds(batches, most_gates)
-            if begun < len(batches):
-                self._candidates = None
-        for number, (gates, ops) in list(enumerate(batches))[begun:]:
-            wrong, active = self.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
-            last = len(wrong) - 1
-            if wrong[last] or active[last] > most_gates:
-                yield Round(number, len(wrong))
-            else:
-                yield Round(number, len(wrong), last, int(active[last]))
-
-    def judge(
-        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the wrong bits and the active gates with `ops[i]` for gate `gates[i]`, for each i.
-
-        Active gates are those that the counted channels ever depend on. A number of wrong
-        bits above `limit` only means more than `limit`, and the active gates are then not known.
-        The results end with the first change that leaves at most `stop` bits wrong.
-        """
-        return self._shared_judging(self._judge, self._fits, gates, ops, limit, stop)
-
-    def _fits(self, everywhere: bool) -> bool:
-        """Drop the values unless they fit `everywhere`; return whether this rank has them."""
-        if not everywhere:
-            self._candidates = None
-        return self._candidates is not None
-
-    def _judge(
-        self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        if self._candidates is not None:
-            judged = self._candidates.judge(gates, ops, limit, stop)
-            if judged is not None:
-                return judged
-            self._candidates = None
-        wrong: list[int] = []
-        active: list[int] = []
-        for gate, op in zip(gates, ops, strict=True):
-            changed = self._ops.copy()
-            changed[gate] = op
-            wrong.append(int(self._trial(changed).sum()))
-            active.append(self._trial.active_gates)
-            if wrong[-1] <= stop:
-                break
-        return np.array(wrong), np.array(active)
-
-
-def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> Counts:
+def count_wrong(netlist: Netlist, ops: Ops, scene: Scene, starts: int) -> WrongBits:
     """Count like a Trial, in memory that does not grow with the number of steps."""
     blocks = _blocks(netlist, scene, range(starts))
     return np.concatenate([block.count(ops, scene.channels) for block in blocks], axis=1)

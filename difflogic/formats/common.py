@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from difflogic import __version__
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Text
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
@@ -28,11 +28,11 @@ class Interface:
     """
 
     inputs: tuple[str, ...]
-    """Names as of `LogicCircuit.input_name`."""
+    """Names as of `Circuit.input_name`."""
     outputs: tuple[int, ...]
     """Labels of channels."""
 
-    def rows(self, circuit: LogicCircuit) -> list[int]:
+    def rows(self, circuit: Circuit) -> list[int]:
         """Return the circuit's rows of the outputs.
 
         Raises CircuitError if the circuit lacks a channel or reads what is no input.
@@ -48,17 +48,17 @@ class Interface:
         return [int(circuit.outputs[channel]) for channel in channels]
 
 
-def used_rows(circuit: LogicCircuit) -> list[int]:
+def used_rows(circuit: Circuit) -> list[int]:
     """Return the input rows that a gate reads, whether needed or not, or that are an output."""
     return np.flatnonzero(circuit.fan_out[: circuit.inputs]).tolist()
 
 
-def used_interface(circuit: LogicCircuit) -> Interface:
+def used_interface(circuit: Circuit) -> Interface:
     """Return the inputs that a circuit uses, and all its outputs."""
     return Interface(tuple(map(circuit.input_name, used_rows(circuit))), circuit.labels)
 
 
-def common_interface(original: LogicCircuit, kept: Sequence[int]) -> Interface:
+def common_interface(original: Circuit, kept: Sequence[int]) -> Interface:
     """Return what a circuit and its simplification can both be given: to compare them.
 
     That is every input of the original, and the channels `kept` (labels).
@@ -66,14 +66,14 @@ def common_interface(original: LogicCircuit, kept: Sequence[int]) -> Interface:
     return Interface(tuple(map(original.input_name, range(original.inputs))), tuple(kept))
 
 
-def row_names(circuit: LogicCircuit) -> list[str]:
+def row_names(circuit: Circuit) -> list[str]:
     """Return a name for each row: NW0 … SE0 for inputs, g0, g1, … for gates."""
     inputs = [circuit.input_name(row) for row in range(circuit.inputs)]
     return inputs + [f"g{gate}" for gate in range(circuit.gates)]
 
 
 def expressions(
-    circuit: LogicCircuit, names: Sequence[str], zero: str, one: str
+    circuit: Circuit, names: Sequence[str], zero: str, one: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the name of each gate and its expression, in order.
 

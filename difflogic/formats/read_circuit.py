@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats import circuit_file, read_logicars, strict_json
 from difflogic.formats.circuit_file import MAX_GATES, ROWS, CircuitFile, Gate, Head, explain
@@ -57,7 +57,7 @@ def parse(data: Any, source: str) -> Automaton:
     try:
         head = Head.model_validate({key: data[key] for key in data if key != "gates"})
         op, a, b = _gates(data)
-        circuit = LogicCircuit(
+        circuit = Circuit(
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
         )
         return Automaton(

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.circuit_file import MAX_CHANNELS, MAX_GATES, ROWS
@@ -55,7 +55,7 @@ def shrink(decoded: dict[str, Any]) -> Any:
     return decoded
 
 
-def parse(data: Any, source: str) -> LogicCircuit:
+def parse(data: Any, source: str) -> Circuit:
     """Return the circuit that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not looks_like(data):
         raise CircuitError(
@@ -67,7 +67,7 @@ def parse(data: Any, source: str) -> LogicCircuit:
         raise CircuitError(f"{source}: {error}") from None
 
 
-def _circuit(data: dict[str, Any]) -> LogicCircuit:
+def _circuit(data: dict[str, Any]) -> Circuit:
     channels = _number(data, "channels", "the circuit", MAX_CHANNELS)
     perception = _object(data["perception"], "perception")
     _require(perception, "channels", "perception", channels, "as the circuit says")
@@ -135,9 +135,7 @@ def _gate(data: Any, place: str) -> tuple[int, int, int]:
     return op, a, b
 
 
-def _flatten(
-    channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]
-) -> LogicCircuit:
+def _flatten(channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence[Layer]) -> Circuit:
     """Return the circuit of one cell, each kernel copied for each channel."""
     gates = _Gates(first_row=NEIGHBORHOOD * channels)
     seen = np.arange(NEIGHBORHOOD * channels).reshape(NEIGHBORHOOD, channels)
@@ -146,7 +144,7 @@ def _flatten(
     rows = np.concatenate([seen[CENTER], perceived.transpose(2, 1, 0).ravel()])
     outputs = gates.add(update, rows[:, None])[:, 0]
     op, a, b = np.concatenate(gates.parts, axis=1)
-    return LogicCircuit(
+    return Circuit(
         op.astype(np.uint8),
         a.astype(np.int32),
         b.astype(np.int32),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.formats.circuit_file import MAX_GATES
@@ -64,7 +64,7 @@ def _plain(layers: list[Gates]) -> list[dict[str, Any]]:
     ]
 
 
-def _layers(circuit: LogicCircuit) -> list[Gates]:
+def _layers(circuit: Circuit) -> list[Gates]:
     """Return the layers of the update circuit, whose inputs are what the kernel hands on."""
     level = _levels(circuit)
     depth = int(level.max())
@@ -92,10 +92,7 @@ def _layers(circuit: LogicCircuit) -> list[Gates]:
 
 
 def _fill(
-    circuit: LogicCircuit,
-    members: list[list[int]],
-    last_read: npt.NDArray[np.int64],
-    extra: list[int],
+    circuit: Circuit, members: list[list[int]], last_read: npt.NDArray[np.int64], extra: list[int]
 ) -> Iterator[Gates]:
     """Yield the gates of each layer, `members` being the rows that are computed there.
 
@@ -121,7 +118,7 @@ def _fill(
         yield [(PASS, place[row], place[row]) for row in extra]
 
 
-def _levels(circuit: LogicCircuit) -> npt.NDArray[np.int64]:
+def _levels(circuit: Circuit) -> npt.NDArray[np.int64]:
     """Return the layer of each row: 0 for an input, else one more than those it has wires to."""
     levels = [0] * circuit.inputs
     for a, b in zip(circuit.a.tolist(), circuit.b.tolist(), strict=True):

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable
 from string import Template
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import expressions, folded, head, identifier, row_names, used_rows
 from difflogic.model.automaton import Automaton
@@ -107,7 +107,7 @@ def _seen(row: int, channels: int) -> str:
     return "seen({}, {}, {})".format(channel, *OFFSETS[neighbor])
 
 
-def _names(circuit: LogicCircuit) -> list[str]:
+def _names(circuit: Circuit) -> list[str]:
     """Return the variable of each row; gates share one if they are never alive together."""
     last = list(range(circuit.rows))  # the row that reads each one last, or its own
     for row in range(circuit.inputs, circuit.rows):

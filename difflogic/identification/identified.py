@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import solving, synthesis, table
 from difflogic.identification.recording import Recording
@@ -81,14 +81,14 @@ class Identified:
         return None if self.undecided.any() else True
 
     @cached_property
-    def built(self) -> LogicCircuit:
+    def built(self) -> Circuit:
         """A circuit of the rule, not yet simplified, with entries that are free filled."""
         return synthesis.build(self.space, self.table)
 
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with entries that are free filled."""
-        return synthesis.outputs(self.space, self.built)
+        return synthesis.evaluate(self.space, self.built)
 
     @property
     def name(self) -> str | None:
@@ -101,23 +101,23 @@ class Identified:
         effort: str = "normal",
         step: Callable[[], object] = lambda: None,
         deadline: Deadline = NEVER,
-    ) -> LogicCircuit:
+    ) -> Circuit:
         """Return the rule's circuit, simplified; it is compared with the table on all patterns."""
         surroundings = self._automaton(self.built)
         small = simplify(surroundings, EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
-        if (synthesis.outputs(self.space, small) != self.complete).any():
+        if (synthesis.evaluate(self.space, small) != self.complete).any():
             raise CircuitError("the simplified circuit differs from the table: please report this")
         return small
 
-    def automaton(self, circuit: LogicCircuit) -> Automaton:
+    def automaton(self, circuit: Circuit) -> Automaton:
         """Return the rule as an automaton. Raises CircuitError if circuits cannot hold it."""
         if self.space.neighbourhood == "line-2":
             raise CircuitError("a circuit reads the nine cells around, and line-2 two on each side")
         return self._automaton(circuit)
 
-    def _automaton(self, circuit: LogicCircuit) -> Automaton:
+    def _automaton(self, circuit: Circuit) -> Automaton:
         _, frames, height, width = self.recording.frames.shape
         boundary: Boundary = "zero" if self.boundary == "zero" else "periodic"
         visible = tuple(range(self.space.bits))

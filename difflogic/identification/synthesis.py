@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.identification.rules import UNKNOWN, Space, Table
@@ -25,7 +25,7 @@ SLOTS = {"WW": "NW", "EE": "NE"}
 Built = tuple[Xag, list[int]]
 
 
-def build(space: Space, table: Table) -> LogicCircuit:
+def build(space: Space, table: Table) -> Circuit:
     """Return the smallest circuit that we build for a table by entry; UNKNOWN may become anything.
 
     The bits of a state are channels, the lowest is channel 0. Codes beyond the last state count as
@@ -46,7 +46,7 @@ def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
     return tuple(range(space.bits)), list(range(space.bits))
 
 
-def outputs(space: Space, circuit: LogicCircuit) -> Table:
+def evaluate(space: Space, circuit: Circuit) -> Table:
     """Return the state that a circuit makes of each pattern, shape (patterns,)."""
     cases = np.zeros((circuit.inputs, space.patterns), np.bool_)
     for name, states in zip(space.names, space.digits, strict=True):
@@ -151,14 +151,14 @@ def _by_inputs(space: Space, tables: Sequence[int], kind: int) -> Built:
     """Build a circuit of few inputs in one of the ways of `starts`."""
     inputs = space.cells * space.bits
     found = list(starts(tables, inputs))
-    start = found[min(kind, len(found) - 1)]
+    built, outputs = found[min(kind, len(found) - 1)]
     xag = Xag(NEIGHBORHOOD * space.bits)
     literals = [bit for cell in _inputs(space, xag) for bit in cell]
     values = [0, *literals]
-    for gate, x, y in zip(start.xag.kind, start.xag.x, start.xag.y, strict=True):
+    for gate, x, y in zip(built.kind, built.x, built.y, strict=True):
         a, b = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
         values.append(xag.xor_(a, b) if gate else xag.and_(a, b))
-    return xag, [values[each >> 1] ^ each & 1 for each in start.outputs]
+    return xag, [values[each >> 1] ^ each & 1 for each in outputs]
 
 
 def _expanded(space: Space, tables: Sequence[int]) -> Built:

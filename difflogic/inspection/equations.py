@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import FALSE, Kind, Xag, from_circuit
 from difflogic.inspection.expression import Expression, chain, constant, invert, leaf, text
 from difflogic.inspection.expression import Kind as Term
@@ -42,7 +42,7 @@ class Equation:
 class Equations:
     """Equations in an order in which they can be evaluated, names before their first use."""
 
-    circuit: LogicCircuit
+    circuit: Circuit
     lines: tuple[Equation, ...]
 
     def text(self, equation: Equation) -> str:
@@ -64,7 +64,7 @@ def target(label: int) -> str:
     return f"n{label}'"
 
 
-def equations(circuit: LogicCircuit, channels: Sequence[int] | None = None) -> Equations:
+def equations(circuit: Circuit, channels: Sequence[int] | None = None) -> Equations:
     """Return the equations of `channels`, which are numbers of the circuit's, or of all.
 
     Neighbours are named NW N NE W C E SW S SE, each followed by its channel's label; n0' is the
@@ -123,7 +123,7 @@ def _numbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 class _Reader:
     """Turns the nodes of a Xag into expressions, from the inputs on."""
 
-    def __init__(self, circuit: LogicCircuit, xag: Xag, outputs: Sequence[int]) -> None:
+    def __init__(self, circuit: Circuit, xag: Xag, outputs: Sequence[int]) -> None:
         self.xag = xag
         self.definitions: dict[int, Expression] = {}
         self.aliased: set[int] = set()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.inspection.periods import Period, inside, on_torus
@@ -128,7 +128,7 @@ def _step(automaton: Automaton, state: Words, deadline: Deadline) -> Words:
     return np.concatenate(parts, axis=1).reshape(state.shape)
 
 
-def _next_state(circuit: LogicCircuit, flat: Words, places: npt.NDArray[np.int64]) -> Words:
+def _next_state(circuit: Circuit, flat: Words, places: npt.NDArray[np.int64]) -> Words:
     seen = flat[:, places]
     seen[:, places == OUTSIDE] = 0
     return circuit.next_state(seen.transpose(1, 0, 2).reshape(circuit.inputs, -1))

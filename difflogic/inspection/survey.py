@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection import fixed_points, settling, symmetry
@@ -84,14 +84,14 @@ def inspect(
     )
 
 
-def wires(circuit: LogicCircuit) -> Wires:
+def wires(circuit: Circuit) -> Wires:
     """Count readers. A gate reads an input once that its op depends on."""
     reads = np.zeros(circuit.inputs, np.bool_)
     reads[circuit.read_inputs] = True
     return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)
 
 
-def channel_number(circuit: LogicCircuit, label: int) -> int:
+def channel_number(circuit: Circuit, label: int) -> int:
     """Return the place of the channel with a label. Raises CircuitError if it is missing."""
     if label not in circuit.labels:
         known = ", ".join(map(str, circuit.labels))

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
 from difflogic.circuit.xag import FALSE, TRUE, Xag
-from difflogic.proof.decision import Decision, in_time, never
+from difflogic.proof.decision import Decision, decide_all_zero, in_time
 from difflogic.system.deadline import Deadline
 
 SYMMETRIES = {
@@ -53,21 +52,20 @@ class Rule:
     """Whether a rule with a notation depends on the sum of all nine cells alone."""
 
 
-def examine(circuit: LogicCircuit, seconds: float) -> Rule:
+def examine(circuit: Circuit, seconds: float) -> Rule:
     """Find out what holds of a circuit's rule exactly, in about `seconds`."""
     deadline = Deadline.after(seconds)
     symmetries = {
-        name: in_time(partial(_same_when_turned, circuit, matrix, deadline))
-        for name, matrix in SYMMETRIES.items()
+        name: _same_when_turned(circuit, matrix, deadline) for name, matrix in SYMMETRIES.items()
     }
     zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
     quiescent = Decision("no" if zero.any() else "yes", "evaluation")
-    affine = in_time(partial(_affine, circuit, deadline))
+    affine = _affine(circuit, deadline)
     properties = {
-        COMPLEMENT: in_time(partial(_complement, circuit, deadline)),
+        COMPLEMENT: _complement(circuit, deadline),
         LINEAR: affine if quiescent.answer == "yes" else quiescent,
         AFFINE: affine,
-        MONOTONE: in_time(partial(_monotone, circuit, deadline)),
+        MONOTONE: _monotone(circuit, deadline),
         QUIESCENT: quiescent,
     }
     table = _life_table(circuit)
@@ -86,7 +84,7 @@ def turned(matrix: Sequence[int]) -> list[int]:
     return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
 
-def _rows(circuit: LogicCircuit, xag: Xag) -> list[int]:
+def _rows(circuit: Circuit, xag: Xag) -> list[int]:
     return [xag.input(row) for row in range(circuit.inputs)]
 
 
@@ -94,35 +92,39 @@ def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[i
     return [xag.xor_(x, y) for x, y in zip(some, others, strict=True)]
 
 
-def _same_when_turned(circuit: LogicCircuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
+@in_time
+def _same_when_turned(circuit: Circuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
     seen = [row for cell in cells for row in cell]
     outputs = xag.next_state(circuit, rows, deadline)
     turned_outputs = xag.next_state(circuit, seen, deadline)
-    return never(xag, _differences(xag, outputs, turned_outputs), deadline)
+    return decide_all_zero(xag, _differences(xag, outputs, turned_outputs), deadline)
 
 
-def _complement(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+@in_time
+def _complement(circuit: Circuit, deadline: Deadline) -> Decision:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     outputs = xag.next_state(circuit, rows, deadline)
     inverse = xag.next_state(circuit, [row ^ 1 for row in rows], deadline)
-    return never(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
+    return decide_all_zero(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
 
 
-def _monotone(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+@in_time
+def _monotone(circuit: Circuit, deadline: Deadline) -> Decision:
     """Decide whether f(x) never exceeds f(x ∨ y), for all x and y."""
     xag = Xag(2 * circuit.inputs)
     rows = _rows(circuit, xag)
     more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
     lower, upper = (xag.next_state(circuit, each, deadline) for each in (rows, more))
     falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
-    return never(xag, falls, deadline)
+    return decide_all_zero(xag, falls, deadline)
 
 
-def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
+@in_time
+def _affine(circuit: Circuit, deadline: Deadline) -> Decision:
     """Compare each output with the one affine function that agrees where at most one input is 1."""
     ones = circuit.read_inputs
     values = _few_ones(circuit, ones, deadline)
@@ -135,11 +137,11 @@ def _affine(circuit: LogicCircuit, deadline: Deadline) -> Decision:
                 candidate = xag.xor_(candidate, xag.input(row))
         candidates.append(candidate)
     outputs = xag.next_state(circuit, _rows(circuit, xag), deadline)
-    return never(xag, _differences(xag, outputs, candidates), deadline)
+    return decide_all_zero(xag, _differences(xag, outputs, candidates), deadline)
 
 
 def _few_ones(
-    circuit: LogicCircuit, rows: npt.NDArray[np.int64], deadline: Deadline
+    circuit: Circuit, rows: npt.NDArray[np.int64], deadline: Deadline
 ) -> npt.NDArray[np.uint8]:
     """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
     found = []
@@ -155,7 +157,7 @@ def _few_ones(
     return np.concatenate(found, axis=1)
 
 
-def _life_table(circuit: LogicCircuit) -> npt.NDArray[np.uint8] | None:
+def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
     """Return the next state by centre and sum of the others, (2, 9), or None if that is not all."""
     if circuit.channels > 1:
         return None

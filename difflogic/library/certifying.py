@@ -9,18 +9,17 @@ from pathlib import Path
 from difflogic.config import Config, load_config
 from difflogic.evaluation.assurance import Assurance, all_cases, assure_automaton, question
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.library.simplifying import proved, simplify
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
-from difflogic.proof.write_cases import write_cases
-from difflogic.proof.write_certificate import write_certificate
+from difflogic.proof.files import write_cases, write_certificate
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.system.files import check_output, write_whole
 from difflogic.tasks import Cases, Task, make_task
 
 GRIDS = "grids decided:"
@@ -71,9 +70,7 @@ class Certified:
         Raises CircuitError unless there is a proof by sets or by all cases, the only ones that can
         be written, and RunDirectoryError if the file cannot be written.
         """
-        text = self._text().encode()
-        check_output(Path(path), force)
-        write_whole(Path(path), lambda file: file.write(text))
+        write_output(path, self._text(), force)
 
     def _text(self) -> str:
         automaton = self.source.automaton

@@ -8,12 +8,13 @@ from pathlib import Path
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output, write_whole
+from difflogic.system.files import check_output
 
 MOST_SIDE = 65536
 """Of a grid, in a circuit's file, too."""
@@ -84,5 +85,5 @@ def export(
         automaton = automaton if unsimplified else small
     data = chosen.render(automaton, path, interface=interface, array=array)
     if path is not None:
-        write_whole(path, lambda out: out.write(data))
+        write_output(path, data, force)
     return Exported(loaded, automaton, chosen, data, path)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from difflogic import identification
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.identification import Space
 from difflogic.identification.recording import from_array, read
@@ -33,7 +33,7 @@ class Identified:
 
     rule: identification.Identified
     """Its table, and which entries the recording determines."""
-    circuit: LogicCircuit
+    circuit: Circuit
     """Simplified, and compared with the table on all neighbourhoods."""
     seconds: float
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from difflogic import evaluation
-from difflogic.config import BENCHMARK, Config, load_config
+from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
@@ -81,13 +82,22 @@ def bench(
     `compare` alternates with the sequential path or the NumPy oracle, and checks that results are
     equal. `repeat` is the number of steps to measure.
     """
-    settings = config if isinstance(config, Config) else load_config(config, overrides, BENCHMARK)
+    settings = benchmarked(config, overrides)
     usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT
     repeat = usual if repeat is None else repeat
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     count = ProgressReporter(progress, should_stop).counter("steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
+
+
+def benchmarked(
+    config: Config | str | Path, overrides: Sequence[str | Override], allow_code: bool = False
+) -> Config:
+    """Return a configuration to measure: as it is, or a named one with the published batch size."""
+    if isinstance(config, Config):
+        return config
+    return load_config(config, overrides, BENCHMARK, allow_code=allow_code)
 
 
 def bench_simulation(

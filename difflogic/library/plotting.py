@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from difflogic.evaluation.gates import count
 from difflogic.library.loading import load
+from difflogic.library.outputs import require_output, write_output
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output, write_whole
 from difflogic.training.run_directory import saved_model
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import SUFFIXES, encode, require_matplotlib, styled
@@ -31,15 +31,6 @@ class Plotted:
     bytes: int
 
 
-def require_figure(file: str | Path, force: bool = False) -> Path:
-    """Return the path of a figure. Raises ConfigError or RunDirectoryError unless it may be."""
-    path = Path(file)
-    if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: the file name must end in {', '.join(SUFFIXES)}")
-    check_output(path, force)
-    return path
-
-
 def plot(source: str | Path, file: str | Path, *, force: bool = False) -> Plotted:
     """Draw a figure of a run, a model or a sweep's directory, as .svg, .png or .pdf.
 
@@ -47,14 +38,14 @@ def plot(source: str | Path, file: str | Path, *, force: bool = False) -> Plotte
     which has no training; RunDirectoryError for a damaged run or sweep, and if the file cannot be
     written.
     """
-    path = require_figure(file, force)
+    path = require_output(file, SUFFIXES, force)
     require_matplotlib()
     directory = SweepDirectory(Path(source))
     is_sweep = directory.exists
     with styled():
         made = _sweep(directory) if is_sweep else _run(source)
         content = encode(made, path.suffix)
-    write_whole(path, lambda out: out.write(content))
+    write_output(path, content, force)
     return Plotted(path, "sweep" if is_sweep else "run", len(content))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from difflogic.library.conditions import AS_TRAINED, MOST_SIDE, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import require_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
@@ -17,7 +18,6 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output
 from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
 from difflogic.view.rendering.panels import BACKGROUND, arrange
 from difflogic.view.rendering.writing import require_pixels
@@ -52,15 +52,6 @@ class Rendered:
     bytes: int
 
 
-def require_picture(file: str | Path, force: bool = False) -> Path:
-    """Return the path of a picture. Raises ConfigError or RunDirectoryError unless it may be."""
-    path = Path(file)
-    if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: the file name must end in {', '.join(SUFFIXES)}")
-    check_output(path, force)
-    return path
-
-
 def render(
     source: Source,
     file: str | Path,
@@ -86,7 +77,7 @@ def render(
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
-    path = require_picture(file, force)
+    path = require_output(file, SUFFIXES, force)
     loaded, reporter = load(source), ProgressReporter(progress, should_stop)
     automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
     steps = max(at) if at else automaton.steps

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
+from difflogic.library.outputs import require_output, write_output
 from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.errors import ConfigError
-from difflogic.system.files import check_output, write_whole
 from difflogic.tasks import task_class
 from difflogic.training.run_directory import saved_model
 from difflogic.view import reports
@@ -30,13 +29,6 @@ class Reported:
     page: str
     tested: bool
     """Whether it has the tests of `evaluate`."""
-
-
-def require_page(file: str | Path, force: bool = False) -> None:
-    """Raise ConfigError or RunDirectoryError unless a page may be written there."""
-    if Path(file).suffix not in SUFFIXES:
-        raise ConfigError(f"{file}: the file name must end in .html")
-    check_output(Path(file), force)
 
 
 def report(
@@ -62,7 +54,7 @@ def report(
     are damaged.
     """
     if file is not None:
-        require_page(file, force)
+        require_output(file, SUFFIXES, force)
     loaded = load(source, allow_code=allow_code)
     tested = tests and loaded.trained
     if tested:
@@ -79,6 +71,5 @@ def report(
     found = reports.Source(loaded.automaton, loaded.model, history, summary)
     page = reports.build(found, small, results)
     if file is not None:
-        content = page.encode()
-        write_whole(Path(file), lambda out: out.write(content))
+        write_output(file, page, force)
     return Reported(loaded, small, page, tested)

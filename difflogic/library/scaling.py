@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
+from difflogic.library.measuring import benchmarked
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.scale.speed import benchmark
 from difflogic.scale.speed.profile import Profile
@@ -64,11 +65,7 @@ def compare(
             raise ConfigError("a grid needs the name or file of a configuration")
         settings = _of_grid(config, overrides, grid, allow_code)
     else:
-        found = (
-            config
-            if isinstance(config, Config)
-            else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
-        )
+        found = benchmarked(config, overrides, allow_code)
         settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
@@ -96,11 +93,7 @@ def profile(
     """
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
-    settings = (
-        config
-        if isinstance(config, Config)
-        else load_config(config, overrides, BENCHMARK, allow_code=allow_code)
-    )
+    settings = benchmarked(config, overrides, allow_code)
     count = ProgressReporter(progress, should_stop).counter("steps traced:", repeat)
     return trace_steps(settings, repeat, count)
 

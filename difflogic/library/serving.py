@@ -47,47 +47,34 @@ def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
 def offering(
     session: Session, port: int = 0
 ) -> Iterator[tuple[WatchServer, Callable[[StepResult], None]]]:
-    """Serve a page that shows a session; yield the server and a callback for each step."""
-    feed = Feed()
-    feed.offer(path=for_shell(session.run.path), training=True)
-    with WatchServer(feed, port) as server:
-        offered = _Offering(session, feed)
-        yield server, offered.step
-        offered.end()
-        feed.pause(LAST_SECONDS if feed.watched else 0.0)
+    """Serve a page that shows a session; yield the server and a callback for each step.
 
-
-class _Offering:
-    """Sends a training session to a feed: call `step` after each of its steps.
-
-    Costs a time comparison per step, and a copy of the logits per second while a browser is open.
+    That costs a time comparison per step, and a copy of the logits per second while a browser is
+    open.
     """
+    feed, following = Feed(), 0.0
 
-    def __init__(self, session: Session, feed: Feed) -> None:
-        self._session, self._feed = session, feed
-        self._next = 0.0
-        self._offer("running")
-
-    def step(self, result: StepResult) -> None:
-        """Send the state after a step, if it is time to and a browser is open."""
-        now = time.monotonic()
-        if now < self._next or not self._feed.watched:
-            return
-        self._next = now + OFFER_SECONDS
-        self._offer("running")
-
-    def end(self) -> None:
-        """Offer what the run ends with."""
-        finished = bool(self._session.summary and self._session.summary["finished"])
-        self._offer("finished" if finished else "stopped")
-
-    def _offer(self, status: str) -> None:
-        trainer, history = self._session.trainer, self._session.history
+    def offer(status: str) -> None:
+        trainer = session.trainer
         model = trainer.model if status == "running" else trainer.result
-        self._feed.offer(
-            model=replace(model, config=self._session.config),
+        feed.offer(
+            model=replace(model, config=session.config),
             epoch=trainer.epoch,
-            rows=tuple(history.rows),
+            rows=tuple(session.history.rows),
             status=status,
             exact_epoch=trainer.exact_epoch,
         )
+
+    def step(result: StepResult) -> None:
+        nonlocal following
+        now = time.monotonic()
+        if now >= following and feed.watched:
+            following = now + OFFER_SECONDS
+            offer("running")
+
+    feed.offer(path=for_shell(session.run.path), training=True)
+    with WatchServer(feed, port) as server:
+        offer("running")
+        yield server, step
+        offer("finished" if session.summary and session.summary["finished"] else "stopped")
+        feed.pause(LAST_SECONDS if feed.watched else 0.0)

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 from difflogic import simplification
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import write_output
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.model.automaton import Automaton
-from difflogic.proof import Limits, Proof, differences
+from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
 from difflogic.simplification import berkeley_abc
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ProofError, did_you_mean
-from difflogic.system.files import check_output, write_whole
 
 EffortName = Literal["low", "normal", "high"]
 
@@ -68,9 +68,7 @@ class Simplified:
         cannot be written.
         """
         automaton = self.automaton if unproved else self.require_proved()
-        check_output(Path(path), force)
-        text = write_circuit(automaton).encode()
-        write_whole(Path(path), lambda file: file.write(text))
+        write_output(path, write_circuit(automaton), force)
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def simplify(
 class Rival:
     """What another program made of the same circuit."""
 
-    circuit: LogicCircuit
+    circuit: Circuit
     proof: Proof
     seconds: float
 
@@ -197,9 +195,9 @@ def small_form(
 
 
 def proved(
-    automaton: Automaton, circuit: LogicCircuit, seconds: float | None, reporter: ProgressReporter
+    automaton: Automaton, circuit: Circuit, seconds: float | None, reporter: ProgressReporter
 ) -> Proof:
     """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
     count = reporter.counter(PROVING, circuit.channels)
-    limits = Limits(seconds=PROOF_SECONDS if seconds is None else seconds)
-    return compare(automaton.circuit, circuit, automaton.visible, limits, count)
+    seconds = PROOF_SECONDS if seconds is None else seconds
+    return compare(automaton.circuit, circuit, automaton.visible, seconds, count)

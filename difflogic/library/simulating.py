@@ -9,6 +9,7 @@ from typing import Literal
 
 from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.outputs import require_output
 from difflogic.library.progress import (
     MessageCallback,
     ProgressCallback,
@@ -29,7 +30,6 @@ from difflogic.simulation.simulator import (
 from difflogic.system import machine
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.files import check_output
 
 ENGINES = ("auto", "interpreter", "compiled")
 MOST_WORKERS = 1024
@@ -88,14 +88,6 @@ class Simulated:
         """Draw the visible channels as PNG; return the side of a pixel's square, in cells."""
         require_output(path, ".png", force)
         return picture.save_picture(Path(path), self.grid, self.automaton.visible_rows)
-
-
-def require_output(path: str | Path, suffix: str, force: bool = False) -> None:
-    """Raise ConfigError or RunDirectoryError unless a file of this kind may be written there."""
-    path = Path(path)
-    if path.suffix != suffix:
-        raise ConfigError(f"{path}: the file name must end in {suffix}")
-    check_output(path, force)
 
 
 def simulate(

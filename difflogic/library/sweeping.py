@@ -65,8 +65,7 @@ class Swept:
 
 def warm_up(config: Config) -> None:
     """Compile here, once, what each worker process would otherwise compile."""
-    alone = config.parallel.model_copy(update={"workers": 1})
-    with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
+    with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.cold:
             trainer.warm_up()
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit, require_distinct
+from difflogic.circuit.circuit import Circuit, require_distinct
 from difflogic.circuit.grid import Boundary
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import AutomatonConfig
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Start, Task, start_of
+from difflogic.tasks import Start, Task, TaskSection, start_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +21,7 @@ class Automaton:
     """A circuit with its surroundings. Channels are named by their labels, as in the circuit."""
 
     name: str
-    circuit: LogicCircuit
+    circuit: Circuit
     visible: tuple[int, ...]
     """Labels of the channels that are looked at: the loss channels of training."""
     boundary: Boundary
@@ -47,12 +50,12 @@ class Automaton:
         """Places of the visible channels among the circuit's channels."""
         return places(self.circuit, self.visible)
 
-    def with_circuit(self, circuit: LogicCircuit) -> Automaton:
+    def with_circuit(self, circuit: Circuit) -> Automaton:
         """Return the same automaton, run by another circuit."""
         return replace(self, circuit=circuit)
 
 
-def places(circuit: LogicCircuit, labels: tuple[int, ...]) -> tuple[int, ...]:
+def places(circuit: Circuit, labels: tuple[int, ...]) -> tuple[int, ...]:
     """Return the places among a circuit's channels of those with these labels."""
     place = {label: number for number, label in enumerate(circuit.labels)}
     return tuple(place[label] for label in labels)
@@ -66,32 +69,27 @@ def _range(labels: tuple[int, ...]) -> str:
 
 def from_model(model: Model) -> Automaton:
     """Return the argmax circuit of a model, with every gate it has."""
-    config, netlist = model.config, model.netlist
-    circuit = LogicCircuit(
-        model.ops[netlist.param],
-        netlist.a,
-        netlist.b,
-        netlist.outputs,
-        tuple(range(netlist.channels)),
-    )
-    return Automaton(
-        config.name,
-        circuit,
-        tuple(config.task.loss_channels),
-        config.automaton.boundary,
-        config.task.height,
-        config.task.width,
-        config.automaton.steps,
-        config.automaton.fire_rate,
-        start_of(config),
-    )
+    config = model.config
+    circuit = hard_circuit(model.netlist, model.ops)
+    return _around(circuit, config.name, config.task, config.automaton, start_of(config))
 
 
-def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
+def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
+    """Return a netlist's gates with `ops` (parameters,), one op each."""
+    labels = tuple(range(netlist.channels))
+    return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
+
+
+def automaton_of(circuit: Circuit, task: Task) -> Automaton:
     """Return a circuit in the surroundings that a task gives it."""
-    automaton = task.automaton
+    return _around(circuit, task.name, task.section, task.automaton, task.start)
+
+
+def _around(
+    circuit: Circuit, name: str, task: TaskSection, automaton: AutomatonConfig, start: Start
+) -> Automaton:
     return Automaton(
-        task.name,
+        name,
         circuit,
         tuple(task.loss_channels),
         automaton.boundary,
@@ -99,11 +97,11 @@ def automaton_of(circuit: LogicCircuit, task: Task) -> Automaton:
         task.width,
         automaton.steps,
         automaton.fire_rate,
-        task.find_start(),
+        start,
     )
 
 
-def live_channels(circuit: LogicCircuit, visible: tuple[int, ...]) -> np.ndarray:
+def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> np.ndarray:
     """Return which channels the future of `visible` (labels) depends on, by its wires.
 
     Shape (C,). The visible ones are live, and so is each channel that a live one's next state

@@ -17,10 +17,9 @@ import numpy.typing as npt
 from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.netlist import Circuit, Netlist, flatten, wire
+from difflogic.circuit.netlist import Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import Config, config_from_dict
-from difflogic.config.effects import effective
 from difflogic.config.problems import shorten
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ConfigError, ModelFileError
@@ -44,12 +43,12 @@ class Model:
     copied. Raises ConfigError if the parts do not fit together.
     """
 
-    circuit: Circuit
+    layers: WiredLayers
     logits: Logits
     config: Config
 
     def __post_init__(self) -> None:
-        if self.circuit.architecture != self.config.architecture:
+        if self.layers.architecture != self.config.architecture:
             raise ConfigError("the circuit's sizes are not those of the configuration")
         expected = (self.config.architecture.parameters, gates.OPS)
         if self.logits.shape != expected or self.logits.dtype not in (np.float32, np.float64):
@@ -65,21 +64,21 @@ class Model:
         Each `attempt` of a run that starts over has a wiring of its own.
         """
         architecture = config.architecture
-        circuit = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
+        layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
         training = config.training
         logits = first_logits(
             training.form,
             training.initial_logit,
             training.initial_spread,
-            circuit.first_ops,
+            layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
-        return cls(circuit, np.ascontiguousarray(logits, training.precision), config)
+        return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     @cached_property
     def netlist(self) -> Netlist:
         """The circuit as a flat list of gates."""
-        return flatten(self.circuit)
+        return flatten(self.layers)
 
     @property
     def ops(self) -> npt.NDArray[np.uint8]:
@@ -105,12 +104,12 @@ class Model:
         """Write what `save` does to an open file. Raises ModelFileError, which calls it `name`."""
         if not np.isfinite(self.logits).all():
             raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
-        header = {"format": FORMAT, "version": VERSION, "config": effective(self.config)}
+        header = {"format": FORMAT, "version": VERSION, "config": self.config.effective()}
         arrays = {
             "header": np.frombuffer(json.dumps(header).encode(), np.uint8),
             "logits": self.logits,
-            **_pack("perception", list(chain.from_iterable(self.circuit.perception))),
-            **_pack("update", self.circuit.update),
+            **_pack("perception", list(chain.from_iterable(self.layers.perception))),
+            **_pack("update", self.layers.update),
         }
         write_npz(file, arrays)
 
@@ -134,7 +133,7 @@ class Model:
             )
             (update,) = _unpack(reader, "update", inputs, architecture.update)
             try:
-                return cls(Circuit(architecture, perception, update), logits, config)
+                return cls(WiredLayers(architecture, perception, update), logits, config)
             except ConfigError as error:  # a wire that leads nowhere
                 raise reader.error(f"the wiring is damaged: {error}") from None
 
@@ -177,7 +176,7 @@ def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32
 def _unpack(
     reader: NpzReader, part: str, inputs: int, sizes: tuple[int, ...], copies: int = 1
 ) -> tuple[tuple[Wiring, ...], ...]:
-    """Return `copies` stacks of layers of the given sizes; each starts with so many inputs."""
+    """Return `copies` stacks of layers with these sizes; the first layer reads `inputs`."""
     wires = copies * sum(sizes)
     a = reader.array(f"{part}_a", (wires,), (np.int32,)).reshape(copies, -1)
     b = reader.array(f"{part}_b", (wires,), (np.int32,)).reshape(copies, -1)

@@ -1,6 +1,5 @@
 """Proofs that one circuit does the same as another. Nothing here knows how either was made."""
 
-from difflogic.proof.equivalence import Limits as Limits
 from difflogic.proof.equivalence import prove as prove
 from difflogic.proof.findings import Counterexample as Counterexample
 from difflogic.proof.findings import OutputProof as OutputProof

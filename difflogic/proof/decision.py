@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from heapq import heappop, heappush
-from typing import Literal
+from typing import Literal, ParamSpec
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.circuit.cases import MOST_INPUTS, words, words_of
+from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.xag import Kind, Xag
 from difflogic.proof.satisfiability import Formula
@@ -18,9 +18,9 @@ from difflogic.system.deadline import Deadline
 
 Answer = Literal["yes", "no", "not decided"]
 
-_BLOCK = 1024  # words of 64 cases that are computed at once…
-_MOST_WORDS = 2**22  # …and words of all nodes together: 32 MiB
 _RANDOM_WORDS = 48
+
+Asked = ParamSpec("Asked")
 
 
 @dataclass(frozen=True)
@@ -30,48 +30,60 @@ class Decision:
     answer: Answer
     method: str
 
-    def __bool__(self) -> bool:
-        raise TypeError("three answers are possible: compare the answer")
+
+def in_time(question: Callable[Asked, Decision]) -> Callable[Asked, Decision]:
+    """Decorate a question: one that runs out of time is not decided."""
+
+    @wraps(question)
+    def answer(*asked: Asked.args, **named: Asked.kwargs) -> Decision:
+        try:
+            return question(*asked, **named)
+        except TimeoutError:
+            return Decision("not decided", "time limit")
+
+    return answer
 
 
-def in_time(question: Callable[[], Decision]) -> Decision:
-    """Return the answer to a question, which is not decided if it is out of time."""
-    try:
-        return question()
-    except TimeoutError:
-        return Decision("not decided", "time limit")
-
-
-def never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
-    """Decide whether all of the literals are 0 for all inputs.
+def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
+    """Decide whether all of the literals are 0 for all inputs. Raises TimeoutError.
 
     "no" is found by a case that was computed. "yes" is found by computing all cases, for literals
     of at most MOST_INPUTS inputs, or by a SAT solver.
     """
-    return in_time(lambda: _never(xag, literals, deadline))
-
-
-def _never(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     asked = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not asked:
         return Decision("yes", "equal gates")
+
+    def values(nodes: Sequence[int], given: Mapping[int, Words], bits: Bits) -> list[Words]:
+        inputs = [given.get(node, bits.constant(0)) for node in range(1 + xag.inputs)]
+        return evaluate(xag, inputs, bits, nodes, deadline.check)
+
     nodes = xag.cone(asked)
-    rows = _evaluate(xag, nodes, _random_inputs(xag), deadline)
-    if any(_value(rows, literal).any() for literal in asked):
+    random = dict(enumerate(_random_inputs(xag.inputs), 1))
+    rows = values(nodes, random, Bits(np.full(_RANDOM_WORDS, ~np.uint64(0))))
+    if any((~rows[x >> 1] if x & 1 else rows[x >> 1]).any() for x in asked):
         return Decision("no", "simulation")
+
+    def is_ever_one(literal: int, cone: Sequence[int], inputs: Sequence[int]) -> bool:
+        def look(given: list[Words], bits: Bits) -> Words:
+            deadline.check()
+            found = values(cone, dict(zip(inputs, given, strict=True)), bits)[literal >> 1]
+            return bits.not_(found) if literal & 1 else found
+
+        return first_case(len(inputs), len(cone), look) is not None
+
     methods, large = set(), []
     for literal in asked:
-        own = xag.cone([literal])
-        inputs = [node for node in own if node <= xag.inputs]
+        cone = xag.cone([literal])
+        inputs = [node for node in cone if node <= xag.inputs]
         if len(inputs) > MOST_INPUTS:
             large.append(literal)
-            continue
-        decision = _try_all(xag, own, inputs, literal, deadline)
-        if decision.answer != "yes":
-            return decision
-        methods.add(decision.method)
+        elif is_ever_one(literal, cone, inputs):
+            return Decision("no", "all cases")
+        else:
+            methods.add("all cases")
     if large:
-        decision = by_solver(xag, nodes, large, deadline)
+        decision = _by_solver(xag, nodes, large, deadline)
         if decision.answer != "yes":
             return decision
         methods.add(decision.method)
@@ -94,10 +106,10 @@ def _cancels(xag: Xag, literal: int) -> bool:
     return odd <= {0} and not literal & 1
 
 
-def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
+def _random_inputs(inputs: int) -> Words:
     """Return cases, a third each with few, half and most of the bits set; always the same."""
     rng = np.random.default_rng(0)
-    shape = (3, xag.inputs, _RANDOM_WORDS // 3)
+    shape = (3, inputs, _RANDOM_WORDS // 3)
     few, half, most = rng.integers(0, 2**64, shape, dtype=np.uint64)
     for _ in range(2):
         few &= rng.integers(0, 2**64, shape[1:], dtype=np.uint64)
@@ -105,38 +117,9 @@ def _random_inputs(xag: Xag) -> npt.NDArray[np.uint64]:
     return np.concatenate([few, half, most], axis=1)
 
 
-Words = npt.NDArray[np.uint64]
-
-
-def _evaluate(xag: Xag, nodes: Sequence[int], inputs: Words, deadline: Deadline) -> list[Words]:
-    """Return the words of all nodes; only those of the cone `nodes` have a meaning.
-
-    `inputs` has the shape (inputs, words); every bit is a case of its own.
-    """
-    zeros = np.zeros(inputs.shape[1], np.uint64)
-    return evaluate(xag, [zeros, *inputs], Bits(~zeros), nodes, deadline.check)
-
-
-def _value(rows: Sequence[Words], literal: int) -> Words:
-    return ~rows[literal >> 1] if literal & 1 else rows[literal >> 1]
-
-
-def _try_all(
-    xag: Xag, nodes: Sequence[int], inputs: Sequence[int], literal: int, deadline: Deadline
+def _by_solver(
+    xag: Xag, nodes: Sequence[int], asked: Sequence[int], deadline: Deadline
 ) -> Decision:
-    total = words_of(len(inputs))
-    block = max(1, min(_BLOCK, _MOST_WORDS // len(nodes)))
-    for first in range(0, total, block):
-        deadline.check()
-        values = np.zeros((xag.inputs, min(block, total - first)), np.uint64)
-        for number, node in enumerate(inputs):
-            values[node - 1] = words(number, first, values.shape[1])
-        if _value(_evaluate(xag, nodes, values, deadline), literal).any():
-            return Decision("no", "all cases")
-    return Decision("yes", "all cases")
-
-
-def by_solver(xag: Xag, nodes: Sequence[int], asked: Sequence[int], deadline: Deadline) -> Decision:
     """Decide by a SAT solver whether literals, none of them a constant, are 0 for all inputs."""
     with Formula() as formula:
         inputs = [formula.constant(0), *(formula.variable() for _ in range(xag.inputs))]

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.circuit.cases import MOST_INPUTS
-from difflogic.circuit.circuit import LogicCircuit
-from difflogic.proof import exhaustive
-from difflogic.proof.cones import Cone, Place
+from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.evaluate import Bits
 from difflogic.proof.findings import Counterexample, OutputProof, Proof, Verdict
-from difflogic.proof.miter import Miter
+from difflogic.proof.miter import Cone, Miter, Place
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How a proof is made, and when it gives up."""
-
-    exhaustive: int = MOST_INPUTS
-    """Inputs up to which all cases are tried."""
-    seconds: float = float("inf")
-
-
 def prove(
-    before: LogicCircuit,
-    after: LogicCircuit,
+    before: Circuit,
+    after: Circuit,
     visible: tuple[int, ...],
-    limits: Limits | None = None,
+    seconds: float = math.inf,
     progress: Callable[[int], object] = lambda done: None,
+    *,
+    exhaustive: int = MOST_INPUTS,
 ) -> Proof:
     """Compare the next state of every channel that both circuits have, matched by labels.
 
     Each is a function of all channels of the nine cells that either circuit has. Stops at the
-    first difference. `progress` is told how many outputs are done. Raises CircuitError if a
+    first difference. `progress` is told how many outputs are done. Up to `exhaustive` inputs, all
+    cases are tried; with more, a solver is asked. Raises CircuitError if a
     channel of `visible` is missing, or if no channel is common: there is nothing to prove then.
     """
-    limits = limits or Limits()
     both = set(before.labels) & set(after.labels)
     for label in visible:
         if label not in both:
@@ -50,12 +42,12 @@ def prove(
     if not common:
         raise CircuitError("the circuits have no channel in common to compare")
     began = time.monotonic()
-    deadline = Deadline.after(limits.seconds)
+    deadline = Deadline.after(seconds)
     outputs: list[OutputProof] = []
     counterexample = None
     with Miter(before, after) as miter:
         for label in common:
-            output, case = _compare(miter, label, limits, deadline)
+            output, case = _compare(miter, label, exhaustive, deadline)
             outputs.append(output)
             progress(len(outputs))
             if case is not None:
@@ -66,7 +58,7 @@ def prove(
 
 
 def _compare(
-    miter: Miter, label: int, limits: Limits, deadline: Deadline
+    miter: Miter, label: int, exhaustive: int, deadline: Deadline
 ) -> tuple[OutputProof, dict[Place, bool] | None]:
     began = time.monotonic()
     inputs = cases = conflicts = 0
@@ -78,9 +70,9 @@ def _compare(
         deadline.check()
         before, after = Cone.of(miter.before, label), Cone.of(miter.after, label)
         inputs = len(before.inputs.keys() | after.inputs.keys())
-        by_cases = inputs <= limits.exhaustive
+        by_cases = inputs <= exhaustive
         if by_cases:
-            case = exhaustive.first_difference(before, after, deadline)
+            case = _first_difference(before, after, deadline)
             verdict = Verdict.equal if case is None else Verdict.different
             cases = 1 << inputs
         else:
@@ -96,8 +88,24 @@ def _compare(
     ), case
 
 
+def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Place, bool] | None:
+    """Return the first of all cases in which two outputs differ. Raises TimeoutError."""
+    places = sorted(before.inputs.keys() | after.inputs.keys())
+
+    def differ(given: list[Words], bits: Bits) -> Words:
+        deadline.check()
+        values = dict(zip(places, given, strict=True))
+        ours, theirs = (
+            cone.evaluate(values, bits, deadline.check)[cone.output] for cone in (before, after)
+        )
+        return ours ^ theirs
+
+    case = first_case(len(places), len(before.rows) + len(after.rows), differ)
+    return None if case is None else {place: bool(case >> n & 1) for n, place in enumerate(places)}
+
+
 def _confirmed(
-    before: LogicCircuit, after: LogicCircuit, label: int, case: dict[Place, bool]
+    before: Circuit, after: Circuit, label: int, case: dict[Place, bool]
 ) -> Counterexample:
     """Run both circuits, by the plain interpreter, on a case that is said to tell them apart.
 
@@ -120,9 +128,7 @@ def _confirmed(
         bits = tried[:, clearable[:1]]
 
 
-def _next_state(
-    circuit: LogicCircuit, label: int, places: list[Place], bits: np.ndarray
-) -> np.ndarray:
+def _next_state(circuit: Circuit, label: int, places: list[Place], bits: np.ndarray) -> np.ndarray:
     inputs = np.zeros((circuit.inputs, bits.shape[1]), np.bool_)
     for (neighbor, place), row in zip(places, bits, strict=True):
         if place in circuit.labels:

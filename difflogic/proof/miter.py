@@ -1,4 +1,4 @@
-"""Two outputs compared by a SAT solver, which looks for a case in which they differ.
+"""The gates that an output needs, and two of them compared by a SAT solver.
 
 Where a direct answer takes long, inner signals of both that simulation cannot tell apart are
 proved equal first, from the inputs to the outputs, each with a small budget; the solver then
@@ -10,13 +10,14 @@ equivalence checking and functional property verification").
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
-from difflogic.circuit.evaluate import Bits
-from difflogic.proof.cones import Cone, Place
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
 from difflogic.proof.findings import Verdict
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
@@ -31,13 +32,53 @@ MOST_WORDS = 2**23
 """Of all signals together, 64 MiB: those of larger circuits get fewer."""
 
 
+Place = tuple[int, int]
+"""An input: its neighbour's number, and its channel's label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """The part of a circuit that a channel's next state depends on by its wires."""
+
+    circuit: Circuit
+    output: int
+    """Its row."""
+    rows: list[int]
+    """All that it depends on, ascending."""
+    inputs: dict[Place, int]
+    """The input rows that it reads."""
+
+    @classmethod
+    def of(cls, circuit: Circuit, label: int) -> Cone:
+        """Return the cone of the channel with this label."""
+        output = int(circuit.outputs[circuit.labels.index(label)])
+        rows, inputs = circuit.cone(output), {}
+        for row in rows:
+            if row < circuit.inputs:
+                neighbor, place = divmod(row, circuit.channels)
+                inputs[neighbor, circuit.labels[place]] = row
+        return cls(circuit, output, rows, inputs)
+
+    def evaluate(
+        self,
+        given: Mapping[Place, Value],
+        algebra: Logic[Value],
+        pause: Callable[[], object] = lambda: None,
+    ) -> list[Value]:
+        """Return the values of the circuit's rows; only those in `rows` have a meaning."""
+        values = [algebra.constant(0)] * self.circuit.inputs
+        for place, row in self.inputs.items():
+            values[row] = given[place]
+        return evaluate(self.circuit, values, algebra, self.rows, pause)
+
+
 class Miter:
     """Compares outputs of two circuits in one formula, which keeps what it has learned.
 
     Use it in a `with`. The solver is made when it is first needed.
     """
 
-    def __init__(self, before: LogicCircuit, after: LogicCircuit) -> None:
+    def __init__(self, before: Circuit, after: Circuit) -> None:
         self.before, self.after = before, after
         self._formula: Formula | None = None
         self._inputs: dict[Place, int] = {}

@@ -110,10 +110,7 @@ class Finisher:
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
-                if self._complete:
-                    return False, []
-                worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
-                return False, [trial.samples[place] for place in worst if wrong[place]]
+                return False, [] if self._complete else _worst(trial, wrong)
         if judgement is None:
             return self._judge.keeps(ops), []
         if judgement.proved:
@@ -121,19 +118,14 @@ class Finisher:
         return False, self._counterexamples_among_open(ops, judgement)
 
     def _heals(self, ops: Ops) -> bool:
-        """Whether all damages are proved to grow back, if the task asks for that.
-
-        It may take longer than the steps that a search compares.
-        """
+        """Whether all damages are proved to grow back, even after the compared steps."""
         return self._plan.scene.damage is not None and self._judge.keeps(ops)
 
     def _counterexamples_among_open(self, ops: Ops, judgement: Judgement) -> list[int]:
         """Return the numbers of counterexamples among the starts that a certificate leaves open."""
         assert self._plan.found_starts is not None
         trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
-        wrong = trial(ops).sum(axis=0)
-        worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
-        return [trial.samples[place] for place in worst if wrong[place]]
+        return _worst(trial, trial(ops).sum(axis=0))
 
     def finish(
         self, logits: npt.NDArray, rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -189,8 +181,7 @@ class Finisher:
     def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
         """Return how many of the first counted steps have few wrong cells on average; at least 1.
 
-        Errors at one step spread to many cells at the next. It is too soon to correct such steps:
-        they follow once the steps before them are right.
+        Errors spread from step to step: later steps follow once those before them are right.
         """
         wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
         few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)
@@ -245,10 +236,7 @@ class Finisher:
         return self._judge.certified_step(ops)
 
     def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return the number of cells that sets leave unknown at the first counted step.
-
-        None if they do not prove the circuit right at a later step either.
-        """
+        """Return how many cells sets leave unknown at the first counted step; see `Judge`."""
         return self._judge.unknown_in_time(ops)
 
     @property
@@ -274,3 +262,9 @@ class Finisher:
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of the starts with these numbers."""
         return Trial(self._netlist, self._scene, samples)
+
+
+def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:
+    """Return the numbers of the starts with the most `wrong` cells, (starts,)."""
+    worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
+    return [trial.samples[place] for place in worst if wrong[place]]

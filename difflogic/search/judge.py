@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Gates, evaluate
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
@@ -15,7 +15,7 @@ from difflogic.engine.hard import mark_live
 from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
-from difflogic.model.automaton import automaton_of
+from difflogic.model.automaton import automaton_of, hard_circuit
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
 from difflogic.proof.convergence.planes import unpack
 from difflogic.tasks import Task
@@ -115,10 +115,7 @@ class Judge:
         return self._last[1]
 
     def _recalled(self, question: Question) -> Finding:
-        """Answer a question by sets, or from the cache.
-
-        Most changes that are kept have no effect, and leave the folded circuit as it was.
-        """
+        """Answer a question by sets, or from the cache: most changes leave the folded circuit."""
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
         asked = *(part.tobytes() for part in parts), circuit.labels
@@ -142,7 +139,7 @@ class Judge:
             scene.fire_rate == 1,
         )
 
-    def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> LogicCircuit:
+    def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.
 
         Like `convergence.folding.live_circuit`, but only looks at the live gates, hardly a tenth.
@@ -175,12 +172,5 @@ class Judge:
         return self._kept[1]
 
     def _proves_kept(self, ops: Ops, task: Task) -> bool:
-        netlist = self._netlist
-        circuit = LogicCircuit(
-            ops[netlist.param],
-            netlist.a,
-            netlist.b,
-            netlist.outputs,
-            tuple(range(netlist.channels)),
-        )
+        circuit = hard_circuit(self._netlist, ops)
         return assure_automaton(automaton_of(circuit, task), task).proved

@@ -13,7 +13,7 @@ some more gates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -25,7 +25,8 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes, Ops, Trial
+from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.changes import Changes
 from difflogic.system.ranks import ALONE, Ranks
 
 AT_ONCE = 64
@@ -78,22 +79,12 @@ class Polished:
 
 
 class Prover(Protocol):
-    """Decides whether circuits are right."""
+    """What a walk asks about circuits; see `Finisher`."""
 
-    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
-        """Return whether a circuit is exact and proved, and counterexamples if it is not."""
-
-    def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets prove a circuit right; None if they do not."""
-
-    def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return the number of cells that sets leave unknown at the first counted step.
-
-        None if they do not prove the circuit right at a later step either.
-        """
-
-    def trial(self, samples: Sequence[int]) -> Trial:
-        """Return the trial of the starts with these numbers."""
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]: ...
+    def certified_step(self, ops: Ops) -> int | None: ...
+    def unknown_in_time(self, ops: Ops) -> int | None: ...
+    def trial(self, samples: Sequence[int]) -> Trial: ...
 
 
 def polish(
@@ -116,21 +107,19 @@ def polish(
     change that, and the result may then have more gates. The `workers` have to be entered, and
     change no bit of the result; all `ranks` polish together.
     """
-    common = netlist, prover, workers, rng, ranks
+
+    def changes(trial: Trial, ops: Ops) -> Changes:
+        return Changes(trial, workers, ops, ranks)
+
+    common = netlist, prover, changes, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
     if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
         for number in range(HASTENING):
             # Gates that pass their input on offer others something to read.
             late = walk.tidied() if number % 4 == 0 else walk.kept
-            hastened = _Hastening(
-                *common,
-                late,
-                walk.best.from_step,
-                walk.samples,
-                due=due,
-                more_gates=MORE_GATES if number % 2 else None,
-            )
+            hastened = _Hastening(*common, late, walk.best.from_step, walk.samples)
+            hastened.aim(due, MORE_GATES if number % 2 else None)
             spent += hastened.spend(budget)
             if hastened.is_over:
                 walk = _Walk(*common, hastened.kept, hastened.best.from_step, hastened.samples)
@@ -149,15 +138,14 @@ class _Walk:
         self,
         netlist: Netlist,
         prover: Prover,
-        workers: Workers,
+        changes: Callable[[Trial, Ops], Changes],
         rng: np.random.Generator,
-        ranks: Ranks,
         verified: Ops,
         from_step: int | None,
         samples: tuple[int, ...],
     ) -> None:
         self._netlist, self._prover = netlist, prover
-        self._workers, self._rng, self._ranks = workers, rng, ranks
+        self._changes_of, self._rng = changes, rng
         self.candidates, self._ahead = 0, 1
         self.samples = samples
         self._restart_from(verified)
@@ -176,7 +164,7 @@ class _Walk:
         """Continue from a circuit, with the current starts."""
         self._trial = self._prover.trial(self.samples)
         self._trial(ops)
-        self._changes = Changes(self._trial, self._workers, ops, self._ranks)
+        self._changes = self._changes_of(self._trial, ops)
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:
@@ -208,10 +196,7 @@ class _Walk:
         self._ahead = min(2 * self._ahead, MOST_AHEAD)
 
     def _consider(self, ops: Ops, gates: int) -> bool:
-        """Move to a circuit that is right on all starts, if it is proved and as good.
-
-        `gates` is its size. Returns whether the walk moved to another circuit.
-        """
+        """Move to a circuit of `gates` gates if it is proved and as good; return whether moved."""
         extent = self._extent(ops, gates)
         if extent is None or not extent <= self._at:
             return False
@@ -220,10 +205,7 @@ class _Walk:
         return True
 
     def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
-        """Return batches of changes, and the state of the random generator after each.
-
-        Each batch is the one that would be drawn if no change before it was kept.
-        """
+        """Return batches as drawn if no change is kept, and the generator's state after each."""
         left = budget - self.candidates
         batches, states = [], []
         for _ in range(max(1, min(self._ahead, left // AT_ONCE))):
@@ -277,22 +259,8 @@ class _Walk:
 class _Hastening(_Walk):
     """A walk towards a circuit that is proved from the step `due` on, by what is unknown then."""
 
-    def __init__(
-        self,
-        netlist: Netlist,
-        prover: Prover,
-        workers: Workers,
-        rng: np.random.Generator,
-        ranks: Ranks,
-        verified: Ops,
-        from_step: int | None,
-        samples: tuple[int, ...],
-        *,
-        due: int,
-        more_gates: float | None,
-    ) -> None:
-        """`more_gates` is how many times as many gates are allowed; None allows no more."""
-        super().__init__(netlist, prover, workers, rng, ranks, verified, from_step, samples)
+    def aim(self, due: int, more_gates: float | None) -> None:
+        """Set the goal, and how many times as many gates are allowed; None allows no more."""
         self._due = due
         self._unknown = self._prover.unknown_in_time(self.kept)
         if more_gates:

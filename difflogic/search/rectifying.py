@@ -66,7 +66,9 @@ class Rectifier:
         live, _ = mark_live(netlist, ops, self._channels)
         gates = np.flatnonzero(live[inputs:] & self._single)
         rows = np.unique(np.concatenate([inputs + gates, netlist.a[gates], netlist.b[gates]]))
-        values = self._values(ops, rows)
+        read = rows.astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        values = self._hard.values(self._starts, read).reshape(len(rows), -1)
         counted = np.tile(self._hard.counted, values.shape[1] // len(self._hard.counted))
         values &= counted
         place = np.zeros(netlist.rows, np.int64)
@@ -112,10 +114,7 @@ class Rectifier:
         channels: npt.NDArray[np.bool_],
         reads: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.bool_]:
-        """Return the rows that depend only on live channels, apart from single gates.
-
-        Other rows may change with the spare gates.
-        """
+        """Return the rows, apart from single gates, that no change of spare gates reaches."""
         netlist, inputs = self._netlist, self._netlist.inputs
         steady = live.copy()
         steady[:inputs] = channels[np.arange(inputs) % netlist.channels]
@@ -129,12 +128,6 @@ class Rectifier:
             if np.array_equal(found, steady[inputs + shared]):
                 return steady
             steady[inputs + shared] = found
-
-    def _values(self, ops: Ops, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-        """Return the values of rows, (rows, words)."""
-        read = rows.astype(np.int32)
-        self._hard.begin(ops, self._channels, read)
-        return self._hard.values(self._starts, read).reshape(len(rows), -1)
 
     def _trace(
         self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]

@@ -9,19 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
-from difflogic.circuit.netlist import Netlist
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.rectifying import Rectifier
-from difflogic.search.search import (
-    DRIFT,
-    GRADIENT_COST,
-    OnProgress,
-    Search,
-    SearchProgress,
-    Sensitivity,
-)
-from difflogic.system.ranks import Ranks
+from difflogic.search.search import DRIFT, GRADIENT_COST, Search, SearchProgress
 
 MAKING_SPARE = 4000
 """Changes that are tried to free gates, before free gates become detectors."""
@@ -61,26 +51,14 @@ class Place(NamedTuple):
 class RectifyingSearch(Search):
     """A `Search` for circuits that have a list of starts to be right on."""
 
-    def __init__(
-        self,
-        netlist: Netlist,
-        logits: npt.NDArray,
-        sensitivity: Sensitivity,
-        workers: Workers,
-        ranks: Ranks,
-        rng: np.random.Generator,
-        budget: int,
-        on_progress: OnProgress,
-    ) -> None:
-        super().__init__(netlist, logits, sensitivity, workers, ranks, rng, budget, on_progress)
-        self._corrected = True
-        """Whether the last rectifications corrected a cell; true before the first."""
-        self._failures = 0
-        """How often in a row they did not."""
-        self._first: Place | None = None
-        """The first circuit where the search was stuck."""
-        self._best: Place | None = None
-        """The best circuit that it gave up."""
+    _corrected = True
+    """Whether the last rectifications corrected a cell; true before the first."""
+    _failures = 0
+    """How often in a row they did not."""
+    _first: Place | None = None
+    """The first circuit where the search was stuck."""
+    _best: Place | None = None
+    """The best circuit that it gave up."""
 
     def set_trial(self, trial: Trial) -> None:
         """Continue with these starts, which have to be all starts of the task."""
@@ -131,10 +109,7 @@ class RectifyingSearch(Search):
         return not self.wrong or self.is_over
 
     def _make_spare(self) -> None:
-        """Walk to circuits with fewer gates that leave no more cells wrong.
-
-        Later descents keep to that number of gates.
-        """
+        """Walk to circuits with fewer gates, which later descents keep to, and no more errors."""
         self._simplify()
         end = self.candidates + MAKING_SPARE
         while not self._is_done and self.candidates < end:
@@ -145,10 +120,7 @@ class RectifyingSearch(Search):
             self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
 
     def _loosen(self) -> None:
-        """Walk to circuits with more gates that leave no more cells wrong.
-
-        Later descents may use that many gates.
-        """
+        """Walk to circuits with more gates, which later descents may use, and no more errors."""
         self._trial(self.ops)
         self._most_gates = LOOSE * self._trial.active_gates
         end = self.candidates + LOOSENING
@@ -164,7 +136,7 @@ class RectifyingSearch(Search):
         self._take(self._rectifier.simplify(self.ops))
 
     def _take(self, ops: Ops) -> None:
-        """Switch to a circuit with the known number of wrong cells."""
+        """Switch to a circuit that leaves `wrong` cells wrong."""
         self._changes.go_to(ops)
         self.ops = ops
 

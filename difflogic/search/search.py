@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,8 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Walk
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes, Ops, Trial
+from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.changes import Changes
 from difflogic.system.ranks import Ranks
 
 SHORTLIST = 150
@@ -62,14 +62,9 @@ class SearchProgress:
 OnProgress = Callable[[SearchProgress], None]
 
 
-class Sensitivity(Protocol):
-    """Predicts the effect of changing one gate."""
-
-    def __call__(self, ops: Ops, samples: tuple[int, ...]) -> npt.NDArray[np.floating]:
-        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op.
-
-        `samples` are the numbers of starts on which the circuit fails.
-        """
+Sensitivity = Callable[[Ops, tuple[int, ...]], npt.NDArray[np.floating]]
+"""From ops and the numbers of starts on which they fail to the predicted change of wrong cells,
+(parameters, 16), by gate and new op."""
 
 
 class Search:
@@ -133,7 +128,7 @@ class Search:
     def _escape(self) -> None:
         """Escape from a circuit that no change of one gate improves.
 
-        Most changes affect no cell. A random walk among those leads out (neutral drift: Miller and
+        A random walk among the many changes without effect leads out (neutral drift: Miller and
         Smith 2006).
         """
         gates = self._rng.choice(np.flatnonzero(self._live()), DRIFT)
@@ -141,10 +136,9 @@ class Search:
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, DRIFT)
 
     def _try(self, changes: list[tuple[int, int]], sideways: float, improvements: int) -> None:
-        """Try the changes in turn, and keep each that leaves fewer cells wrong.
+        """Keep each change that leaves fewer cells wrong, or as many with probability `sideways`.
 
-        One that leaves equally many is kept with the probability `sideways`. Ends after
-        `improvements` improvements, and when nothing is wrong or the budget is spent.
+        Ends after `improvements` improvements, if nothing is wrong, or if the budget is spent.
         """
         if not changes:
             return

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError, ConfigError
@@ -58,7 +58,7 @@ def find_abc() -> str:
     )
 
 
-def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
+def simplify_with_abc(circuit: Circuit) -> Circuit:
     """Return what ABC makes of a circuit: two-input gates, folded and hashed as ours are.
 
     Raises ConfigError if the program is missing, CircuitError if it fails.
@@ -87,7 +87,7 @@ def simplify_with_abc(circuit: LogicCircuit) -> LogicCircuit:
     return fold(found)
 
 
-def _to_blif(circuit: LogicCircuit) -> str:
+def _to_blif(circuit: Circuit) -> str:
     lines = [".model before", ".inputs " + " ".join(f"r{row}" for row in range(circuit.inputs))]
     lines.append(".outputs " + " ".join(f"o{channel}" for channel in range(circuit.channels)))
     gates = zip(circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist(), strict=True)
@@ -103,7 +103,7 @@ def _to_blif(circuit: LogicCircuit) -> str:
     return "\n".join([*lines, ".end", ""])
 
 
-def _from_blif(text: str, circuit: LogicCircuit) -> LogicCircuit:
+def _from_blif(text: str, circuit: Circuit) -> Circuit:
     """Return the circuit in a BLIF file of functions of at most two inputs, in any order.
 
     ABC may give inputs and outputs other names; it keeps the order of those.
@@ -131,7 +131,7 @@ def _from_blif(text: str, circuit: LogicCircuit) -> LogicCircuit:
         rows[output] = circuit.inputs + len(ops) - 1
     a, b = np.array(reads, np.int32).reshape(-1, 2).T
     outputs = [rows[name] for name in lists[".outputs"]]
-    return LogicCircuit(np.array(ops, np.uint8), a, b, np.array(outputs), circuit.labels)
+    return Circuit(np.array(ops, np.uint8), a, b, np.array(outputs), circuit.labels)
 
 
 def _functions(lines: list[list[str]]) -> list[tuple[list[str], list[list[str]]]]:

@@ -16,7 +16,7 @@ class Effort:
     window_moves: int
     """Moves of annealing per gate of the window."""
     whole_inputs: int
-    """Inputs up to which the whole circuit is one window, and is built anew too."""
+    """Inputs up to which the whole circuit is one window, and is also rebuilt."""
     whole_moves: int
     """Moves of annealing from each circuit that the search begins with; then twice as many from
     the better half of what was found, and so on."""

@@ -1,4 +1,4 @@
-"""Small circuits as one window: annealed as they are, and from others that are built anew.
+"""Small circuits as one window: annealed as they are, and from others, built from tables.
 
 The more promising half of the starts goes on for twice as long, until one is left.
 
@@ -7,11 +7,11 @@ Source: multi-start local search with successive halving (Jamieson and Talwalkar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from difflogic.simplification.annealing import Annealing, anneal
+from difflogic.simplification.annealing import anneal
 from difflogic.simplification.effort import Effort
 from difflogic.simplification.kernels.nets import simulate
 from difflogic.simplification.kernels.structures import Net
@@ -23,9 +23,8 @@ from difflogic.system.deadline import NEVER, Deadline
 MOVES_PER_GATE = 2000
 """Tiny circuits need no more moves than these."""
 
-
 MOST_GATES = 500
-"""Of a circuit that is one window: a sweep over so many takes seconds, and is not interrupted."""
+"""Of a circuit that is one window: a sweep over more takes seconds, and is not interrupted."""
 
 
 def read_inputs(net: Net) -> np.ndarray:
@@ -50,10 +49,11 @@ def search(
         return net
     part, leaves = _without_other_inputs(net, inputs)
     moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
-    found = [part, *(start for start in _built_anew(part) if gates(start) <= MOST_GATES)]
+    built = (from_xag(*start) for start in starts(tables(part), part.inputs))
+    found = [part, *(start for start in built if gates(start) <= MOST_GATES)]
     while True:
         for place, start in enumerate(found):
-            found[place] = anneal(start, Annealing(moves, place), deadline)
+            found[place] = anneal(start, moves, place, deadline)
             progress()
         found.sort(key=gates)
         if len(found) == 1:
@@ -61,7 +61,7 @@ def search(
         found, moves = found[: len(found) // 2], 2 * moves
     best = found[0]
     for seed in range(effort.last_runs):
-        best = min(best, anneal(found[0], Annealing(moves, 1 + seed), deadline), key=gates)
+        best = min(best, anneal(found[0], moves, 1 + seed, deadline), key=gates)
         progress()
     if gates(best) >= gates(net):
         return net
@@ -92,8 +92,3 @@ def tables(net: Net) -> list[int]:
         table = int.from_bytes(work.table[output >> 1].tobytes(), "little") & every
         found.append(table ^ every if output & 1 else table)
     return found
-
-
-def _built_anew(net: Net) -> Iterator[Net]:
-    for start in starts(tables(net), net.inputs):
-        yield from_xag(start.xag, start.outputs)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.cases import words, words_of
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.inverters import melted
 from difflogic.circuit.xag import Xag
@@ -17,7 +17,7 @@ from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
-    """Return a net without gates, with room for so many."""
+    """Return a net without gates, with room for `gates`."""
     nodes = 1 + inputs + gates
     return Net(
         np.zeros(nodes, np.uint8),
@@ -34,7 +34,7 @@ def gates(net: Net) -> int:
     return int(net.size[0]) - 1 - net.inputs
 
 
-def from_circuit(circuit: LogicCircuit, hashing: bool = True) -> Net:
+def from_circuit(circuit: Circuit, hashing: bool = True) -> Net:
     """Return a circuit as a net, folded; without `hashing`, equal gates stay apart."""
     net = new_net(circuit.inputs, circuit.channels, circuit.gates)
     size = 1 + circuit.rows
@@ -67,7 +67,7 @@ def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
     return new
 
 
-def to_circuit(net: Net, labels: Sequence[int]) -> LogicCircuit:
+def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     """Return a cleaned net over all inputs of an automaton as its circuit.
 
     An inverter that an output needs melts into the gate before it; only an output that is an
@@ -114,7 +114,7 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
 
 
 def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
-    """Return buffers for nets of at most so many nodes, with the tables of the inputs."""
+    """Return buffers for nets of at most `nodes` nodes, with the tables of the inputs."""
     count = words_of(inputs)
     table = np.zeros((nodes + VIRTUAL, count), np.uint64)
     if inputs:

@@ -1,4 +1,4 @@
-"""Circuits built anew from truth tables: other places to begin a search from.
+"""Circuits built from truth tables: other places to begin a search from.
 
 A truth table of n inputs is an integer of 2^n bits; bit i is the value in case i, in which input
 k is bit k of i. Nothing here knows a function that it is meant for.
@@ -10,7 +10,6 @@ be exchanged, as the classic construction for symmetric functions (Knuth, TAOCP 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from difflogic.circuit.xag import FALSE, Xag
 
@@ -18,25 +17,18 @@ FEWEST_TO_COUNT = 3
 """Inputs that may be exchanged, from which on it can pay to count them."""
 
 
-@dataclass(frozen=True)
-class Start:
-    """A way to build a circuit, and what it built."""
+def starts(tables: Sequence[int], inputs: int) -> Iterator[tuple[Xag, list[int]]]:
+    """Yield circuits, built in several ways, with the literals that have these truth tables.
 
-    name: str
-    xag: Xag
-    outputs: list[int]
-
-
-def starts(tables: Sequence[int], inputs: int) -> Iterator[Start]:
-    """Build circuits for the truth tables of outputs, which double in size with every input."""
+    Tables, and the time, double with every input.
+    """
     for davio in (False, True):
         xag = Xag(inputs)
         expand = Expansion(xag, [xag.input(row) for row in range(inputs)], davio)
-        name = "expanded, Davio" if davio else "expanded, Shannon"
-        yield Start(name, xag, [expand(table) for table in tables])
+        yield xag, [expand(table) for table in tables]
     groups = [group for group in exchangeable(tables, inputs) if len(group) >= FEWEST_TO_COUNT]
     if groups:
-        yield Start("exchangeable inputs counted", *_counted(tables, inputs, groups))
+        yield _counted(tables, inputs, groups)
 
 
 def variable(row: int, inputs: int) -> int:

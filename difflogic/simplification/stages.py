@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton, live_channels
 from difflogic.simplification import nets
 from difflogic.simplification.effort import EFFORTS, Effort
@@ -24,7 +24,7 @@ class Stage:
     """What was done, and the circuit after it."""
 
     name: str
-    circuit: LogicCircuit
+    circuit: Circuit
 
 
 UNREAD_DROPPED = "unread channels dropped"
@@ -44,11 +44,11 @@ class Simplification:
     """Whether the time limit cut the search short; then its result depends on the machine."""
 
     @property
-    def circuit(self) -> LogicCircuit:
+    def circuit(self) -> Circuit:
         return self.automaton.circuit
 
     @property
-    def pruned(self) -> LogicCircuit:
+    def pruned(self) -> Circuit:
         """The circuit that the search began with."""
         return next(stage.circuit for stage in self.stages if stage.name == UNREAD_DROPPED)
 
@@ -65,7 +65,7 @@ class _Draft:
     labels: tuple[int, ...]
 
     @cached_property
-    def circuit(self) -> LogicCircuit:
+    def circuit(self) -> Circuit:
         return nets.to_circuit(self.net, self.labels)
 
 
@@ -78,7 +78,7 @@ def simplify(
     """Make the automaton's circuit as small as we can; visible channels behave as before.
 
     The same circuit and effort give the same result, unless `deadline` passes: then what was
-    found until then is returned. It is to be proved: see `logic.proof`.
+    found until then is returned. It is to be proved.
     """
     labels = automaton.circuit.labels
     stages = [Stage("as trained", automaton.circuit)]
@@ -87,40 +87,22 @@ def simplify(
     draft = _Draft(nets.cleaned(draft.net), labels)
     stages.append(Stage("equal gates merged", draft.circuit))
     stopped = False
-    for name, change in _changes(automaton.visible, effort, progress, deadline):
-        progress()
-        found = change(draft)
+
+    def take(name: str, found: _Draft) -> None:
+        nonlocal draft, stopped
         # Inverters that outputs need can make more gates of a net that has no more.
         if found.circuit.gates <= draft.circuit.gates:
             draft = found
         stopped = stopped or deadline.passed
         stages.append(Stage(name, draft.circuit))
-    return Simplification(automaton.with_circuit(draft.circuit), tuple(stages), stopped)
 
-
-Change = Callable[[_Draft], _Draft]
-
-
-def _changes(
-    visible: tuple[int, ...], effort: Effort, progress: Progress, deadline: Deadline
-) -> Iterator[tuple[str, Change]]:
-    """Yield what is done and how, until the time is up; unread channels are dropped even then."""
-
-    def drop(draft: _Draft) -> _Draft:
-        return _drop_unread_channels(draft, visible)
-
-    yield UNREAD_DROPPED, drop
-    if not deadline.passed:
-        yield "always equal signals merged", _reduced(progress, deadline)
-    for leaves in (SMALL_WINDOW, LARGE_WINDOW):
+    take(UNREAD_DROPPED, _drop_unread_channels(draft, automaton.visible))
+    for name, change in _searches(effort, progress, deadline):
         if not deadline.passed:
-            name = f"gates replaced in windows of {leaves}"
-            yield name, _swept(leaves, effort.passes, progress, deadline)
-    if effort.window_leaves and not deadline.passed:
-        yield "windows searched", _annealed(effort, progress, deadline)
-    if effort.whole_inputs and not deadline.passed:
-        yield "whole circuit searched", _searched(effort, progress, deadline)
-    yield "channels dropped that are now unread", drop
+            progress()
+            take(name, _Draft(change(draft.net), draft.labels))
+    take("channels dropped that are now unread", _drop_unread_channels(draft, automaton.visible))
+    return Simplification(automaton.with_circuit(draft.circuit), tuple(stages), stopped)
 
 
 def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
@@ -130,47 +112,33 @@ def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
     return _Draft(nets.keep_channels(draft.net, live), labels)
 
 
-def _reduced(progress: Progress, deadline: Deadline) -> Change:
-    def change(draft: _Draft) -> _Draft:
-        from difflogic.simplification.functional_reduction import reduce_functionally
+def _searches(
+    effort: Effort, progress: Progress, deadline: Deadline
+) -> Iterator[tuple[str, Callable[[Net], Net]]]:
+    """Yield what is tried in turn, and how."""
+    from difflogic.simplification import multistart, windows
+    from difflogic.simplification.functional_reduction import reduce_functionally
 
-        return _Draft(reduce_functionally(draft.net, progress, deadline), draft.labels)
-
-    return change
-
-
-def _swept(leaves: int, passes: int, progress: Progress, deadline: Deadline) -> Change:
-    def change(draft: _Draft) -> _Draft:
-        from difflogic.simplification import windows
-
-        net = draft.net
-        for seed in range(passes):
+    def swept(leaves: int, net: Net) -> Net:
+        for seed in range(effort.passes):
             before = nets.gates(net)
             net = windows.rewrite(net, leaves, 0, seed, progress, deadline)
             if nets.gates(net) == before:
                 break
-        return _Draft(net, draft.labels)
+        return net
 
-    return change
-
-
-def _annealed(effort: Effort, progress: Progress, deadline: Deadline) -> Change:
-    def change(draft: _Draft) -> _Draft:
-        from difflogic.simplification import windows
-
-        net = draft.net
+    def annealed(net: Net) -> Net:
         for seed, leaves in enumerate(effort.window_leaves):
             net = windows.rewrite(net, leaves, effort.window_moves, seed, progress, deadline)
-        return _Draft(net, draft.labels)
+        return net
 
-    return change
-
-
-def _searched(effort: Effort, progress: Progress, deadline: Deadline) -> Change:
-    def change(draft: _Draft) -> _Draft:
-        from difflogic.simplification import multistart
-
-        net = multistart.search(draft.net, effort, progress, deadline)
-        return _Draft(nets.cleaned(net), draft.labels)
-
-    return change
+    yield ("always equal signals merged", lambda net: reduce_functionally(net, progress, deadline))
+    for leaves in (SMALL_WINDOW, LARGE_WINDOW):
+        yield f"gates replaced in windows of {leaves}", partial(swept, leaves)
+    if effort.window_leaves:
+        yield "windows searched", annealed
+    if effort.whole_inputs:
+        yield (
+            "whole circuit searched",
+            lambda net: nets.cleaned(multistart.search(net, effort, progress, deadline)),
+        )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from difflogic.simplification.annealing import Annealing, anneal
+from difflogic.simplification.annealing import anneal
 from difflogic.simplification.kernels.structures import Net
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from difflogic.simplification.nets import cleaned, gates, new_net
@@ -70,7 +70,7 @@ def _rewrite_at(
     part = new_net(count, members, members)
     outputs = extract(net, leaves, count, marks[1], np.zeros(nodes, np.int32), part)
     part = part._replace(outputs=part.outputs[:outputs])
-    smaller = anneal(part, Annealing(moves_per_gate * members, seed))
+    smaller = anneal(part, moves_per_gate * members, seed)
     if gates(smaller) >= members:
         return None
     put_back(net, leaves, count, smaller)

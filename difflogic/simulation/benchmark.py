@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
@@ -212,7 +212,7 @@ def run(
     )
 
 
-def _require_compilable(circuit: LogicCircuit) -> None:
+def _require_compilable(circuit: Circuit) -> None:
     gates = schedule(circuit).gates
     if gates > native.MOST_GATES:
         raise ConfigError(

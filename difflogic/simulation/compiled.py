@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.random_bits import Fire, digits
@@ -42,7 +42,7 @@ class Compiled:
 
     def __init__(
         self,
-        circuit: LogicCircuit,
+        circuit: Circuit,
         geometry: Geometry,
         workers: int,
         pause: Callable[[], None] = lambda: None,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Logic
 from difflogic.simulation.bit_grid import LINE, WORD
 from difflogic.simulation.builder import I64 as _I64
@@ -37,7 +37,7 @@ The hashes are most of what an asynchronous circuit of some gates takes."""
 _POINTER = _I64.as_pointer()
 
 
-def emit(circuit: LogicCircuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
+def emit(circuit: Circuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
     The gates are computed in their order, which `schedule` makes a good one.
@@ -98,9 +98,7 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_o
     return b.repeat(starts, some_digits)[2]
 
 
-def _emit_cells_of_rows(
-    module: ir.Module, circuit: LogicCircuit, words: int, rows: int
-) -> ir.Function:
+def _emit_cells_of_rows(module: ir.Module, circuit: Circuit, words: int, rows: int) -> ir.Function:
     """Emit cells(seen …, target …, channel stride, vectors, fire …): some rows of cells.
 
     The addresses are those of each row's first word of channel 0: of the rows from the one above
@@ -137,7 +135,7 @@ class _Cells:
     """Emits the update of one vector of cells in all channels, for some rows."""
 
     def __init__(
-        self, b: Builder, circuit: LogicCircuit, stride: Any, vector: Any, seen: Sequence[Any]
+        self, b: Builder, circuit: Circuit, stride: Any, vector: Any, seen: Sequence[Any]
     ) -> None:
         self._b, self._circuit, self._stride = b, circuit, stride
         self._word = b.ir.mul(vector, _I64(b.words))

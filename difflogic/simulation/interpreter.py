@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import OFFSETS
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry
@@ -24,7 +24,7 @@ BAND_WORDS = 2048
 class Interpreter:
     """Takes steps of a circuit, with the memory of one band."""
 
-    def __init__(self, circuit: LogicCircuit) -> None:
+    def __init__(self, circuit: Circuit) -> None:
         self._channels = circuit.channels
         self._order = schedule(circuit)
         self._spent = _spent(self._order)
@@ -82,7 +82,7 @@ def band_rows(geometry: Geometry) -> int:
     return max(1, BAND_WORDS // geometry.words)
 
 
-def _spent(order: LogicCircuit) -> dict[int, list[int]]:
+def _spent(order: Circuit) -> dict[int, list[int]]:
     """Return the rows that are needed no more once a gate is known, by that gate's row."""
     last = {row: row for row in range(order.inputs, order.rows)}
     for gate in range(order.gates):

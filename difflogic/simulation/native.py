@@ -28,7 +28,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.schedule import schedule
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
@@ -92,7 +92,7 @@ def compile_seconds(gates: int) -> float:
     return 0.2 + 1.2e-3 * gates + 1.1e-6 * gates**2
 
 
-def native(circuit: LogicCircuit, pause: Callable[[], None] = lambda: None) -> Native:
+def native(circuit: Circuit, pause: Callable[[], None] = lambda: None) -> Native:
     """Return a circuit's machine code, from the cache if it is there, else compiled.
 
     `pause` is called again and again while a large circuit is compiled, and may raise to stop.
@@ -106,7 +106,7 @@ def native(circuit: LogicCircuit, pause: Callable[[], None] = lambda: None) -> N
     return link(code, words, rows_at_once(schedule(circuit)))
 
 
-def rows_at_once(order: LogicCircuit) -> int:
+def rows_at_once(order: Circuit) -> int:
     """Return how many rows of cells a circuit's code computes together."""
     columns = Counter(
         (row % order.channels, row // order.channels % 3) for row in order.read_inputs.tolist()
@@ -117,12 +117,12 @@ def rows_at_once(order: LogicCircuit) -> int:
     return ROWS_AT_ONCE if worth and order.gates <= MOST_GATES_AT_ONCE else 1
 
 
-def is_cached(circuit: LogicCircuit) -> bool:
+def is_cached(circuit: Circuit) -> bool:
     """Return whether `native` would find this circuit in the cache."""
     return CACHE.read(cache_name(circuit, vector_words())) is not None
 
 
-def cache_name(circuit: LogicCircuit, words: int) -> str:
+def cache_name(circuit: Circuit, words: int) -> str:
     """Return the name that a circuit's code is kept by."""
     parts = [
         f"{_program()} {words} {llvmlite.__version__} {llvm.llvm_version_info}",
@@ -144,9 +144,7 @@ def _program() -> str:
     return found.hexdigest()
 
 
-def compile_code(
-    circuit: LogicCircuit, words: int, pause: Callable[[], None] = lambda: None
-) -> bytes:
+def compile_code(circuit: Circuit, words: int, pause: Callable[[], None] = lambda: None) -> bytes:
     """Return the object code of a circuit, with vectors of `words` words."""
     from difflogic.simulation.emission import emit
 

@@ -10,12 +10,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, Op
 
 
 @lru_cache(maxsize=8)
-def schedule(circuit: LogicCircuit) -> LogicCircuit:
+def schedule(circuit: Circuit) -> Circuit:
     """Return a circuit that computes the same, one channel's cone after the other.
 
     Gates that no channel depends on, and those that hand an input on, are left out. Within a cone
@@ -50,7 +50,7 @@ def schedule(circuit: LogicCircuit) -> LogicCircuit:
         [place.get(source[wires[gate]], 0) if READS[ops[gate]][side] else 0 for gate in gates]
         for side, wires in enumerate((a_wires, b_wires))
     )
-    return LogicCircuit(
+    return Circuit(
         np.array([ops[gate] for gate in gates], np.uint8),
         np.array(a, np.int32),
         np.array(b, np.int32),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.damage import Damage
 from difflogic.simulation.interpreter import Interpreter, band_rows
@@ -65,7 +65,7 @@ class Simulator:
 
     def __init__(
         self,
-        circuit: LogicCircuit,
+        circuit: Circuit,
         conditions: Conditions,
         engine: Engine = "compiled",
         workers: int = 1,
@@ -162,7 +162,7 @@ def require_memory(geometry: Geometry, simulators: int = 1) -> None:
     )
 
 
-def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> Engine:
+def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engine:
     """Return the engine that takes all steps in less time, compiling included.
 
     Never to compile more than `native.MOST_GATES` gates.
@@ -180,7 +180,7 @@ def choose_engine(circuit: LogicCircuit, conditions: Conditions, steps: int) -> 
     return "interpreter"
 
 
-def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
+def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
     """Estimate the interpreter's seconds for a step."""
     order, geometry = schedule(circuit), conditions.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
@@ -190,7 +190,7 @@ def _interpreted_step(circuit: LogicCircuit, conditions: Conditions) -> float:
     return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
 
 
-def useful_workers(circuit: LogicCircuit, conditions: Conditions, cores: int) -> int:
+def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
     """Return how many of the cores' threads gain more than it costs to wake them."""
     gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
     work = conditions.geometry.cells * max(1, gates)

@@ -1,4 +1,4 @@
-"""Numbers of bytes, as people write them."""
+"""Quantities as people write them: numbers of bytes, numbers of things."""
 
 from __future__ import annotations
 
@@ -52,3 +52,8 @@ def show_bytes(size: float) -> str:
 def at_least(size: int) -> str:
     """Return a text that `parse_bytes` reads as `size` bytes or a little more, in megabytes."""
     return f"{-(-size // 10**5) / 10:g}MB" if size < 10**9 else f"{-(-size // 10**6)}MB"
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words: 1 task, 2 tasks."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -18,15 +18,14 @@ from difflogic.tasks.base import (
     Start,
     Task,
     TaskError,
+    draw_batch,
     later_steps,
 )
 from difflogic.tasks.checkerboard import Checkerboard
-from difflogic.tasks.drawing import draw_batch
 from difflogic.tasks.life import Life
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
-from difflogic.tasks.section import Surroundings, TaskSection
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
 
 __all__ = [
     "TASKS",
@@ -60,7 +59,7 @@ OWN = "own"
 
 
 def _tag(value: Any) -> str | None:
-    """Return which section a table is to be checked as; None if its kind is none."""
+    """Return which section a table is checked as; None if its kind is unknown."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     if is_own(kind):
         return OWN

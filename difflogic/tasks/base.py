@@ -15,8 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.section import TaskSection
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
@@ -301,13 +300,9 @@ class Task(ABC):
         """
         return self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
 
-    def find_start(self) -> Start:
-        """Return `start`, as a method."""
-        return self.start
-
     def find_lasting_target(self) -> Bits | None:
         """Return `lasting_target`, as it has to be. Raises TaskError."""
-        target = self.call("_lasting_target")
+        target = self.call("lasting_target")
         if target is None:
             return None
         shape = (len(self.loss_channels), self.height, self.width)
@@ -354,20 +349,18 @@ class Task(ABC):
             )
         return cases
 
-    def _lasting_target(self) -> Bits | None:
-        return self.lasting_target
-
-    def call(self, method: str, *arguments: object) -> Any:
-        """Call a method; what it raises becomes a TaskError if the class is not our own."""
-        if self.source is None:
-            return getattr(self, method)(*arguments)
+    def call(self, name: str, *arguments: object) -> Any:
+        """Call a method, or read a property; errors of a class not our own become TaskErrors."""
         try:
-            return getattr(self, method)(*arguments)
+            found = getattr(self, name)
+            return found(*arguments) if callable(found) else found
         except DctError:
             raise
         except Exception as error:
+            if self.source is None:
+                raise
             raise TaskError(
-                f"{self.blamed}.{method} failed{line_of(error, self.source)}: "
+                f"{self.blamed}.{name} failed{line_of(error, self.source)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
@@ -375,6 +368,32 @@ class Task(ABC):
     def of(cls, automaton: AutomatonConfig, **keys: Any) -> Self:
         """Return the task with these keys of its section, checked. For tests and experiments."""
         return cls(cls.Section(**keys), automaton)
+
+
+def draw_batch(
+    task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START, first: int = 0
+) -> Sample:
+    """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
+
+    Returns start states (batch, channels, height, width) and targets (batch, loss channels,
+    height, width). Raises ConfigError if a target holds NaN or infinity, or a start no bits.
+    """
+    starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
+    targets = targets.astype(np.float64, copy=False)
+    if starts.max() > 1:
+        raise TaskError(
+            f"{task.blamed}.sample gives a start with the value {starts.max()}: every element of a "
+            "start must be 0 or 1"
+        )
+    wrong = np.argwhere(~np.isfinite(targets))
+    if len(wrong):
+        sample, channel, y, x = wrong[0]
+        raise ConfigError(
+            f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
+            f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
+            f"every target must be a finite number, 0 or 1 for bits"
+        )
+    return starts, targets
 
 
 def line_of(error: BaseException, source: str) -> str:

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.tasks.base import Bits, Exhibit, Sample, Task
-from difflogic.tasks.section import TaskSection
-from difflogic.tasks.sections import AutomatonConfig, Size
+from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 
 class CheckerboardSection(TaskSection):

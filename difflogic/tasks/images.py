@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
-"""What is opened. Pillow knows more, some of which it hands to other programs."""
+"""What is opened. Pillow knows more formats, and hands some to other programs."""
 
 MAX_PIXELS = 2**25
 """Of an image: 33 million, which a large photograph has. Guards memory."""

@@ -13,7 +13,7 @@ from pydantic import Field
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
 from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import Bits, Cases, Exhibit, InapplicableError, Larger, Sample, Task
-from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import TaskSection
 
 LifeRule = Annotated[
     str,
@@ -62,7 +62,7 @@ class Life(Task):
 
     @cached_property
     def _next(self) -> Bits:
-        """Shape (2, 9): the next state of a dead or living cell with so many living neighbours."""
+        """Shape (2, 9): the next state of a dead or living cell, by its living neighbours."""
         born, survive = (part[1:] for part in self.section.rule.split("/"))
         table = np.zeros((2, 9), np.uint8)
         table[0, [int(digit) for digit in born]] = 1

@@ -22,10 +22,8 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import open_plain, write_whole
-from difflogic.tasks.base import Start, Task, TaskError, line_of
-from difflogic.tasks.drawing import draw_batch
-from difflogic.tasks.section import TaskSection
-from difflogic.tasks.sections import AutomatonConfig
+from difflogic.tasks.base import Start, Task, TaskError, draw_batch, line_of
+from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 MAX_BYTES = 2**20
 """Of a task's file."""
@@ -124,7 +122,7 @@ def find_code(kind: str, directory: Path, sha256: str | None = None) -> Code:
     """Read the code that `kind` names, looked for from `directory`, without running a file's.
 
     A module's package runs as it is looked for. Of several files that may be meant, one with the
-    hash `sha256` is taken. Raises ConfigError if there is none, or it has another hash.
+    hash `sha256` is taken. Raises ConfigError if it is missing, or has another hash.
     """
     place, _ = _parts(kind)
     if place.endswith(".py"):
@@ -224,7 +222,7 @@ def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
         raise TaskError(
             f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
         )
-    start: Start = task.call("find_start")
+    start: Start = task.call("start")
     return start
 
 

@@ -100,7 +100,7 @@ def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.
 
 
 def _signs(channels: int) -> dict[str, int]:
-    """Return the bits of every sign that means something with so many channels, as numbers."""
+    """Return the bits of every sign that has a meaning with this many channels, as numbers."""
     full = 2**channels - 1
     signs = {".": 0, "#": full}
     if channels == 3:

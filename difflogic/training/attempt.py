@@ -42,8 +42,7 @@ class Attempt:
         """Searches for exact circuits; None if [finishing] is off."""
         self._threads: list[Engine | Workers] = [self.engine]
         if config.finishing.every:
-            workers = Workers(plan.searchers)
-            checks = _plan_of_checks(config)
+            workers, checks = Workers(plan.searchers), _plan_of_checks(config)
             sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
             self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers, ranks)
             self._threads.append(workers)

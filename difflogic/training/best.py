@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from difflogic.search.polishing import Polished
 from difflogic.search.search import OnProgress
 from difflogic.system.callbacks import ignore
 from difflogic.system.streams import Purpose, stream
-from difflogic.training.levers import attempt_of
+from difflogic.training.sampling import attempt_of
 
 Array = npt.NDArray[Any]
 
@@ -24,15 +24,15 @@ MISSING = -1
 """Stands in a checkpoint for a number that is not known yet."""
 
 
-class Status(Enum):
-    """What is known about the best circuit."""
+class Status(IntEnum):
+    """What is known about the best circuit; a checkpoint has the epoch in place of EXACT."""
 
-    UNVERIFIED = auto()
-    """No circuit was verified yet."""
-    LATE = auto()
-    """It was verified, but its certificate begins after the training step: the run goes on."""
-    EXACT = auto()
+    EXACT = 0
     """It was verified, and its certificate is in time."""
+    UNVERIFIED = -1
+    """No circuit was verified yet."""
+    LATE = -2
+    """It was verified, but its certificate begins after the training step: the run goes on."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class BestCircuit:
         self._training, self._finishing = config.training, config.finishing
         self._logits = np.zeros_like(logits)
         self._best: Best | None = None
-        self._gain: Gain | None = None
+        self.gain: Gain | None = None
+        """What polishing the verified circuit gained; None if none was polished."""
 
     @property
     def logits(self) -> Array | None:
@@ -87,11 +88,6 @@ class BestCircuit:
         """The epoch after which a circuit was first verified; None if none was yet."""
         best = self._best
         return best.epoch if best is not None and best.status is Status.EXACT else None
-
-    @property
-    def gain(self) -> Gain | None:
-        """What polishing the verified circuit gained; None if none was polished."""
-        return self._gain
 
     def is_due(self, epoch: int) -> bool:
         """Whether to `update` after this epoch."""
@@ -153,13 +149,10 @@ class BestCircuit:
     def _is_as_good(self, found: Finished) -> bool:
         if self._best is None:
             return True
-        match self._best.status:
-            case Status.EXACT:  # the first one stays
-                return False
-            case Status.LATE:
-                return found.exact
-            case Status.UNVERIFIED:
-                return found.exact or found.wrong_fresh <= self._best.wrong
+        if self._best.status is Status.EXACT:  # the first one stays
+            return False
+        as_few = self._best.status is Status.UNVERIFIED and found.wrong_fresh <= self._best.wrong
+        return found.exact or as_few
 
     def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
         """Polish the circuit that was just verified."""
@@ -168,7 +161,7 @@ class BestCircuit:
         found = finisher.polish(found, rng, hasten)
         if found.polished is not None:
             prefer(self._logits, found.ops)
-            self._gain = _gain(found.polished)
+            self.gain = _gain(found.polished)
         if found.late:
             self._best = replace(self._best, status=Status.LATE)
         return found
@@ -177,7 +170,7 @@ class BestCircuit:
         """Return copies of what is kept. Names, shapes and types follow from the configuration."""
         state = {"best_logits": self._logits.copy(), "best": _best_to_array(self._best)}
         if self._finishing.polish:
-            state["polished"] = _gain_to_array(self._gain)
+            state["polished"] = _gain_to_array(self.gain)
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -185,7 +178,7 @@ class BestCircuit:
         self._logits[:] = state["best_logits"]
         self._best = _best_from_array(state["best"])
         if self._finishing.polish:
-            self._gain = _gain_from_array(state["polished"])
+            self.gain = _gain_from_array(state["polished"])
 
 
 def _gain(polished: Polished) -> Gain:
@@ -196,25 +189,16 @@ def _gain(polished: Polished) -> Gain:
     return Gain((before.gates, after.gates), steps, polished.candidates)
 
 
-_NOT_EXACT = {Status.UNVERIFIED: MISSING, Status.LATE: -2}
-"""Stored as the epoch of the exact circuit until one is found."""
-
-
 def _best_to_array(best: Best | None) -> Array:
     """Return wrong cells, epoch, and epoch of the exact circuit, (3,) int64."""
     if best is None:
         return np.full(3, MISSING, np.int64)
-    return np.array(
-        [best.wrong, best.epoch, _NOT_EXACT.get(best.status, best.epoch)], dtype=np.int64
-    )
+    return np.array([best.wrong, best.epoch, best.status or best.epoch], dtype=np.int64)
 
 
 def _best_from_array(values: Array) -> Best | None:
     wrong, epoch, exact_epoch = values.tolist()
-    if epoch == MISSING:
-        return None
-    statuses = {number: status for status, number in _NOT_EXACT.items()}
-    return Best(wrong, epoch, statuses.get(exact_epoch, Status.EXACT))
+    return None if epoch == MISSING else Best(wrong, epoch, Status(min(exact_epoch, 0)))
 
 
 def _gain_to_array(gain: Gain | None) -> Array:

@@ -34,7 +34,7 @@ KEPT = 2
 MAX_HEADER_BYTES = 2**22
 """A configuration may hold a picture of 1 MB."""
 
-_NAME = re.compile(r"checkpoint-(\d{1,12})\.npz")
+_NAME = re.compile(r"checkpoint-\d{1,12}\.npz")
 _PREFIX = "state_"
 _OVERHEAD_BYTES = 2**20
 
@@ -72,8 +72,13 @@ def checkpoint_path(directory: Path, epoch: int) -> Path:
 
 def checkpoints(directory: Path) -> list[Path]:
     """Return the checkpoints in `directory`, the latest epoch first."""
-    found = [(int(match[1]), path) for path in directory.iterdir() if (match := _match(path))]
-    return [path for _, path in sorted(found, reverse=True)]
+    found = [path for path in directory.iterdir() if _NAME.fullmatch(path.name)]
+    return sorted(found, key=epoch_of, reverse=True)
+
+
+def epoch_of(path: Path) -> int:
+    """Return the epoch in a checkpoint's name."""
+    return int(path.stem.partition("-")[2])
 
 
 def write_checkpoint(
@@ -168,18 +173,8 @@ def _digest(header: Mapping[str, Any], state: State) -> str:
 def _prune(directory: Path, epoch: int) -> None:
     """Remove all but the KEPT latest; later ones than `epoch` were damaged, or we were not here."""
     found = checkpoints(directory)
-    valid = [path for path in found if _epoch(path) <= epoch]
+    valid = [path for path in found if epoch_of(path) <= epoch]
     for path in found:
         if path not in valid[:KEPT]:
             with suppress(OSError):  # only takes up space
                 path.unlink()
-
-
-def _epoch(path: Path) -> int:
-    match = _match(path)
-    assert match is not None
-    return int(match[1])
-
-
-def _match(path: Path) -> re.Match[str] | None:
-    return _NAME.fullmatch(path.name)

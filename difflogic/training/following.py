@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from difflogic.circuit.netlist import Circuit
+from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import config_from_dict
 from difflogic.model.model import Model
@@ -97,9 +97,9 @@ def share_model(model: Model, ranks: Ranks) -> Model:
             ranks.broadcast(copy.b)
         return copies
 
-    circuit = model.circuit
-    perception = tuple(map(share, circuit.perception))
-    shared = Circuit(circuit.architecture, perception, share(circuit.update))
+    layers = model.layers
+    perception = tuple(map(share, layers.perception))
+    shared = WiredLayers(layers.architecture, perception, share(layers.update))
     return Model(shared, logits, model.config)
 
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, field
 from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
-from difflogic.training.phases import PHASES, WAITING
+from difflogic.training.phases import PHASES
 
 SEARCHED = (
     "search_wrong_before",
@@ -36,18 +36,13 @@ MOST_COUNTED = 2**53
 
 @dataclass(frozen=True)
 class Search:
-    """The result of a search for an exact circuit, after an epoch."""
+    """The result of a search for an exact circuit, after an epoch; see `Finished`."""
 
     wrong_before: int
-    """Wrong cells of the circuit that it began with, on the first start states."""
     wrong: int
-    """Wrong cells of the circuit that it ended with, on all start states that joined it."""
     wrong_fresh: int
-    """Wrong cells of that circuit on fresh start states, the same for all circuits of a run."""
     candidates: int
-    """Circuits that were tried."""
     exact: bool
-    """Whether the circuit is verified."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +68,7 @@ class MetricsRow:
 
     @property
     def searched(self) -> bool:
-        """Whether there was a search after this epoch, be it recorded what it came to or not."""
+        """Whether there was a search after this epoch, even if its result is not recorded."""
         return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
 
 
@@ -103,8 +98,6 @@ class History:
         self._lines = [_line(COLUMNS)]
         self.best: MetricsRow | None = None
         """The first row of the lowest hard loss."""
-        self.last_hard: MetricsRow | None = None
-        """The last row with a hard evaluation."""
         for row in rows:
             self.add(row)
 
@@ -118,10 +111,9 @@ class History:
         """Append the row of the next epoch."""
         self.rows.append(row)
         self._lines.append(_to_line(row))
-        if row.hard_loss is not None:
-            self.last_hard = row
-            if self.best is None or row.hard_loss < (self.best.hard_loss or 0.0):
-                self.best = row
+        best = self.best.hard_loss if self.best is not None else None
+        if row.hard_loss is not None and (best is None or row.hard_loss < best):
+            self.best = row
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -133,11 +125,6 @@ class History:
     def to_csv(self) -> str:
         """Return the rows as CSV under COLUMNS; floats exactly, as the shortest decimal."""
         return "".join(self._lines)
-
-
-def to_csv(rows: Iterable[MetricsRow]) -> str:
-    """Return the rows as CSV under COLUMNS; floats exactly, as the shortest decimal."""
-    return History(rows).to_csv()
 
 
 def from_csv(file: BinaryIO, epochs: int) -> History:
@@ -172,21 +159,22 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     def number(name: str) -> float | None:
         return float(cells[name]) if cells[name] else None
 
-    earlier = {f"{WAITING}_seconds": "0.0"}
-    seconds = {phase: float({**earlier, **cells}[f"{phase}_seconds"]) for phase in PHASES}
-    soft_loss = float(cells["soft_loss"])
+    seconds = {phase: float(cells[f"{phase}_seconds"]) for phase in PHASES}
     decided = number("decided")
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
+    attempt = int(cells["attempt"]) if cells["attempt"] else None
+    if attempt is not None and not 1 <= attempt <= MOST_COUNTED:
+        raise ValueError("attempts are counted from 1")
     return MetricsRow(
         int(cells["epoch"]),
-        soft_loss,
+        float(cells["soft_loss"]),
         number("hard_loss"),
         number("accuracy"),
         seconds,
         decided,
         _search_from(cells),
-        _attempt_from(cells),
+        attempt,
     )
 
 
@@ -198,15 +186,6 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
     if not all(0 <= count <= MOST_COUNTED for count in counts) or exact not in (0, 1):
         raise ValueError("a count is negative or too large")
     return Search(before, wrong, fresh, candidates, exact == 1)
-
-
-def _attempt_from(cells: Mapping[str, str]) -> int | None:
-    if not cells["attempt"]:
-        return None
-    attempt = int(cells["attempt"])
-    if not 1 <= attempt <= MOST_COUNTED:
-        raise ValueError("attempts are counted from 1")
-    return attempt
 
 
 def _to_line(row: MetricsRow) -> str:

@@ -141,7 +141,7 @@ class AdamW:
             probabilities,
             self._basis,
             coefficient_gradients,
-            (form.basis.astype(dtype), form.offset.astype(dtype), np.array(form.readers)),
+            (form.basis.astype(dtype), np.array(form.readers)),
             rates,
             self._space,
         )

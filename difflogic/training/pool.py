@@ -8,35 +8,24 @@ nothing is kept from epoch to epoch, and a resumed run uses the same states.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import Boundary
-from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task
 
-Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.uint8]
 
 AT_ONCE = 16
 """Samples that each rank computes between two exchanges of their sum."""
 
 
-class Runs(Protocol):
-    """Runs the hard circuit, synchronously."""
-
-    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
-
-    def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) after `steps` steps from `start`."""
+Run = Callable[[Bits, int], Bits]
+"""Runs the hard circuit: from a state (C, H, W) and a number of steps to the state after them."""
 
 
 class PoolSample(NamedTuple):
@@ -50,79 +39,45 @@ class PoolSample(NamedTuple):
     """The step, from `start`, at which it is compared."""
 
 
-def draw_pool(task: Task, config: Config, epoch: int, runs: Runs) -> Iterator[PoolSample]:
+def draw_pool(task: Task, config: Config, epoch: int, run: Run) -> Iterator[PoolSample]:
     """Draw an epoch's samples of the pool, if any."""
     for number in range(config.pool.batch):
-        yield draw_pool_sample(task, config, epoch, number, runs)
+        yield draw_pool_sample(task, config, epoch, number, run)
 
 
-def draw_pool_sample(task: Task, config: Config, epoch: int, number: int, runs: Runs) -> PoolSample:
+def draw_pool_sample(task: Task, config: Config, epoch: int, number: int, run: Run) -> PoolSample:
     """Draw one of an epoch's samples, from a stream of its own."""
     pool, steps = config.pool, config.automaton.steps
     rng = stream(config.training.seed, Purpose.POOL, epoch, number)
     start, target = task.draw(rng)
-    state = runs.state(start, steps + int(rng.integers(0, pool.later + 1)))
+    state = run(start, steps + int(rng.integers(0, pool.later + 1)))
     step = int(rng.integers(1, pool.steps + 1))
     patches = [None, *task.patches.values()]
     places = patches[rng.integers(0, len(patches))]
     if places is not None:
         step += steps
-        state = _damaged(state, places, target, step, pool.damage_tries, runs, rng)
+        channels = list(task.loss_channels)
+
+        def is_wrong(state: Bits) -> bool:
+            return bool((run(state, step)[channels] != target).any())
+
+        state = _damaged(state, places, pool.damage_tries, is_wrong, rng)
     return PoolSample(state, target, step)
 
 
 def _damaged(
     state: Bits,
     places: Bits,
-    target: Array,
-    step: int,
     tries: int,
-    runs: Runs,
+    is_wrong: Callable[[Bits], bool],
     rng: np.random.Generator,
 ) -> Bits:
-    """Return a damaged state: the first of `tries` that has not grown back by `step`, or the last.
+    """Return the first of `tries` damaged states that does not grow back, or the last of them.
 
     Once most damages grow back, a random one teaches nothing.
     """
     for left in reversed(range(tries)):
         damaged = state * (1 - places[rng.integers(0, len(places))])
-        if not left or runs.is_wrong(damaged, target, step):
+        if not left or is_wrong(damaged):
             break
     return damaged
-
-
-class HardRuns:
-    """Runs the circuit that a simulator of one sample has loaded."""
-
-    def __init__(self, simulator: HardSimulator, channels: list[int]) -> None:
-        """`channels` are the loss channels."""
-        self._simulator, self._channels = simulator, channels
-
-    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
-        shown = self.state(start, step)[self._channels]
-        return bool((shown != target).any())
-
-    def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) after `steps` steps from `start`."""
-        return self._simulator.rollout(start[None], steps)[0]
-
-
-class OracleRuns:
-    """Runs a circuit in plain NumPy."""
-
-    def __init__(
-        self, netlist: Netlist, hard: Array, boundary: Boundary, channels: list[int]
-    ) -> None:
-        """`hard` are the coefficients (parameters, 4) of its ops, `channels` the loss channels."""
-        self._netlist, self._hard, self._boundary = netlist, hard, boundary
-        self._channels = channels
-
-    def is_wrong(self, start: Bits, target: Array, step: int) -> bool:
-        """Whether a bit differs from `target` (loss channels, H, W) after `step` steps."""
-        return bool((self.state(start, step)[self._channels] != target).any())
-
-    def state(self, start: Bits, steps: int) -> Bits:
-        """Return the state (C, H, W) after `steps` steps from `start`."""
-        last = oracle.rollout(self._netlist, self._hard, start, steps, self._boundary)[-1]
-        return last.astype(np.uint8)

@@ -18,11 +18,10 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
-from difflogic.training.levers import attempt_of, first_epoch, harden
 from difflogic.training.optimizer import EPSILON
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import OracleRuns, draw_pool
-from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.pool import draw_pool
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, harden
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -86,8 +85,11 @@ class ReferenceTrainer:
                 hard_loss += float(((last - target) ** 2).sum())
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 state = end.astype(np.uint8) if state is None else state
-        runs = OracleRuns(netlist, hard, boundary, channels)
-        for sample in draw_pool(self.task, config, self.epoch, runs):
+
+        def run(start: Array, steps: int) -> npt.NDArray[np.uint8]:
+            return oracle.rollout(netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
+
+        for sample in draw_pool(self.task, config, self.epoch, run):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
             upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
@@ -135,5 +137,5 @@ class ReferenceTrainer:
         decay = training.weight_decay * learned
         change = first / (np.sqrt(second) + EPSILON) + decay
         updated = learned - training.learning_rate * change
-        logits = updated if self._form is None else updated @ basis.T + self._form.offset
+        logits = updated if self._form is None else updated @ basis.T
         self.model = replace(self.model, logits=logits)

@@ -109,13 +109,12 @@ def _known_runs(root: str | Path) -> str:
 
 def _runs(root: str | Path) -> list[Path]:
     """Return the runs under `root`, the one begun or extended last at the end."""
-    now = datetime.now(UTC)
     found = []
     try:
         for run in Path(root).iterdir():
             # A pipe or an unreadable directory does not hide the other runs.
             if os.path.isfile(path := run / CONFIG):
-                found.append((begun(run, now), _changed(path, now), run))
+                found.append((begun(run), _changed(path), run))
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -123,22 +122,21 @@ def _runs(root: str | Path) -> list[Path]:
     return [path for *_, path in sorted(found)]
 
 
-def begun(run: Path, now: datetime | None = None) -> datetime:
+def begun(run: Path) -> datetime:
     """Return when a run was last begun or extended, in UTC.
 
-    Read from its config.toml, else from the directory's name, else from the time of that file,
-    but not after `now`. Raises OSError.
+    Read from its config.toml, else from the time of that file, but not in future. Raises OSError.
     """
     with open_plain(run / CONFIG, follow=False) as file:
         said = _WRITTEN.match(file.read(100).decode(errors="replace"))
     with suppress(ValueError, OverflowError):
         if said is not None:
             return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
-        return datetime.strptime(run.name[:15], STAMP).astimezone(UTC)
-    return _changed(run / CONFIG, now or datetime.now(UTC))
+    return _changed(run / CONFIG)
 
 
-def _changed(path: Path, now: datetime) -> datetime:
+def _changed(path: Path) -> datetime:
+    now = datetime.now(UTC)
     try:
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except (ValueError, OverflowError):  # a year out of range
@@ -156,16 +154,12 @@ class RunDirectory:
 
     @classmethod
     def create(
-        cls,
-        root: str | Path = ROOT,
-        name: str = "run",
-        requested: Path | None = None,
-        now: datetime | None = None,
+        cls, root: str | Path = ROOT, name: str = "run", requested: Path | None = None
     ) -> RunDirectory:
         """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
 
-        `now` is the local time by default. Raises RunDirectoryError if `requested` is a file
-        or a directory that is not empty, and if the directory cannot be made.
+        The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
+        not empty, and if the directory cannot be made.
         """
         if requested is not None:
             run = cls.at(requested)
@@ -175,8 +169,7 @@ class RunDirectory:
                     f"empty directory{run._hint}"
                 )
             return run
-        stamp = (now or datetime.now()).strftime(STAMP)
-        return cls(_make_new(Path(root), f"{stamp}-{name}"), made=True)
+        return cls(_make_new(Path(root), f"{datetime.now():{STAMP}}-{name}"), made=True)
 
     @classmethod
     def at(cls, path: Path) -> RunDirectory:
@@ -269,12 +262,12 @@ class RunDirectory:
         except ModelFileError as error:
             raise RunDirectoryError(
                 f"{error}\nIt is what the run started from, so that it can neither go on nor be "
-                "started over: begin it anew with --from"
+                "started over: begin it again with --from"
             ) from None
         if start.sha256 != config.run.start_sha256:
             raise RunDirectoryError(
                 f"{path}: is not the model that the run started from, whose SHA-256 is "
-                f"{config.run.start_sha256}: put that one back, or begin the run anew"
+                f"{config.run.start_sha256}: put that one back, or begin the run again"
             )
         return start
 
@@ -299,7 +292,7 @@ class RunDirectory:
     def problem(self, summary: Mapping[str, Any], config: Config) -> str | None:
         """Return what is wrong with the files of a finished run; None if they match its summary.
 
-        `config` is the run's. A summary without checksums only vouches for the files' names.
+        `config` is the run's.
         """
         if summary["seed"] != config.training.seed or summary["experiment"] != config.name:
             return f"{self.path / SUMMARY}: is that of another run"
@@ -307,7 +300,7 @@ class RunDirectory:
         for name in SUMMED_UP:
             path = self.path / name
             try:
-                if digest(path) != kept.get(name) and kept:
+                if digest(path) != kept.get(name):
                     return f"{path}: is damaged, or of another run"
             except OSError as error:
                 return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"

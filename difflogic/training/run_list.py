@@ -10,7 +10,7 @@ from typing import Any
 
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import refused
-from difflogic.training.checkpoint import checkpoints
+from difflogic.training.checkpoint import checkpoints, epoch_of
 from difflogic.training.run_directory import CONFIG, ROOT, RunDirectory, begun
 
 SWEEP = "sweep.toml"
@@ -87,5 +87,5 @@ def _run(path: Path) -> Listed:
     except DctError:
         return Listed(path, when)
     last = checkpoints(path)[:1]
-    epochs = int(last[0].stem.rpartition("-")[2]) if last else 0
+    epochs = epoch_of(last[0]) if last else 0
     return Listed(path, when, config.name, config.training.seed, "stopped", epochs)

@@ -1,14 +1,36 @@
-"""The random choices of an epoch: its samples, its masks, and the steps that the loss compares."""
+"""What an epoch is: its attempt, its samples and masks, the steps compared, the gates hardened.
+
+Random numbers come from streams that the epoch names, so a resumed run draws the same ones.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import draw_masks
+from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.config import Config
+from difflogic.config.learning import TrainingConfig
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
+
+Array = npt.NDArray[Any]
+
+
+def attempt_of(training: TrainingConfig, epoch: int) -> int:
+    """Return the attempt, from 0, that an epoch, from 0, belongs to.
+
+    Restarts shorten the long tail of stuck runs (Gomes, Selman and Kautz 1998).
+    """
+    return epoch // training.restart_every if training.restart_every else 0
+
+
+def first_epoch(training: TrainingConfig, attempt: int) -> int:
+    """Return the epoch, from 0, at which an attempt begins."""
+    return attempt * training.restart_every
 
 
 def draw_epoch(
@@ -44,3 +66,29 @@ def draw_loss_steps(config: Config, epoch: int) -> tuple[int, ...]:
         return (steps,)
     rng = stream(config.training.seed, Purpose.LATER_STEP, epoch)
     return steps, steps + int(rng.integers(1, more + 1))
+
+
+def ramp(epoch: int, first: int, last: int) -> float:
+    """Return how far an epoch is from `first` to `last`, 0 to 1.
+
+    If `last` is not after `first`, this jumps from 0 to 1 at `last`.
+    """
+    if epoch >= last:
+        return 1.0
+    return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
+
+
+def harden(config: Config, coefficients: Array, ops: Array, epoch: int) -> None:
+    """Replace the `coefficients` (parameters, 4) of a random share of the gates by one op's.
+
+    `ops` (parameters,) are the most probable ops. Gradients by these coefficients are used as if
+    they were still a mixture's: the straight-through estimator of Bengio et al. 2013.
+    """
+    training, hardening = config.training, config.hardening
+    age = epoch - first_epoch(training, attempt_of(training, epoch))
+    share = hardening.share * ramp(age, hardening.from_epoch, hardening.to_epoch)
+    if not share:
+        return
+    rng = stream(training.seed, Purpose.HARDENING, epoch, 1)
+    chosen = np.flatnonzero(rng.random(len(ops)) < share)
+    coefficients[chosen] = COEFFICIENTS[ops[chosen]]

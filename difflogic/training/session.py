@@ -42,7 +42,7 @@ def execute(
     path: Path,
     *,
     should_stop: Callable[[], bool] = never_stop,
-    on_step: Callable[[StepResult], None] | None = None,
+    on_step: Callable[[StepResult], None] = ignore,
     say: Callable[[str], None] = ignore,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the summary (summary.json's).
@@ -241,10 +241,9 @@ class Session:
 
     @contextmanager
     def _stopping_if_it_cannot_save(self) -> Iterator[None]:
-        """Turn a file that cannot be written into the end of the run.
+        """Turn a file that cannot be written into the end of the run, which loses little then.
 
-        To go on would put ever more work at risk, perhaps for hours; stopped, the run loses only
-        what came after its last checkpoint, which such a failure leaves as it is.
+        To go on would risk more and more work.
         """
         try:
             yield
@@ -277,21 +276,17 @@ class Session:
             self._begin()
             return
         refuse_changes(self.run.path, stored, self._asked)
+        self.config = stored
         summary = self._before = self._usable_summary(stored)
-        if summary and summary.get("exact_epoch") is not None:
-            # It is exact: more epochs would have nothing to do.
-            self.config = stored
-            if summary.get("finished") is True:
-                self.summary = summary
-                return
-        if self._asked.training.epochs > stored.training.epochs:
+        asked, epochs = self._asked.training.epochs, stored.training.epochs
+        # More epochs have nothing to do for an exact circuit.
+        nothing_to_do = asked <= epochs or (summary or {}).get("exact_epoch") is not None
+        if summary is not None and summary["finished"] and nothing_to_do:
+            self.summary = summary
+            return
+        if asked > epochs:
             self._extend(stored, summary)
-        else:
-            self.config = stored
-            if summary and summary.get("finished") is True:
-                same = summary.get("epochs_requested") == stored.training.epochs
-                self.summary = summary if same else None
-        if self.summary is None and stored.run.start_sha256 is not None:
+        if stored.run.start_sha256 is not None:
             self._take(self.run.read_start(stored))
 
     def _begin(self) -> None:

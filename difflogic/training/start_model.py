@@ -84,7 +84,7 @@ def fitted(model: Model, config: Config, name: str) -> Model:
     The model keeps its logits and its wiring; all other settings come from `config`. Raises
     ConfigError, which names what differs, if its circuit does not have the sizes in `config`.
     """
-    has, wants = model.circuit.architecture, config.architecture
+    has, wants = model.layers.architecture, config.architecture
     different = [
         f"{key}: {_show(getattr(has, part))} in the model, {_show(getattr(wants, part))} asked for"
         for part, key in _SIZES.items()

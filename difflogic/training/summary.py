@@ -37,7 +37,7 @@ def summarize(
     and `processor` the processor seconds since then.
     """
     phases, finished = trainer.phases, trainer.done
-    last, last_hard, best = history.rows[-1:], history.last_hard, history.best
+    last, best = history.rows[-1] if history.rows else None, history.best
     return {
         "experiment": config.name,
         "seed": config.training.seed,
@@ -53,9 +53,9 @@ def summarize(
         **_attempts(config, trainer),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
-            "soft_loss": last[0].soft_loss if last else None,
-            "hard_loss": last_hard.hard_loss if last_hard else None,
-            "accuracy": last_hard.accuracy if last_hard else None,
+            "soft_loss": last.soft_loss if last else None,
+            "hard_loss": last.hard_loss if last else None,
+            "accuracy": last.accuracy if last else None,
             "best_hard_loss": best.hard_loss if best else None,
             "best_accuracy": best.accuracy if best else None,
             "best_epoch": best.epoch if best else None,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.system.json_values import json_value
 
@@ -15,51 +17,89 @@ MAX_BYTES = 2**24
 SEAL = "sha256"
 FILES = "files"
 
-_NUMBER = (int, float)
-_MAYBE_NUMBER = (int, float, type(None))
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "experiment": (str,),
-    "seed": (int,),
-    "workers": (int,),
-    "epochs": (int,),
-    "epochs_requested": (int,),
-    "finished": (bool,),
-    "interrupted": (bool,),
-    "resumed": (int,),
-    "exact_epoch": (int, type(None)),
-    "scores.soft_loss": _MAYBE_NUMBER,
-    "scores.hard_loss": _MAYBE_NUMBER,
-    "scores.accuracy": _MAYBE_NUMBER,
-    "scores.best_hard_loss": _MAYBE_NUMBER,
-    "scores.best_accuracy": _MAYBE_NUMBER,
-    "scores.best_epoch": (int, type(None)),
-    "scores.held_out.starts": (int,),
-    "scores.held_out.cells": (int,),
-    "scores.held_out.step": (int,),
-    "scores.held_out.wrong_cells": (int,),
-    "scores.held_out.later_step": (int,),
-    "scores.held_out.wrong_cells_later": (int,),
-    "scores.held_out.exact": (bool,),
-    "scores.held_out.active_gates": (int,),
-    "seconds.training": _NUMBER,
-    "seconds.compilation": _NUMBER,
-    "seconds.phases": (dict,),
-}
-"""The entries that the program reads, besides those of a task."""
 
-_COUNT_TYPES: dict[str, tuple[type, ...]] = {
-    "what": (str,),
-    "height": (int,),
-    "width": (int,),
-    "step": (int,),
-    "wrong_cells": (int,),
-    "cells": (int,),
-}
-"""The entries of each of ``scores.exactness.counts``, if there are some."""
+class _Entries(BaseModel):
+    """The entries that the program reads, besides those of a task; there may be others."""
 
-_ATTEMPT_TYPES: dict[str, tuple[type, ...]] = {"attempts.begun": (int,), "attempts.result": (int,)}
-"""The entries about attempts; missing from runs that do not start over."""
+    model_config = ConfigDict(strict=True)
+
+
+class _HeldOut(_Entries):
+    starts: int
+    cells: int
+    step: int
+    wrong_cells: int
+    later_step: int
+    wrong_cells_later: int
+    exact: bool
+    active_gates: int
+
+
+class _Assurance(_Entries):
+    text: str
+    verdict: str
+    from_step: int | None
+
+
+class _Count(_Entries):
+    what: str
+    height: int
+    width: int
+    step: int
+    wrong_cells: int
+    cells: int
+
+
+class _Exactness(_Entries):
+    counts: list[_Count] = Field(min_length=1)
+
+
+class _Scores(_Entries):
+    soft_loss: float | None
+    hard_loss: float | None
+    accuracy: float | None
+    best_hard_loss: float | None
+    best_accuracy: float | None
+    best_epoch: int | None
+    held_out: _HeldOut
+    assurance: _Assurance
+    exactness: _Exactness | None = None
+
+
+class _Seconds(_Entries):
+    training: float
+    compilation: float
+    processor: float
+    phases: dict[str, float]
+
+
+class _Polished(_Entries):
+    gates: Pair
+    from_step: Pair | None
+
+
+class _Attempts(_Entries):
+    begun: int
+    result: int
+
+
+class _Summary(_Entries):
+    experiment: str
+    seed: int
+    workers: int
+    epochs: int
+    epochs_requested: int
+    finished: bool
+    interrupted: bool
+    resumed: int
+    exact_epoch: int | None
+    scores: _Scores
+    seconds: _Seconds
+    files: dict[str, str]
+    polished: _Polished | None
+    attempts: _Attempts | None = None
 
 
 def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
@@ -73,77 +113,21 @@ def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
 
 
 def parse(content: bytes) -> dict[str, Any]:
-    """Read a summary, sealed or of an earlier version. Raises ValueError with what is wrong."""
+    """Read a sealed summary. Raises ValueError with what is wrong."""
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON, or is cut off") from None
     if not isinstance(data, dict):
         raise ValueError("it holds no object")
-    sealed = {key: value for key, value in data.items() if key != SEAL}
-    # Before there were seals there were no checksums of files either.
-    if (SEAL in data or FILES in data) and data.get(SEAL) != _digest(sealed):
+    if data.get(SEAL) != _digest({key: value for key, value in data.items() if key != SEAL}):
         raise ValueError("its checksum is wrong")
-    _require(data, _TYPES)
-    for name, spent in data["seconds"]["phases"].items():
-        if type(spent) not in _NUMBER:
-            raise ValueError(f'"seconds.phases.{name}" is missing or has a wrong type')
-    _check_exactness(data["scores"].get("exactness", {}))
-    _check_assurance(data["scores"].get("assurance"))
-    _check_polished(data.get("polished"))
-    if data.get("attempts") is not None:
-        _require(data, _ATTEMPT_TYPES)
-    if type(data["seconds"].get("processor", 0)) not in _NUMBER:
-        raise ValueError('"seconds.processor" has a wrong type')
-    files = data.setdefault(FILES, {})
-    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
-        raise ValueError(f'"{FILES}" has a wrong type')
+    try:
+        _Summary.model_validate(data)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
+        raise ValueError(f'"{place}" is missing or has a wrong type') from None
     return data
-
-
-def _check_assurance(found: Any) -> None:
-    """Check what is proved of a run's circuit; runs of earlier versions say nothing of it."""
-    if found is None:
-        return
-    keys = ("text", "verdict") if isinstance(found, dict) else (None,)
-    if not all(key and isinstance(found.get(key), str) for key in keys):
-        raise ValueError('"scores.assurance" has a wrong type')
-    if type(found.get("from_step")) not in (int, type(None)):
-        raise ValueError('"scores.assurance.from_step" has a wrong type')
-
-
-def _check_polished(found: Any) -> None:
-    """Check what polishing gained; most runs of earlier versions do not say."""
-    if found is None:
-        return
-    pairs = [found.get("gates"), found.get("from_step")] if isinstance(found, dict) else [1]
-    for place, pair in enumerate(pairs):
-        whole = isinstance(pair, list | tuple) and [type(number) for number in pair] == [int, int]
-        if not whole and (place == 0 or pair is not None):
-            raise ValueError('"polished" has a wrong type')
-
-
-def _check_exactness(found: Any) -> None:
-    counts = found.get("counts", []) if isinstance(found, dict) else None
-    if not isinstance(counts, list):
-        raise ValueError('"scores.exactness" has a wrong type')
-    for count in counts:
-        _require(count, _COUNT_TYPES)
-    if found.get("first_wrong_step") is not None and not counts:
-        raise ValueError('"scores.exactness.counts" is missing')
-
-
-def _require(data: Any, types: Mapping[str, tuple[type, ...]]) -> None:
-    for place, allowed in types.items():
-        value = data
-        for part in place.split("."):
-            value = value.get(part, _Missing) if isinstance(value, dict) else _Missing
-        if type(value) not in allowed:
-            raise ValueError(f'"{place}" is missing or has a wrong type')
-
-
-class _Missing:
-    """Marks a missing entry."""
 
 
 def _digest(data: Mapping[str, Any]) -> str:

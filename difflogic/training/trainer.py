@@ -25,13 +25,11 @@ from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.gradient_sum import OrderedSum, exchanged_bytes, split_exchanged
-from difflogic.training.levers import attempt_of, harden
 from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import AT_ONCE, HardRuns, draw_pool_sample
-from difflogic.training.rank_plan import RankPlan
-from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.pool import AT_ONCE, draw_pool_sample
+from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -332,7 +330,10 @@ class Trainer:
         if not pool:
             return
         attempt.single.load(self._soft.ops)
-        runs = HardRuns(attempt.single, self._channels)
+
+        def run(start: npt.NDArray[np.uint8], steps: int) -> npt.NDArray[np.uint8]:
+            return attempt.single.rollout(start[None], steps)[0]
+
         # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
         most = AT_ONCE * self.ranks.size
         for first in range(0, pool, most):
@@ -340,7 +341,7 @@ class Trainer:
             for number in range(first + own.start, first + own.stop):
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
-                    sample = draw_pool_sample(self.task, self.config, self.epoch, number, runs)
+                    sample = draw_pool_sample(self.task, self.config, self.epoch, number, run)
                 _, seconds = attempt.engine.run_training(
                     coefficients,
                     sample.start[None],

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import llvmlite.binding as llvm
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.common import leb128
 from difflogic.simulation.emission import emit
 from difflogic.simulation.schedule import schedule
@@ -31,7 +31,7 @@ _FUNCTION_SYMBOL, _DATA_SYMBOL, _SECTION_SYMBOL = 0, 1, 3
 _UNDEFINED, _EXPLICIT_NAME = 0x10, 0x40
 
 
-def compile_module(circuit: LogicCircuit) -> bytes:
+def compile_module(circuit: Circuit) -> bytes:
     """Return a module that simulates a circuit; equal circuits give equal bytes.
 
     It exports `run` and `fill`, see `simulation.emission`, and imports a memory and a table,

@@ -1,8 +1,9 @@
-"""Fixtures of the command line's tests: a runner, a tiny experiment, a trainer that misbehaves."""
+"""Fixtures of the command line's tests: a runner, a tiny experiment and a run of it."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from cli import progress
 from cli.app import app
 from difflogic.library.loading import Loaded
+from difflogic.library.training import train
 
 TINY = (
     "task.height=4",
@@ -34,12 +36,33 @@ def tiny() -> list[str]:
     return list(TINY)
 
 
+@pytest.fixture(scope="session")
+def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the tiny checkerboard for three epochs, which no test may change."""
+    path = tmp_path_factory.mktemp("trained") / "run"
+    train("checkerboard", [*TINY, "training.seed=5", "training.epochs=3"], directory=path)
+    return path
+
+
+@pytest.fixture
+def run(trained_run: Path, tmp_path: Path) -> Path:
+    """A copy of that run, in the directory where commands run."""
+    return shutil.copytree(trained_run, tmp_path / "run")
+
+
 class Result(SimpleNamespace):
     """What a command left: exit_code, stdout, stderr."""
 
     @property
     def json(self) -> Any:
         return json.loads(self.stdout)
+
+    @property
+    def refusal(self) -> str:
+        """What a command said that refused its input: with exit code 2 and without a result."""
+        assert (self.exit_code, self.stdout) == (2, "")
+        assert "Traceback" not in self.stderr
+        return self.stderr
 
 
 @pytest.fixture

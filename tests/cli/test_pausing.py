@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cli import interrupt, pausing
-from cli.pausing import LongWork
+from cli import interrupt
+from cli.progress import LongWork
 from difflogic.system.jit import JIT
 from difflogic.system.pauses import Pause
 
@@ -23,7 +23,7 @@ posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals;
 def clock(monkeypatch):
     """A clock that a test sets."""
     now = [0.0]
-    monkeypatch.setattr(pausing.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
@@ -37,29 +37,28 @@ def test_what_is_long_is_said_once(clock, capsys):
     assert said.startswith("rollout 100/1000 automaton steps, about 18 s left")
 
 
-def test_what_ends_within_ten_seconds_is_not_said(clock, capsys):
+@pytest.mark.parametrize(
+    "pauses",
+    [
+        # Ends within ten seconds; is short; takes several calls of kernels, or calls of others.
+        [(0, 0, 32), (24, 24, 32)],
+        [(turn, done, 3) for turn in range(50) for done in (0, 1, 2)],
+        [
+            (0, 0, 73),
+            (0, 24, 73),
+            (20, 0, 73),
+            (20, 25, 73),
+            (40, 0, 73),
+            (50, 0, 73),
+            (50, 26, 73),
+        ],
+    ],
+)
+def test_what_is_short_is_not_said(clock, capsys, pauses):
     notice = LongWork()
-    for done in (0, 24):
-        clock[0] = done
-        notice(Pause("gradient", done, 32))
-    assert capsys.readouterr().err == ""
-
-
-def test_what_is_short_is_not_said(clock, capsys):
-    notice = LongWork()
-    for turn in range(50):
-        clock[0] = turn
-        for done in (0, 1, 2):
-            notice(Pause("rollout", done, 3))
-    assert capsys.readouterr().err == ""
-
-
-def test_others_of_the_same_length_do_not_count(clock, capsys):
-    """Where some take several calls of kernels and others one, or calls of another length."""
-    notice = LongWork()
-    for turn, done in enumerate([0, 24, 0, 25, 0, 0, 26]):
-        clock[0] = 10 * turn if done == 0 else clock[0]
-        notice(Pause("rollout", done, 73))
+    for now, done, total in pauses:
+        clock[0] = now
+        notice(Pause("rollout", done, total))
     assert capsys.readouterr().err == ""
 
 
@@ -75,7 +74,6 @@ def test_a_request_to_stop_is_heard(monkeypatch):
 @pytest.mark.parametrize(
     ("command", "signum", "code", "saved"),
     [
-        (["train-checkerboard", "--small", "--dir", "run"], signal.SIGINT, 130, True),
         (["train-checkerboard", "--small", "--dir", "run"], signal.SIGTERM, 143, True),
         (["bench", "--small"], signal.SIGINT, 130, False),
     ],

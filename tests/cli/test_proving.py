@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from cli import proving
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, Limits, prove
-from tests.difflogic.logic.circuits import circuit_of
+from difflogic.proof import Counterexample, prove
+from tests.difflogic.circuit.circuits import circuit_of
 
 NAMES = ("one", "the other")
 
@@ -51,7 +51,7 @@ class TestLines:
         first, *others = proving.lines(prove(circuit, circuit, (0,)))
         assert first.startswith("proved equal: 2 next states of up to 2 inputs, ")
         assert others == ["  2 outputs in all 6 cases"]
-        first, *others = proving.lines(prove(circuit, circuit, (0,), Limits(exhaustive=1)))
+        first, *others = proving.lines(prove(circuit, circuit, (0,), exhaustive=1))
         assert others[0] == "  1 output in all 2 cases"
         assert others[1].startswith("  1 output by SAT, ")
 
@@ -61,5 +61,5 @@ class TestLines:
 
     def test_unknown(self) -> None:
         circuit = circuit_of([(Op.AND, 0, 3)], [18, 1])
-        proof = prove(circuit, circuit, (0,), Limits(seconds=-1))
+        proof = prove(circuit, circuit, (0,), -1)
         assert proving.lines(proof)[0].startswith("UNKNOWN: 2 of 2 next states undecided after ")

@@ -28,8 +28,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
-EPOCHS = 400
-KILLS = 4
+EPOCHS = 300
+KILLS = 3
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def latest(run: Path) -> int:
 def wait_for_epoch(run: Path, process: Any, epoch: int) -> None:
     """Wait for a checkpoint of that epoch or a later one, or until the process is over."""
     while latest(run) < epoch and process.poll() is None:
-        time.sleep(0.001)
+        time.sleep(0.003)
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_bits(
     first = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
     process = begin(*first)
     for kill in range(KILLS):
-        if kill == 2:
+        if kill == 1:
             time.sleep(chance.uniform(0.1, 0.8))  # while it starts
         else:
             wait_for_epoch(run, process, latest(run) + chance.randint(1, 25))
@@ -137,71 +137,16 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
 
 
 @pytest.mark.thorough
-def test_sigterm_saves_and_says_how_to_go_on(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
-) -> None:
-    process = begin("train-checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run")
-    wait_for_epoch(tmp_path / "run", process, 0)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=180)
-    assert process.returncode == 143, err
-    assert "dct train --resume run\n" in out
-    epochs = json.loads((tmp_path / "run" / "summary.json").read_text())["epochs"]
-    assert (tmp_path / "run" / f"checkpoint-{epochs}.npz").exists()
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 96 KiB, for those who may mount one."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", str(path)]
-    try:
-        subprocess.run(mount, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("no file system can be mounted here: only root may, on Linux")
-    yield path
-    subprocess.run(["umount", "--lazy", str(path)], check=True)
-
-
-@pytest.mark.thorough
-def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
-    tmp_path: Path, tiny: list[str], small_disk: Path, dct: Callable[..., Any]
-) -> None:
-    settings = [*tiny, "checkpoint.every_epochs=5", "training.epochs=500"]
-    run = small_disk / "run"
-    command = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
-    stopped = dct(*command)
-    assert stopped.exit_code == 1
-    assert "no space left on device: free some space" in stopped.stderr
-    assert f"continue with: dct train --resume {run}" in stopped.stderr
-    assert "Traceback" not in stopped.stderr
-    assert not list(run.glob(".*"))
-
-    still_full = dct("train", "--resume", str(run))
-    assert still_full.exit_code == 1
-    assert "no space left" in still_full.stderr
-    assert "is good" in still_full.stderr
-
-    larger = ["mount", "-o", "remount,size=2m", str(small_disk)]
-    subprocess.run(larger, check=True, capture_output=True)
-    done = dct("train", "--resume", str(run))
-    assert done.exit_code == 0, done.stderr
-    execute(as_begun(settings), tmp_path / "whole")
-    assert results(run) == results(tmp_path / "whole")
-
-
-@pytest.mark.thorough
 def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
-    """As above for those who may mount nothing: metrics.csv grows beyond a limit on file sizes."""
+    """As on a full disk, which not everybody may make: metrics.csv grows beyond a limit."""
     import resource
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
-    settings = [*tiny, "checkpoint.every_epochs=10", "training.epochs=300"]
+    settings = [*tiny, "checkpoint.every_epochs=10", "training.epochs=200"]
     process = begin("train", "checkerboard-small", *overrides(settings), "--dir=run", before=limit)
     out, err = process.communicate(timeout=180)
     assert process.returncode == 1, err

@@ -1,9 +1,12 @@
-"""All campaigns in turn, for as long as one likes.
+"""Campaigns of faults, for as long as one likes.
 
-    python -m tests.fuzz --minutes 30 [--seed 0] [--keep FOLDER]
+    python -m tests.fuzz --minutes 30 [--only CAMPAIGN] [--count COUNT] [--seed 0] [--keep FOLDER]
 
-Damaged files, hostile commands and kills take turns, each with the next seed. What fails is kept in
-FOLDER. At the end, the seeds and counts of each are printed in JSON. Exits 1 if something failed.
+`files` damages files of every kind and lets their readers read them; `commands` runs hostile
+command lines in directories of hostile files, each in a process of its own; `kills` kills runs,
+sweeps, searches and compilations, goes on with them, and compares how they end. They take turns of
+COUNT files, commands or kills, each turn with the next seed. What fails is kept in FOLDER, with the
+seed that makes it again. The last line counts, in JSON. Exits 1 if something failed.
 """
 
 from __future__ import annotations
@@ -19,28 +22,34 @@ from pathlib import Path
 COUNTS = {"files": 2000, "commands": 40, "kills": 4}
 """Of one turn: a minute or less each."""
 
+TURN = "import sys; from tests.fuzz.__main__ import turn; turn(*sys.argv[1:])"
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
     parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--only", choices=COUNTS)
+    parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
     asked = parser.parse_args()
     kept = asked.keep or Path(tempfile.mkdtemp(prefix="dct-fuzz-"))
-    totals = {what: {"seeds": [], what: 0, "failed": 0} for what in COUNTS}
+    kept.mkdir(parents=True, exist_ok=True)
+    campaigns = [asked.only] if asked.only else list(COUNTS)
+    totals: dict = {what: {"seeds": [], what: 0, "failed": 0} for what in campaigns}
     until, seed = time.monotonic() + 60 * asked.minutes, asked.seed
     while time.monotonic() < until:
-        for what, count in COUNTS.items():
+        for what in campaigns:
             if time.monotonic() < until:
-                _turn(what, count, seed, kept, totals[what])
+                _add_turn(totals[what], what, asked.count or COUNTS[what], kept, seed)
         seed += 1
     print(json.dumps({"kept": str(kept), **totals}))
     sys.exit(any(each["failed"] for each in totals.values()))
 
 
-def _turn(what: str, count: int, seed: int, kept: Path, total: dict) -> None:
-    """Run one campaign in a process of its own, and add what it counts."""
-    words = [sys.executable, "-m", "tests.fuzz.campaign", what, str(count), str(kept), str(seed)]
+def _add_turn(total: dict, what: str, count: int, kept: Path, seed: int) -> None:
+    """Take a turn in a process of its own, and add what it counts."""
+    words = [sys.executable, "-c", TURN, what, str(count), str(kept), str(seed)]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
     total["seeds"].append(seed)
     try:
@@ -50,6 +59,20 @@ def _turn(what: str, count: int, seed: int, kept: Path, total: dict) -> None:
         return
     total[what] += found[what]
     total["failed"] += found["failed"]
+    for name in ("slowest", "most_memory"):
+        if name in found:
+            total[name] = max(total.get(name, 0), found[name])
+
+
+def turn(what: str, count: str, kept: str, seed: str) -> None:
+    """Run one campaign, and print what it counts as the last line, in JSON."""
+    if what == "files":
+        from tests.fuzz.files import run_files as run
+    elif what == "commands":
+        from tests.fuzz.commands import run_commands as run
+    else:
+        from tests.fuzz.kills import run_kills as run
+    print(json.dumps(run(int(count), Path(kept), int(seed))))
 
 
 if __name__ == "__main__":

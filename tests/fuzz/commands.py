@@ -20,7 +20,9 @@ from random import Random
 
 from tests.difflogic.training.tiny import TINY
 from tests.fuzz import readers
-from tests.fuzz.campaign import MOST_BYTES, MOST_SECONDS
+from tests.fuzz.readers import MOST_BYTES, MOST_SECONDS
+
+words_of = str.split
 
 EXIT_CODES = (0, 1, 2, 130, 143)
 
@@ -68,151 +70,57 @@ RIGHT_VALUES = {
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 NUMBERS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "-1",
-    "1_0",
-    "+5",
-    "1e3",
-    "nan",
-    "inf",
     "",
-    "x",
-    "999999999999999999999",
-    "0.5",
-    "٣",
-    "1.0",
-    "0x10",
-    "auto",
-    "true",
+    *words_of("0 1 2 3 -1 1_0 +5 1e3 nan inf x 999999999999999999999 0.5 ٣ 1.0 0x10 auto true"),
 ]
-WORDS = [
-    "",
-    " ",
-    "\x1b[2J",
-    "../x",
-    "a\nb",
-    "é",
-    "x" * 300,
-    "--",
-    "-",
-    "[",
-    "{}",
-    "\u202e",
-    "a.b.c",
-    "'",
-    "$(touch owned)",
-    "%s%n",
-    "\x00"[:0],
-    "NaN",
-]
+WORDS = ["", " ", "\x1b[2J", "a\nb", "x" * 300, "\u202e", "$(touch owned)"]
+WORDS += words_of("../x é -- - [ {} a.b.c ' %s%n NaN")
 SIZES = ["3x3", "16x16", "0x5", "5", "1x99999999999", "axb", "16X16", "9000x9000", "64x1"]
 SETTINGS = [
-    "training.batch=0",
-    "training.epochs=nan",
-    "task.height=-1",
-    "task.kind=life",
-    "task.kind=absent",
-    "training.epochs=1_000",
-    "update.gates=[]",
-    "update.gates=[3]",
-    "a.b=1",
-    "training=1",
-    "=",
-    "x",
-    "automaton.steps=1000000",
-    "task.height=70000",
-    "training.learning_rate=1e300",
-    "name=../x",
-    "training.seed=9223372036854775808",
-    "parallel.workers=5000",
-    "task.target='absent.png'",
-    "automaton.fire_rate=0.5",
-    "pool.batch=65536",
+    *words_of("""
+    training.batch=0 training.epochs=nan task.height=-1 task.kind=life task.kind=absent
+    training.epochs=1_000 update.gates=[] update.gates=[3] a.b=1 training=1 = x
+    automaton.steps=1000000 task.height=70000 training.learning_rate=1e300 name=../x
+    training.seed=9223372036854775808 parallel.workers=5000 task.target='absent.png'
+    automaton.fire_rate=0.5 pool.batch=65536
+    """),
     "a." * 200 + "b=1",
     "[" * 500 + "=1",
-    "training.batch=[[[[1]]]]",
-    "perception.wiring=moore",
-    "training.precision=float64",
-    "task.kind='evil.py:Task'",
-    "checkpoint.every_epochs=1",
-    "finishing.every=1",
+    *words_of("""
+    training.batch=[[[[1]]]] perception.wiring=moore training.precision=float64
+    task.kind='evil.py:Task' checkpoint.every_epochs=1 finishing.every=1
+    """),
 ]
 
 COMMANDS = {
-    "train": [
-        "--epochs",
-        "--seed",
-        "--workers",
-        "--recipe",
-        "--set",
-        "--dir",
-        "--resume",
-        "--quiet",
-        "--json",
-    ],
-    "train-checkerboard": [
-        "--small",
-        "--async",
-        "--epochs",
-        "--seed",
-        "--workers",
-        "--set",
-        "--dir",
-        "--json",
-    ],
-    "train-gol": ["--small", "--rule", "--epochs", "--seed", "--set", "--dir"],
-    "train-pattern": ["--target", "--channels", "--epochs", "--dir"],
-    "sweep": [
-        "--seeds",
-        "--grid",
-        "--set",
-        "--epochs",
-        "--workers",
-        "--backend",
-        "--scheduler",
-        "--dir",
-        "--json",
-    ],
-    "runs": ["--json"],
-    "config list": ["--json"],
-    "eval": ["--test", "--starts", "--seed", "--require-exact", "--json"],
-    "simplify": ["--output", "--force", "--effort", "--time-limit", "--json"],
-    "export": ["--format", "--output", "--list", "--force", "--unsimplified", "--time-limit"],
-    "import": ["--output", "--force", "--channels", "--format"],
-    "inspect": ["--json", "--time-limit"],
-    "simulate": [
-        "--size",
-        "--steps",
-        "--start",
-        "--seed",
-        "--density",
-        "--damage",
-        "--save",
-        "--picture",
-        "--json",
-    ],
-    "report": ["--output", "--force"],
-    "plot": ["--output", "--force"],
-    "render": ["--output", "--steps", "--size"],
-    "bench": ["--small", "--repeat", "--workers", "--set"],
-    "verify circuit": ["--against", "--time-limit", "--json"],
-    "config show": ["--small", "--recipe", "--set"],
+    command: options.split()
+    for command, options in {
+        "train": "--epochs --seed --workers --recipe --set --dir --resume --quiet --json",
+        "train-checkerboard": "--small --async --epochs --seed --workers --set --dir --json",
+        "train-gol": "--small --rule --epochs --seed --set --dir",
+        "train-pattern": "--target --channels --epochs --dir",
+        "sweep": "--seeds --grid --set --epochs --workers --backend --scheduler --dir --json",
+        "runs": "--json",
+        "config list": "--json",
+        "eval": "--test --starts --seed --require-exact --json",
+        "simplify": "--output --force --effort --time-limit --json",
+        "export": "--format --output --list --force --unsimplified --time-limit",
+        "import": "--output --force --channels --format",
+        "inspect": "--json --time-limit",
+        "simulate": "--size --steps --start --seed --density --damage --save --picture --json",
+        "report": "--output --force",
+        "plot": "--output --force",
+        "render": "--output --steps --size",
+        "bench": "--small --repeat --workers --set",
+        "verify circuit": "--against --time-limit --json",
+        "config show": "--small --recipe --set",
+    }.items()
 }
 """Commands, and options that they have, or had, or never had."""
 
-TAKES_NO_VALUE = {
-    "--quiet",
-    "--json",
-    "--small",
-    "--async",
-    "--require-exact",
-    "--force",
-    "--list",
-    "--unsimplified",
-}
+TAKES_NO_VALUE = set(
+    words_of("--quiet --json --small --async --require-exact --force --list --unsimplified")
+)
 
 
 def make_directory(folder: Path, right: Path, random: Random) -> list[str]:

@@ -27,65 +27,23 @@ from difflogic.simulation import state_file
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from difflogic.system.errors import DctError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life, random_circuit
-from tests.difflogic.logic.circuits import automaton
+
+MOST_SECONDS = 10.0
+MOST_BYTES = 2**30
+"""What reading a file, or ending a command, may take."""
 
 KINDS = ("circuit", "logicars", "model", "state")
 
 STATES = ((1, 3, 5), (2, 4, 70))
 """Channels, rows and columns of the grids whose states are damaged."""
 
-VALUES: list[Any] = [
-    None,
-    True,
-    False,
-    0,
-    1,
-    -1,
-    2,
-    3,
-    7,
-    9,
-    15,
-    16,
-    17,
-    128,
-    65535,
-    65536,
-    65537,
-    2**20,
-    2**31 - 1,
-    2**31,
-    2**32,
-    2**63,
-    10**30,
-    0.0,
-    1.0,
-    0.5,
-    -0.0,
-    1e308,
-    1e-308,
-    float("nan"),
-    float("inf"),
-    "",
-    "AND",
-    "NAND",
-    "zero",
-    "periodic",
-    "random",
-    "center",
-    "dct-circuit",
-    "dct-model",
-    "é",
-    "a" * 99,
-    [],
-    {},
-    [0],
-    [[]],
-    {"op": "AND", "a": 0, "b": 1},
-    {"op": 1, "wire_a": 0, "wire_b": 0},
-    {"gates": []},
-]
+VALUES: list[Any] = [None, True, False, 0.0, 1.0, 0.5, -0.0, 1e308, 1e-308, [], {}, [0], [[]]]
+VALUES += [0, 1, -1, 2, 3, 7, 9, 15, 16, 17, 128, 65535, 65536, 65537, 2**20, 2**31 - 1, 2**31]
+VALUES += [2**32, 2**63, 10**30, float("nan"), float("inf"), "", "é", "a" * 99]
+VALUES += ["AND", "NAND", "zero", "periodic", "random", "center", "dct-circuit", "dct-model"]
+VALUES += [{"op": "AND", "a": 0, "b": 1}, {"op": 1, "wire_a": 0, "wire_b": 0}, {"gates": []}]
 """What stands near a limit somewhere, or is right in another place."""
 
 

@@ -19,12 +19,12 @@ from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import DctError
 from difflogic.training.checkpoint import read_checkpoint
 from difflogic.training.lock import NAME, RunLock
-from difflogic.training.metrics import COLUMNS, MetricsRow, to_csv
+from difflogic.training.metrics import COLUMNS, History, MetricsRow
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.run_list import list_runs
 from difflogic.training.session import execute
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import life
-from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.scale.sweeps.small import question
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz import readers
@@ -56,7 +56,7 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
             return [(folder / FILE).read_bytes()]
         case "metrics":
             rows = [MetricsRow(epoch + 1, 5.0 - epoch, 4.0, 0.5) for epoch in range(EPOCHS)]
-            return [to_csv(rows).encode()]
+            return [History(rows).to_csv().encode()]
         case "lock":
             return [b'{"pid": 1, "host": "x"}']
         case "text":
@@ -140,7 +140,7 @@ def _read(kind: str, path: Path) -> None:
         case "metrics":
             history = run.read_metrics(EPOCHS)
             assert len(history) == EPOCHS
-            assert to_csv(history).startswith(",".join(COLUMNS))
+            assert history.to_csv().startswith(",".join(COLUMNS))
         case "checkpoint":
             read_checkpoint(path, _template())
         case "sweep":

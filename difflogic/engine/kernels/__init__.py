@@ -8,7 +8,8 @@ Every kernel is serial and releases the GIL; `workers.py` runs them side by side
 | `structures`, `hard_structures` | columns of instructions, and the tuples that hold arrays |
 | `llvm`, `plain` | what kernels are built from: vectors, atomic numbers; and its plain meaning |
 | `primitives` | one of these two |
-| `tiles`, `teams`, `shares` | one tile's step; tasks and waiting; one worker's share of it all |
+| `tiles`, `shares`, `split` | one tile's step; one worker's share of it all; gates shared, too |
+| `teams`, `pipeline` | how workers wait for each other; which piece of work is next |
 | `logits` | from logits to coefficients, and the optimizer's step |
 | `hard` | pruning and running hard circuits |
 | `candidates`, `changes`, `candidate_base`, … | circuits that differ from one in a single gate |

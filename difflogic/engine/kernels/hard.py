@@ -9,6 +9,13 @@ from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
 from difflogic.system.jit import borrowing_kernel, part
 
 
+@part
+def reads(op, second):
+    """Return whether an op depends on its second input, or else its first."""
+    # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
+    return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
+
+
 @borrowing_kernel
 def prune(wires, ops, space, wanted, code, origin, rows, live, read):
     """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
@@ -43,11 +50,9 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
                 needed[source[outputs[c]]] = True
         for g in range(gates - 1, -1, -1):
             if needed[inputs + g]:
-                op = ops[param[g]]
-                # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
-                if (op >> 2) != (op & 3):
+                if reads(ops[param[g]], False):
                     needed[source[a[g]]] = True
-                if ((op >> 1) & 5) != (op & 5):
+                if reads(ops[param[g]], True):
                     needed[source[b[g]]] = True
         for row in range(inputs):
             if needed[row] and not live[row % channels]:
@@ -68,13 +73,6 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
     for row in range(inputs):  # an assignment of a slice would bring its error message along
         read[row] = needed[row]
     return kept
-
-
-@part
-def reads(op, second):
-    """Return whether an op depends on its second input, or else its first."""
-    # Bits 3 to 0 of an op are its values at (a, b) = 00, 01, 10, 11.
-    return ((op >> 1) & 5) != (op & 5) if second else (op >> 2) != (op & 3)
 
 
 @borrowing_kernel

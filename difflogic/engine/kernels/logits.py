@@ -123,14 +123,14 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
 
 @borrowing_kernel
 def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
-    """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ + d.
+    """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ.
 
-    `form` is B (16, 4), d (16,) and four rows of the logits, each of which only the number in its
-    place adds to; `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
+    `form` is B (16, 4), and four rows of the logits, each of which only the number in its place
+    adds to; `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
     """
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
-    adds, offset, readers = form
+    adds, readers = form
     parameters = logits.shape[1]
     mode = flush_denormals()  # second moments of settled gates
     first, second = moments
@@ -160,12 +160,12 @@ def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, r
                 m[p] = beta1 * m[p] + rest1 * g
                 v[p] = beta2 * v[p] + rest2 * g * g
                 change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
-                number = (z[p] - offset[reader]) / adds[reader, j]
+                number = z[p] / adds[reader, j]
                 numbers[j, p] = keep * number - rate * change
         for i in range(16):
             z = logits[i, start : start + count]
             w0, w1, w2, w3 = adds[i, 0], adds[i, 1], adds[i, 2], adds[i, 3]
             for p in range(count):
-                total = offset[i] + w0 * numbers[0, p] + w1 * numbers[1, p]
+                total = w0 * numbers[0, p] + w1 * numbers[1, p]
                 z[p] = total + w2 * numbers[2, p] + w3 * numbers[3, p]
     restore_denormals(mode)

@@ -1,8 +1,8 @@
-"""How workers share the cells of samples without waiting for a whole step: as a pipeline.
+"""Which piece of work a worker takes next: whole groups of samples, then chunks as they get ready.
 
 A chunk of tiles takes its next automaton step as soon as the chunks that its cells see have taken
-theirs, and on the way back in the same manner. Groups of samples depend on nothing of each other:
-all of them are in flight.
+theirs, and on the way back in the same manner: a pipeline. Where workers share by "cells", it waits
+for all chunks of its group. Groups do not depend on each other: all of them are in flight.
 
 What it may overwrite follows from what it may read. Forward every state is kept. On the way back a
 chunk leaves its input gradients of step s where those of step s + RING were; they were read in
@@ -19,10 +19,11 @@ from difflogic.engine.kernels.primitives import (
     now,
     yield_thread,
 )
-from difflogic.engine.kernels.shares import training_share
 from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.engine.kernels.teams import (
     ABORTED,
+    ALONE,
+    BEGINNING,
     CHUNK,
     GROUP,
     PHASE,
@@ -34,7 +35,6 @@ from difflogic.engine.kernels.teams import (
     TICKETS,
     WAY,
     count_wait,
-    next_alone,
 )
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -42,6 +42,11 @@ BEGUN, DONE = 0, 1
 """Places of a chunk in the control array: how many steps have been begun, and how many are done."""
 APART = 8
 """Numbers from one chunk's places to the next one's, a cache line."""
+
+
+def control_places(workers: int, pieces: int) -> int:
+    """Return the length of the control array: tickets of each way, then all pieces of each way."""
+    return TICKETS + APART * (-(-2 * workers // APART) + 2 * pieces)
 
 
 @part
@@ -75,14 +80,56 @@ def take_ready(control, base, layout, first, end, steps):
     return -1 if left else -2
 
 
+@borrowing_kernel
+def take_group(control, backward, groups, worker, workers, cursor):
+    """Return a group of 0 to groups - 1 that nobody has taken on this way, or -1.
+
+    Every worker has a share of its own; when that is done it takes from the others'.
+    """
+    for turn in range(workers):
+        owner = (worker + turn) % workers
+        first, end = owner * groups // workers, (owner + 1) * groups // workers
+        place = TICKETS + backward * workers + owner
+        if atomic_load(control, place) < end - first:
+            group = first + atomic_add(control, place, 1)
+            if group < end:
+                cursor[TASKS] += 1
+                cursor[STEALS] += turn != 0
+                return group
+    return -1
+
+
 @part
-def next_ready(worker, problem, groups, span, control, cursor):
+def next_alone(worker, problem, span, control, cursor):
+    """Move a worker's cursor to its next step and chunk of a whole group; return whether there is.
+
+    Of each group it takes step after step, and of each step all chunks.
+    """
+    backward = cursor[WAY] == BACKWARD
+    team = problem.team
+    chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
+    if cursor[PHASE] == BEGINNING:
+        cursor[PHASE], cursor[GROUP] = ALONE, -1
+    turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
+    cursor[CHUNK] += 1
+    if cursor[GROUP] >= 0 and cursor[CHUNK] == chunks:
+        cursor[CHUNK] = 0
+        turn += 1
+    if cursor[GROUP] < 0 or turn == steps:
+        cursor[GROUP] = take_group(control, backward, team.whole, worker, team.workers, cursor)
+        cursor[CHUNK] = turn = 0
+    cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
+    return cursor[GROUP] >= 0
+
+
+@part
+def next_piece(worker, problem, groups, span, control, cursor, seat):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 
     Whole groups of samples come first, each one worker's alone. Then all workers share the groups
     that are left, chunk by chunk as they get ready: each has a share of its own, and takes from
-    the others' what is ready where nothing of its own is. To come here again says that the piece
-    before is done.
+    the others' what is ready where nothing of its own is. A further call says that the piece
+    before is done. `seat` is not looked at: see split.py.
     """
     backward = cursor[WAY] == BACKWARD
     team, layout = problem.team, problem.layout
@@ -95,7 +142,7 @@ def next_ready(worker, problem, groups, span, control, cursor):
         piece = (cursor[GROUP] - team.whole) * chunks + cursor[CHUNK]
         atomic_add(control, base + APART * piece + DONE, 1)
     else:
-        if next_alone(worker, problem, span, control, cursor, 1 if backward else 0):
+        if next_alone(worker, problem, span, control, cursor):
             return True
         cursor[PHASE] = SHARING
     spins, since = 0, 0.0
@@ -127,9 +174,3 @@ def next_ready(worker, problem, groups, span, control, cursor):
             if atomic_load(control, ABORTED) != 0:
                 return False
             yield_thread()
-
-
-@borrowing_kernel
-def train_in_steps(worker, problem, batch, span, control, workspace):
-    """Do one worker's share of a training step, as a pipeline; the counterpart of `train`."""
-    training_share(next_ready, worker, problem, batch, span, control, workspace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.engine.kernels.pipeline import next_piece
 from difflogic.engine.kernels.primitives import flush_denormals, now, restore_denormals
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, StepBack
 from difflogic.engine.kernels.teams import (
@@ -12,40 +13,15 @@ from difflogic.engine.kernels.teams import (
     ENDED,
     GROUP,
     STEP,
+    TASKS,
     WAITED,
-    barrier,
-    begin,
+    WAY,
     count_phase,
-    next_piece,
+    meet,
 )
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
 from difflogic.system.jit import borrowing_kernel, inlined, part
-
-
-@inlined
-def forward_share(following, worker, problem, batch, span, control, workspace):
-    """Do one worker's share of a rollout of all groups of samples, over a span of steps.
-
-    `following` moves the worker's cursor to its next piece of work: next_piece, or another.
-    """
-    layout, groups, cursor = problem.layout, batch.states.shape[0], workspace.cursor
-    begin(cursor, FORWARD)
-    while following(worker, problem, groups, span, control, cursor):
-        group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
-        since = trace_begin(workspace.trace)
-        for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
-            tile_forward(
-                problem.program.forward,
-                batch.coefficients,
-                layout,
-                tile,
-                batch.states[group, step],
-                batch.masks[group, step],
-                batch.states[group, step + 1],
-                workspace.values,
-            )
-        trace_end(workspace.trace, cursor, FORWARD, since)
 
 
 @inlined
@@ -70,38 +46,37 @@ def step_back(batch, group, step):
 
 
 @inlined
-def chunk_backward(problem, batch, group, step, chunk, workspace):
-    """One step back for a group's chunk of tiles; its gate sums go to its own slot."""
-    layout, sums = problem.layout, batch.sums[group, chunk]
-    back = step_back(batch, group, step)
-    if back.last:
-        sums[:] = 0.0
-    for tile in range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1]):
-        tile_backward(problem.program, batch.coefficients, layout, tile, back, sums, workspace)
+def do_chunk(forward, backward, problem, batch, workspace, seat, leads):
+    """Take a chunk of tiles one step on or back; who leads clears its slot of gate sums first.
 
-
-@inlined
-def backward_share(following, worker, problem, batch, span, control, workspace):
-    """Do one worker's share of the backward pass over a span; the counterpart of forward_share."""
-    groups, cursor = batch.states.shape[0], workspace.cursor
-    begin(cursor, BACKWARD)
-    while following(worker, problem, groups, span, control, cursor):
-        since = trace_begin(workspace.trace)
-        chunk_backward(problem, batch, cursor[GROUP], cursor[STEP], cursor[CHUNK], workspace)
-        trace_end(workspace.trace, cursor, BACKWARD, since)
+    Which chunk and way it is says the worker's cursor. `forward` and `backward` do a tile.
+    """
+    layout, cursor = problem.layout, workspace.cursor
+    group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+    tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
+    if cursor[WAY] == FORWARD:
+        state, mask = batch.states[group, step], batch.masks[group, step]
+        new_state = batch.states[group, step + 1]
+        for tile in tiles:
+            forward(problem, batch.coefficients, tile, state, mask, new_state, workspace, seat)
+    else:
+        back, sums = step_back(batch, group, step), batch.sums[group, chunk]
+        if back.last and leads:
+            sums[:] = 0.0
+        for tile in tiles:
+            backward(problem, batch.coefficients, tile, back, sums, workspace, seat)
 
 
 @part
-def loss_share(worker, problem, batch, in_use):
+def loss_share(worker, workers, layout, batch, in_use):
     """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
 
     The target is that of all `loss_steps`, whose errors are added up.
     """
-    layout, team = problem.layout, problem.team
     losses, loss_channels, loss_steps = batch.losses, batch.loss_channels, batch.loss_steps
     samples = losses.shape[1]
     cells = layout.cells // samples
-    for group in range(worker, batch.states.shape[0], team.workers):
+    for group in range(worker, batch.states.shape[0], workers):
         losses[group] = 0.0
         for loss in range(len(loss_steps)):
             for index in range(len(loss_channels)):
@@ -121,31 +96,44 @@ def loss_share(worker, problem, batch, in_use):
 
 
 @inlined
-def training_share(following, worker, problem, batch, span, control, workspace):
+def training_share(
+    next_one,
+    forward,
+    backward,
+    leads,
+    worker,
+    workers,
+    problem,
+    batch,
+    span,
+    control,
+    workspace,
+    seat,
+):
     """Do one worker's share of a rollout, its loss and the way back: all of a span's parts.
 
-    `following` moves the worker's cursor to its next piece of work.
+    `next_one` moves the worker's cursor to its next piece of work; see do_chunk for the others.
     """
-    workers, cursor, clock = problem.team.workers, workspace.cursor, batch.clock[worker]
+    groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
     mode = flush_denormals()
     called = trace_begin(workspace.trace)
     clock[BEGAN] = now()
-    if span.parts & FORWARD:
+    for way in (FORWARD, LOSS, BACKWARD):
+        if span.parts & way == 0:
+            continue
         since, waited = now(), cursor[WAITED]
-        forward_share(following, worker, problem, batch, span, control, workspace)
-        barrier(control, workers, cursor)
-        count_phase(clock, FORWARD, since, waited, cursor)
-    if span.parts & LOSS:
-        since, waited = now(), cursor[WAITED]
-        loss_share(worker, problem, batch, span.in_use)
-        trace_end(workspace.trace, cursor, LOSS, since)
-        barrier(control, workers, cursor)
-        count_phase(clock, LOSS, since, waited, cursor)
-    if span.parts & BACKWARD:
-        since, waited = now(), cursor[WAITED]
-        backward_share(following, worker, problem, batch, span, control, workspace)
-        barrier(control, workers, cursor)
-        count_phase(clock, BACKWARD, since, waited, cursor)
+        if way == LOSS:
+            loss_share(worker, workers, problem.layout, batch, span.in_use)
+            trace_end(workspace.trace, cursor, LOSS, since)
+        else:
+            cursor[:TASKS] = 0
+            cursor[WAY] = way
+            while next_one(worker, problem, groups, span, control, cursor, seat):
+                begun = trace_begin(workspace.trace)
+                do_chunk(forward, backward, problem, batch, workspace, seat, leads)
+                trace_end(workspace.trace, cursor, way, begun)
+        meet(control, 0, workers, cursor)
+        count_phase(clock, way, since, waited, cursor)
     clock[ENDED] = now()
     trace_end(workspace.trace, cursor, CALL, called)
     restore_denormals(mode)
@@ -153,12 +141,26 @@ def training_share(following, worker, problem, batch, span, control, workspace):
 
 @borrowing_kernel
 def train(worker, problem, batch, span, control, workspace):
-    """Do one worker's share of a training step; workers wait for each other after each step.
+    """Do one worker's share of a training step.
 
     One kernel for all its parts, since waking threads costs time, and compiling the tiles' code
     more than once too.
     """
-    training_share(next_piece, worker, problem, batch, span, control, workspace)
+    workers = problem.team.workers
+    training_share(
+        next_piece,
+        tile_forward,
+        tile_backward,
+        True,
+        worker,
+        workers,
+        problem,
+        batch,
+        span,
+        control,
+        workspace,
+        None,
+    )
 
 
 @borrowing_kernel

@@ -91,15 +91,14 @@ class Layout(NamedTuple):
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
     seen_start: np.ndarray  # int32 (chunks + 1,): bounds each chunk's entries of `seen`
-    seen: np.ndarray  # int32: the chunks that a chunk's cells see, and that see them; itself too
+    seen: np.ndarray  # int32: the chunks that a chunk waits for, and that wait for it; itself too
 
 
 class Team(NamedTuple):
-    """How workers share the groups of samples: `whole` ones each alone, the rest by cells."""
+    """How workers share the groups of samples: `whole` ones each alone, the rest together."""
 
     workers: int
     whole: int
-    abreast: int  # groups whose cells are shared at the same time
 
 
 class Problem(NamedTuple):
@@ -163,6 +162,16 @@ class Workspace(NamedTuple):
     scratch: np.ndarray  # SCRATCH
     cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
     trace: np.ndarray  # float64 (events, TRACE_FIELDS), see tracing.py; (0, …): none is wanted
+
+
+class Seat(NamedTuple):
+    """Where one of the workers who share a tile's gates stands among them; see split.py."""
+
+    part: int
+    split: SplitCode
+    leader: Workspace
+    control: np.ndarray  # int64
+    place: int  # of their barrier in the control array
 
 
 def chains_of(registers: Registers) -> int:

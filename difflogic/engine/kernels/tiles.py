@@ -23,35 +23,17 @@ take 37 kB at most of the first-level cache."""
 @borrowing_kernel
 def run_forward(code, coefficients, tile, lanes):
     """Evaluate all gates of a tile whose input rows are filled."""
-    if lanes == 16:
-        stars_forward((tile, code.stars, coefficients), 16)
-        runs_forward((tile, code.runs, coefficients), 16)
-        gates_forward((tile, code.gates, coefficients), 16)
-    elif lanes == 32:
-        stars_forward((tile, code.stars, coefficients), 32)
-        runs_forward((tile, code.runs, coefficients), 32)
-        gates_forward((tile, code.gates, coefficients), 32)
-    else:
-        stars_forward((tile, code.stars, coefficients), 64)
-        runs_forward((tile, code.runs, coefficients), 64)
-        gates_forward((tile, code.gates, coefficients), 64)
+    stars_forward((tile, code.stars, coefficients), lanes)
+    runs_forward((tile, code.runs, coefficients), lanes)
+    gates_forward((tile, code.gates, coefficients), lanes)
 
 
 @borrowing_kernel
 def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
     """Walk a tile's gates back: from `grad`'s output rows to its input rows, and to `sums`."""
-    if lanes == 16:
-        gates_backward((tile, code.gates, coefficients, grad, sums), 16)
-        runs_backward((tile, code.runs, coefficients, grad, sums), 16)
-        stars_backward((tile, code.stars, coefficients, grad, sums, scratch), 16)
-    elif lanes == 32:
-        gates_backward((tile, code.gates, coefficients, grad, sums), 32)
-        runs_backward((tile, code.runs, coefficients, grad, sums), 32)
-        stars_backward((tile, code.stars, coefficients, grad, sums, scratch), 32)
-    else:
-        gates_backward((tile, code.gates, coefficients, grad, sums), 64)
-        runs_backward((tile, code.runs, coefficients, grad, sums), 64)
-        stars_backward((tile, code.stars, coefficients, grad, sums, scratch), 64)
+    gates_backward((tile, code.gates, coefficients, grad, sums), lanes)
+    runs_backward((tile, code.runs, coefficients, grad, sums), lanes)
+    stars_backward((tile, code.stars, coefficients, grad, sums, scratch), lanes)
 
 
 @part
@@ -66,12 +48,7 @@ def see(tile, source, layout, tile_index, neighbor, row, rows, to):
     mend_end = layout.mend_start[tile_index, neighbor + 1]
     count = min(lanes, layout.cells - start)
     arrays = (tile, source, layout.mend_lane, layout.mend_source)
-    if lanes == 16:
-        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 16)
-    elif lanes == 32:
-        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 32)
-    else:
-        rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), 64)
+    rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), lanes)
 
 
 @part
@@ -99,20 +76,18 @@ def leave(tile, numbers, first, end, layout, tile_index, target):
             left, row = target[r, place : place + count], tile[numbers[r] * lanes :]
             for i in range(count):
                 left[i] = row[i]
-    elif lanes == 16:
-        rows_left((tile, target, numbers), (first, end, place), 16)
-    elif lanes == 32:
-        rows_left((tile, target, numbers), (first, end, place), 32)
     else:
-        rows_left((tile, target, numbers), (first, end, place), 64)
+        rows_left((tile, target, numbers), (first, end, place), lanes)
 
 
 @inlined
-def tile_forward(code, coefficients, layout, tile_index, state, mask, new_state, values):
+def tile_forward(problem, coefficients, tile_index, state, mask, new_state, workspace, seat):
     """Advance a tile's cells by one step: `state` to `new_state`, both (C, stride).
 
-    `mask` is (cells,), 1 where a cell takes its new state, or empty if all do.
+    `mask` is (cells,), 1 where a cell takes its new state, or empty if all do. `seat` is not looked
+    at: see split.py.
     """
+    layout, code, values = problem.layout, problem.program.forward, workspace.values
     channels = state.shape[0]
     gather(state, layout, tile_index, channels, 0, channels, values, 0, channels)
     run_forward(code, coefficients, values, layout.tile_lanes[tile_index])
@@ -140,18 +115,6 @@ def update(values, outputs, first, end, layout, tile_index, mask, state, new_sta
 
 
 @part
-def add_up(totals, parts, numbers, span, part, apart, adds, lanes):
-    """Sum up rows of `parts` for the totals of a span of channels, with rows_added."""
-    arrays, (first, end, count) = (totals, parts, numbers), span
-    if lanes == 16:
-        rows_added(arrays, (first, end, count, part, apart, adds), 16)
-    elif lanes == 32:
-        rows_added(arrays, (first, end, count, part, apart, adds), 32)
-    else:
-        rows_added(arrays, (first, end, count, part, apart, adds), 64)
-
-
-@part
 def new_state_gradients(
     first, end, step, layout, tile_index, part, apart, outputs, inputs, grad, kept
 ):
@@ -173,8 +136,8 @@ def new_state_gradients(
             total = totals[numbers[c] * lanes : (numbers[c] + 1) * lanes]
             for i in range(lanes):
                 total[i] = given[i] if i < count else 0.0
-    span = (first, end, 0 if step.last else 9)
-    add_up(totals, grad, numbers, span, part, apart, step.supervised, lanes)
+    readers = 0 if step.last else 9
+    rows_added((totals, grad, numbers), (first, end, readers, part, apart, step.supervised), lanes)
     if masked:
         updated = mask[start : start + count]
         for c in range(first, end):
@@ -188,13 +151,14 @@ def new_state_gradients(
 
 
 @inlined
-def tile_backward(program, coefficients, layout, tile_index, step, sums, workspace):
+def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 
     dL/d(new state) is the sum of the step's `loss_gradient`, if the new state is `supervised`, and
     of what the step after left `upstream`, if there is one. This step's goes `downstream`, and what
     its gates' logits need is added to `sums` (parameters · 4).
     """
+    layout, program = problem.layout, problem.program
     lanes, channels = layout.tile_lanes[tile_index], step.state.shape[0]
     code = program.backward
     values, grad, kept = workspace.values, workspace.gradients, workspace.kept

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.model.automaton import Automaton, places
 from difflogic.system.errors import CircuitError
@@ -151,7 +151,7 @@ def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diag
     return Diagram(automaton, tuple(nodes), tuple(wires))
 
 
-def _about(circuit: LogicCircuit, gate: int) -> str:
+def _about(circuit: Circuit, gate: int) -> str:
     """Return a line such as: gate 3: a∧¬b, a = NW0, b = gate 1."""
     op = int(circuit.op[gate])
     parts = [f"gate {gate}: {SYMBOLS[op]}"]

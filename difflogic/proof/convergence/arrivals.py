@@ -114,7 +114,7 @@ def _hold_back(steps: Array, repeat: Repeat) -> None:
 
 
 def _unlike(values: Array, repeat: Repeat) -> npt.NDArray[np.bool_]:
-    """Return of which channels the rows differ in values."""
+    """Return which channels have rows that differ in values."""
     now, before = (slice(row - 1, row + 1) for row in (repeat.at, repeat.at - repeat.period))
     found: npt.NDArray[np.bool_] = (values[:, now] != values[:, before]).any(axis=(1, 2))
     return found

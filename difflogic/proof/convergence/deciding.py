@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import (
     Attempt,
@@ -43,12 +41,13 @@ def decide(
     seconds: float = SECONDS,
     progress: Callable[[str], None] = lambda method: None,
 ) -> Finding:
-    """Answer the question, or leave it open after about so many seconds.
+    """Answer the question, or leave it open after about `seconds`.
 
     `progress` is told each method as it begins.
     """
     search = _Search(question, Deadline.after(seconds), progress)
-    return replace(search.run(), attempts=tuple(search.attempts))
+    found = search.run(search.sampled, search.repeating, search.unrolled)
+    return replace(found, attempts=tuple(search.attempts))
 
 
 def decide_quickly(question: Question) -> Finding:
@@ -56,70 +55,44 @@ def decide_quickly(question: Question) -> Finding:
 
     The same question has the same answer on any machine.
     """
-    search = _Search(question, NEVER, lambda method: None)
-    return replace(search.run(thorough=False), attempts=tuple(search.attempts))
+    search = _Search(question, NEVER)
+    return replace(search.run(search.sampled), attempts=tuple(search.attempts))
 
 
 def by_sets(question: Question) -> Finding:
     """Answer the question by sets of values alone, in milliseconds: proved, or open."""
-    began = time.perf_counter()
-    run, from_step = _run_on_sets(question)
-    verdict = Verdict.open if from_step is None else Verdict.proved
-    states = () if from_step is None else tuple(run[: from_step + 1])
-    return Finding(
-        question,
-        verdict,
-        None if from_step is None else Method.sets,
-        from_step,
-        _shown(question, run[-1]),
-        run[-1],
-        states,
-        seconds=time.perf_counter() - began,
-    )
-
-
-def _run_on_sets(question: Question) -> tuple[list[Sets], int | None]:
-    most = STEPS_PER_SIDE * (question.height + question.width)
-    run = list(itertools.islice(sets.descend(question.network, question.board), most))
-    right = (step for step, state in enumerate(run) if question.is_known(state))
-    return run, next(right, None)
-
-
-def _shown(question: Question, state: Sets) -> np.ndarray:
-    return sets.as_array(question.board, state)[list(question.shown)]
+    return _Search(question, NEVER).run()
 
 
 @dataclass
 class _Search:
     question: Question
     deadline: Deadline
-    progress: Callable[[str], None]
+    progress: Callable[[str], None] = lambda method: None
     attempts: list[Attempt] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
 
-    def run(self, thorough: bool = True) -> Finding:
+    def run(self, *methods: Callable[[], Finding | None]) -> Finding:
+        """Try sets of values, and then each of some methods until one decides."""
+        question = self.question
         with self._trying(Method.sets) as outcome:
-            run, from_step = _run_on_sets(self.question)
+            most = STEPS_PER_SIDE * (question.height + question.width)
+            run = list(itertools.islice(sets.descend(question.network, question.board), most))
+            right = (step for step, state in enumerate(run) if question.is_known(state))
+            from_step = next(right, None)
             outcome(from_step is not None)
         # From this step on every state lies in these sets, under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
         if from_step is not None:
             return self._proved(Method.sets, from_step, tuple(run[: from_step + 1]))
-        for method in self._methods(thorough):
+        for method in methods:
             found = None if self.deadline.passed else method()
             if found is not None:
                 return found
         return self._finding(Verdict.open, None)
 
-    def _methods(self, thorough: bool) -> Iterator[Callable[[], Finding | None]]:
-        yield self._sampled
-        if not thorough:
-            return
-        yield self._repeating
-        if self.question.synchronous:
-            yield self._unrolled
-
-    def _sampled(self) -> Finding | None:
+    def sampled(self) -> Finding | None:
+        """Look for a refutation among the runs of random starts."""
         with self._trying(Method.run) as outcome:
             steps = 4 * (self.question.height + self.question.width)
             starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // self.question.board.cells))
@@ -132,7 +105,7 @@ class _Search:
                 outcome(False)
         return None
 
-    def _repeating(self) -> Finding | None:
+    def repeating(self) -> Finding | None:
         """Look for a state that misses the target and comes back."""
         with self._trying(Method.sat) as outcome, Formula() as formula:
             layout = Unrolled(self.question, self.within, formula)
@@ -147,8 +120,10 @@ class _Search:
             outcome("no state that comes back at once misses the target")
         return None
 
-    def _unrolled(self) -> Finding | None:
+    def unrolled(self) -> Finding | None:
         """Look for a number of steps after which no start misses the target."""
+        if not self.question.synchronous:
+            return None
         with self._trying(Method.sat) as outcome, Formula() as formula:
             layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
             while layout.advance(steps, self.deadline):
@@ -197,13 +172,11 @@ class _Search:
         states: tuple[Sets, ...] = (),
         counterexample: Counterexample | None = None,
     ) -> Finding:
-        known = (
-            self.question.target
-            if verdict is Verdict.proved
-            else _shown(self.question, self.within)
-        )
+        question, known = self.question, self.question.target
+        if verdict is not Verdict.proved:
+            known = sets.as_array(question.board, self.within)[list(question.shown)]
         return Finding(
-            self.question,
+            question,
             verdict,
             method,
             from_step,

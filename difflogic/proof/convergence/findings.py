@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.model.automaton import places
 from difflogic.proof.convergence.planes import Board, Network, Planes
@@ -40,7 +40,7 @@ class Method(StrEnum):
 class Question:
     """Whether the visible channels end in `target`, whatever the start, and keep to it."""
 
-    circuit: LogicCircuit
+    circuit: Circuit
     visible: tuple[int, ...]
     """Labels of the channels that are looked at."""
     height: int
@@ -136,5 +136,5 @@ class Finding:
 
     @property
     def unknown_cells(self) -> int:
-        """Cells of which some visible channel stays unknown."""
+        """Cells with a visible channel that stays unknown."""
         return int((self.known > 1).any(axis=0).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.model.automaton import Automaton, live_channels
@@ -15,14 +15,14 @@ def live_part(automaton: Automaton) -> Automaton:
     return automaton.with_circuit(live_circuit(automaton.circuit, automaton.visible))
 
 
-def live_circuit(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
+def live_circuit(circuit: Circuit, visible: tuple[int, ...]) -> Circuit:
     """Return the part of a circuit that the future of `visible` (labels) depends on, folded."""
     channels = np.flatnonzero(live_channels(circuit, visible)).tolist()
     # What is all needed already stays as it is: a certificate is to be of the file that was given.
     return fold(circuit) if len(channels) == circuit.channels else folded_part(circuit, channels)
 
 
-def fold(circuit: LogicCircuit) -> LogicCircuit:
+def fold(circuit: Circuit) -> Circuit:
     """Return a circuit with equal gates merged, and without constants and pass-throughs.
 
     Where there is nothing to fold, the circuit stays as it is, gate by gate.
@@ -31,7 +31,7 @@ def fold(circuit: LogicCircuit) -> LogicCircuit:
     return folded if folded.gates < circuit.gates else circuit
 
 
-def folded_part(circuit: LogicCircuit, channels: list[int]) -> LogicCircuit:
+def folded_part(circuit: Circuit, channels: list[int]) -> Circuit:
     """Return the part of a circuit that computes these channels, folded.
 
     Raises ValueError if they depend on others.

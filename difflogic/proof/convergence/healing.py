@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.proof.convergence.findings import Bits, Question
-from difflogic.proof.convergence.orbits import Orbit, cycle, states
+from difflogic.proof.convergence.orbits import Orbit, orbit, states
 from difflogic.proof.convergence.planes import Board, Planes
 
 NEVER = -1
@@ -63,23 +63,23 @@ def _after_damage(
     now = tuple(board.repeated(plane) & kept for plane in state)
     goals = [tuple(board.repeated(plane) for plane in goal) for goal in resting]
     wanted = [board.repeated(plane) for plane in question.wanted]
-    shown = [now[channel] for channel in question.shown]
-    back = _copies_that_differ(board, shown, wanted).astype(np.int64)
+
+    def wrong() -> npt.NDArray[np.bool_]:
+        return _copies_that_differ(board, [now[channel] for channel in question.shown], wanted)
+
+    def astray() -> npt.NDArray[np.bool_]:
+        return np.logical_and.reduce([_copies_that_differ(board, now, goal) for goal in goals])
+
+    back = wrong().astype(np.int64)
     most = TOGETHER * max(question.height, question.width)
     for step in range(1, most + 1):
         now = question.network.step(board, now)
-        shown = [now[channel] for channel in question.shown]
-        wrong = _copies_that_differ(board, shown, wanted)
-        back[wrong] = step + 1
-        if not wrong.any():
-            astray = np.logical_and.reduce(
-                [_copies_that_differ(board, now, goal) for goal in goals]
-            )
-            if not astray.any():
-                return back
-    astray = np.logical_and.reduce([_copies_that_differ(board, now, goal) for goal in goals])
+        missed = wrong()
+        back[missed] = step + 1
+        if not missed.any() and not astray().any():
+            return back
     one = question.board.full
-    for copy in np.flatnonzero(astray).tolist():
+    for copy in np.flatnonzero(astray()).tolist():
         own = tuple(plane >> copy * board.cells & one for plane in now)
         later = _alone(question, own, alone)
         if later:  # 0 is right from the first of these on, and adds nothing
@@ -103,17 +103,12 @@ def _copies_that_differ(
 def _alone(question: Question, state: Planes, known: dict[Planes, int]) -> int:
     """Return after how many steps from `state` on the target is shown for ever, or NEVER."""
     if state not in known:
-        found = cycle(question.network, question.board, state, most=MOST_ALONE)
+        found = orbit(question, state, most=MOST_ALONE)
         if found is None:
             known[state] = NEVER
         else:
-            run = list(
-                itertools.islice(states(question.network, question.board, state), sum(found))
-            )
-            right = [question.is_right(each) for each in run]
-            orbit = Orbit(*found, tuple(right))
-            known[state] = NEVER if orbit.right_from is None else orbit.right_from
+            known[state] = NEVER if found.right_from is None else found.right_from
             # Other damages end in the same states, mostly.
-            for each in run[found[0] :]:
-                known.setdefault(each, NEVER if orbit.right_from is None else 0)
+            for each in run_from(question, state, found, found.first):
+                known.setdefault(each, NEVER if found.right_from is None else 0)
     return known[state]

@@ -39,7 +39,7 @@ class Orbit:
 
     @property
     def right_from(self) -> int | None:
-        """The step from which the target is shown at all later ones; None if there is none."""
+        """The step from which the target is shown for ever; None if it never is."""
         wrong = [step for step, right in enumerate(self.right) if not right]
         if not wrong:
             return 0
@@ -47,7 +47,7 @@ class Orbit:
 
     @property
     def wrong_step(self) -> int | None:
-        """A step among those that repeat at which the target is missed; None if there is none."""
+        """A step among those that repeat at which the target is missed, or None."""
         wrong = (k for k in range(self.first, self.first + self.period) if not self.right[k])
         return next(wrong, None)
 
@@ -164,10 +164,7 @@ def random_starts(board: Board, channels: int, seed: int) -> Planes:
 def missed(
     question: Question, steps: int, starts: int, deadline: Deadline = NEVER
 ) -> Iterator[Planes]:
-    """Yield random starts that miss the target after so many steps, of as many that are tried.
-
-    None if the deadline passes before.
-    """
+    """Try random starts; yield those that miss the target after `steps`, none out of time."""
     board = Board(question.height, question.width, question.boundary, starts)
     first = state = random_starts(board, question.circuit.channels, 0)
     for _ in range(steps):

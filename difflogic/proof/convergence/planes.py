@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OFFSETS, Boundary
 from difflogic.circuit.xag import Kind, from_circuit
 
@@ -121,7 +121,7 @@ class Network:
     constant 0, then come the inputs that some gate or output reads, then the gates.
     """
 
-    def __init__(self, circuit: LogicCircuit) -> None:
+    def __init__(self, circuit: Circuit) -> None:
         xag, outputs = from_circuit(circuit)
         nodes = xag.cone(outputs)
         place = {0: 0, **{node: 1 + number for number, node in enumerate(nodes)}}

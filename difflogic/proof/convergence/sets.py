@@ -1,7 +1,7 @@
 """Circuits on sets of values: where every start leads to, in one run.
 
 A bit is {0}, {1} or {0, 1}, and a gate maps sets to sets: to all values that it takes on members
-of them. From a grid of which nothing is known, the state on sets after k steps contains every
+of them. From a grid where nothing is known, the state on sets after k steps contains every
 state that any start leads to in k steps. docs/certificates.md has the theorem and its proof.
 
 Source: ternary simulation (Eichelberger 1965; Brzozowski and Seger 1995), an instance of abstract
@@ -37,16 +37,9 @@ class Sets(NamedTuple):
         """Where the set has both values."""
         return tuple(low ^ high for low, high in zip(self.least, self.most, strict=True))
 
-    def contains(self, state: Planes) -> bool:
-        """Return whether every bit of a state lies in its set."""
-        return all(
-            not low & ~bits and not bits & ~high
-            for low, bits, high in zip(self.least, state, self.most, strict=True)
-        )
-
 
 def everything(channels: int, board: Board) -> Sets:
-    """Return the state of which nothing is known."""
+    """Return the state where nothing is known."""
     return Sets((0,) * channels, (board.full,) * channels)
 
 

@@ -1,9 +1,9 @@
 """Certificates for grids of every size, from a few of them.
 
-Where two rows of a grid's arrivals are those p rows before, all so many steps later, the rows
-between can be put in again, as often as one likes: each cell of the larger grid still sees what it
-saw, so many steps later. The same holds for columns, and for both at once. So one grid proves all
-larger ones whose sides leave the same remainders by p. docs/certificates.md has the proof.
+Where two rows of a grid's arrivals repeat those p rows before, all by the same number of steps
+later, the rows between can be put in again, as often as one likes: each cell of the larger grid
+still sees what it saw, only later. The same holds for columns, and for both at once. So one grid
+proves all larger ones whose sides leave the same remainders by p: docs/certificates.md proves it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.proof.convergence.arrivals import NEVER, Array, Repeat, arrivals, repeating
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Question
@@ -69,7 +69,7 @@ class Base:
 
 
 def _shifts(times: int, delay: int) -> tuple[int, int]:
-    """Return by how much each side of a cut comes later if it is widened so many times."""
+    """Return by how much each side of a cut comes later if it is widened `times` times."""
     return (0, times * delay) if delay >= 0 else (-times * delay, 0)
 
 
@@ -95,7 +95,7 @@ class Sizes:
     On a periodic grid no place is special: nothing but a uniform target could be certified.
     """
 
-    def __init__(self, circuit: LogicCircuit, visible: tuple[int, ...], target: Target) -> None:
+    def __init__(self, circuit: Circuit, visible: tuple[int, ...], target: Target) -> None:
         """`visible` are labels."""
         self._circuit, self._visible, self._target = circuit, visible, target
 

@@ -8,7 +8,7 @@ fast wrong answer fails.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
@@ -67,6 +67,13 @@ class Path:
     def phase(self, name: str) -> Spread:
         return Spread(tuple(self.phases[name]))
 
+    def add(self, seconds: float, phases: dict[str, float], losses: list[float]) -> None:
+        """Add what `measure_step` found."""
+        self.steps.append(seconds)
+        self.losses += losses
+        for name, spent in phases.items():
+            self.phases.setdefault(name, []).append(spent)
+
     def as_dict(self) -> dict[str, Any]:
         """Seconds per step and per phase, for machines."""
         return {
@@ -92,12 +99,7 @@ class Agreement:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. The difference may be infinite or NaN."""
-        return {
-            "equal": self.equal,
-            "what": self.what,
-            "difference": self.difference,
-            "tolerance": self.tolerance,
-        }
+        return {"equal": self.equal, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,9 @@ def run(
         path = Path("parallel", trainer.engine.plan.workers)
         contestants: list[tuple[Path, Steps]] = [(path, trainer)]
         if compare == "sequential":
-            sequential = stack.enter_context(Trainer(_sequential(config)))
+            sequential = stack.enter_context(
+                Trainer(config.with_sections(parallel={"strategy": "sequential"}))
+            )
             contestants.append((Path("sequential", 1), sequential))
         elif compare == "oracle":
             contestants.append((Path("oracle", 1), ReferenceTrainer(config)))
@@ -274,7 +278,7 @@ def run(
         before = sum_of(trainer.engine.work)
         for done in range(repeat):
             for measured, steps in contestants:
-                _measure(measured, steps)
+                measured.add(*measure_step(steps))
             progress(done + 1)
         peaks.append(_peaks(path.workers))
         compared = contestants[1][0] if compare else None
@@ -326,12 +330,7 @@ def within_reach_of_the_oracle(config: Config) -> Config:
     per_step = config.architecture.gates * config.task.height * config.task.width
     steps = max(1, min(config.automaton.steps, ORACLE_GATE_LANES // per_step))
     batch = max(1, min(config.training.batch, ORACLE_GATE_LANES // (per_step * steps)))
-    return config.model_copy(
-        update={
-            "automaton": config.automaton.model_copy(update={"steps": steps}),
-            "training": config.training.model_copy(update={"batch": batch}),
-        }
-    )
+    return config.with_sections(automaton={"steps": steps}, training={"batch": batch})
 
 
 def fma_rate(threads: int) -> float:
@@ -348,29 +347,37 @@ def _peaks(workers: int) -> tuple[float, float]:
     return one, one if workers == 1 else fma_rate(workers)
 
 
-def _sequential(config: Config) -> Config:
-    parallel = config.parallel.model_copy(update={"strategy": "sequential"})
-    return config.model_copy(update={"parallel": parallel})
+def measure_step(steps: Steps) -> tuple[float, dict[str, float], list[float]]:
+    """Take two steps; return seconds of the second, and of its phases, and the losses of both.
 
-
-def _measure(path: Path, steps: Steps) -> None:
-    # One step unmeasured, so that the caches hold this path's data and not the other's.
-    path.losses.append(steps.step().soft_loss)
+    The first fills the caches with this path's data: another's was measured before.
+    """
+    losses = [steps.step().soft_loss]
     before = dict(steps.phases.seconds)
     start = time.perf_counter()
-    path.losses.append(steps.step().soft_loss)
-    path.steps.append(time.perf_counter() - start)
-    for phase in PHASES:
-        spent = steps.phases.seconds[phase] - before[phase]
-        path.phases.setdefault(phase, []).append(spent)
+    losses.append(steps.step().soft_loss)
+    seconds = time.perf_counter() - start
+    return seconds, {name: steps.phases.seconds[name] - before[name] for name in PHASES}, losses
+
+
+def distance(
+    ours: Sequence[float], theirs: Sequence[float], models: tuple[Model, Model] | None
+) -> float:
+    """Return the largest difference of losses and logits; of losses alone, relative, without them.
+
+    NaN if a number is NaN.
+    """
+    losses = np.array(ours), np.array(theirs)
+    if models is None:
+        return float(np.max(np.abs(losses[0] - losses[1]) / losses[1]))
+    logits = models[0].logits, models[1].logits
+    # NumPy's maximum of NaN is NaN, Python's may be the other number.
+    return float(np.max([np.abs(x - y).max() for x, y in (losses, logits)]))
 
 
 def _agreement(ours: tuple[Path, Steps], theirs: tuple[Path, Steps]) -> Agreement:
-    losses = np.array(ours[0].losses), np.array(theirs[0].losses)
+    losses = ours[0].losses, theirs[0].losses
     if theirs[0].name == "oracle":
-        worst = float(np.max(np.abs(losses[0] - losses[1]) / losses[1]))
-        return Agreement("soft losses, relative", worst, ORACLE_TOLERANCE)
-    logits = ours[1].model.logits, theirs[1].model.logits
-    # NumPy's maximum of NaN is NaN, Python's may be the other number.
-    worst = np.max([np.abs(x - y).max() for x, y in (losses, logits)])
-    return Agreement("soft losses and logits", float(worst), 0.0)
+        return Agreement("soft losses, relative", distance(*losses, None), ORACLE_TOLERANCE)
+    found = distance(*losses, (ours[1].model, theirs[1].model))
+    return Agreement("soft losses and logits", found, 0.0)

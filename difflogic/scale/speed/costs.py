@@ -64,8 +64,7 @@ def measure_costs(
     step: what others do on this machine only adds to them.
     """
     # By one worker, and without searches, which come now and then.
-    alone = {"parallel": config.parallel.model_copy(update={"workers": 1})}
-    with Trainer(config.without_searches().model_copy(update=alone)) as trainer:
+    with Trainer(config.without_searches().with_sections(parallel={"workers": 1})) as trainer:
         trainer.warm_up()
         for _ in range(WARM_UP):
             trainer.step()

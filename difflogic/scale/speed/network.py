@@ -16,9 +16,8 @@ from difflogic.model.model import Model
 from difflogic.scale.speed.costs import StepCosts
 from difflogic.scale.speed.replay import replay
 from difflogic.system.ranks import Ranks
-from difflogic.training.gradient_sum import exchanged_bytes
 from difflogic.training.pool import AT_ONCE
-from difflogic.training.rank_plan import RankPlan
+from difflogic.training.rank_plan import RankPlan, exchanged_bytes
 
 BANDWIDTH = 125e6
 """Bytes per second of the network that is reckoned with: one gigabit per second."""

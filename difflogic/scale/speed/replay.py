@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, replace
+from typing import cast
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.compilation import Strategy
 from difflogic.engine.layout import make_layout
 from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.sharing import Strategy
 from difflogic.engine.split import split_program
 from difflogic.scale.speed.costs import StepCosts
 
@@ -24,15 +25,9 @@ def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPl
 
     Whole groups that divide evenly among workers are never cut, as in training.
     """
-    if workers == 1:
-        sharing = replace(plan.sharing, workers=1)
-    elif strategy == "samples":
-        sharing = replace(plan.sharing, workers=workers, parallel_batch=True, parallel_cells=False)
-    else:
-        kind: Strategy = "gates" if strategy == "gates" else "cells"
-        kind = "steps" if strategy == "steps" else kind
-        sharing = replace(plan.sharing, workers=workers, parallel_cells=True, strategy=kind)
-    return replace(plan, sharing=sharing)
+    if workers > 1:
+        plan = replace(plan, sharing=replace(plan.sharing, strategy=cast(Strategy, strategy)))
+    return plan.at(workers)
 
 
 @dataclass(frozen=True)
@@ -88,12 +83,10 @@ def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -
         return max(free)
     if plan.sharing.strategy == "steps" and team.workers > 1:
         return _pipeline(plan, free, per_lane)
-    for first in range(0, shared, team.abreast):
-        tasks = chunks * min(team.abreast, shared - first)
-        for _ in range(steps):
-            for seconds in tasks:
-                heapq.heapreplace(free, free[0] + seconds)
-            free = [max(free) + barrier_seconds(costs, team.workers)] * team.workers
+    for _ in range(steps):
+        for seconds in chunks * shared:
+            heapq.heapreplace(free, free[0] + seconds)
+        free = [max(free) + barrier_seconds(costs, team.workers)] * team.workers
     return max(free)
 
 

@@ -19,8 +19,11 @@ from difflogic.engine.plan import ParallelPlan, counted
 from difflogic.engine.work import WorkStats, sum_of
 from difflogic.scale.speed.benchmark import (
     ORACLE_TOLERANCE,
+    WARM_UP_STEPS,
     Steps,
+    distance,
     fma_rate,
+    measure_step,
     possible,
     ratio,
     within_reach_of_the_oracle,
@@ -30,11 +33,9 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import LEAST_GAIN, Spread, differ
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
-from difflogic.training.gradient_sum import exchanged_bytes
+from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
-
-WARM_UP_STEPS = 3
 
 WAYS = {
     "sequential": "sequential",
@@ -266,15 +267,11 @@ class Comparison:
         }
 
 
-def with_parallel(config: Config, **changes: Any) -> Config:
-    """Return a configuration with other values in [parallel]."""
-    parallel = config.parallel.model_copy(update=changes)
-    return config.model_copy(update={"parallel": parallel})
-
-
 def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
     """Return a setting for each number of workers."""
-    return [Setting(f"{count}", with_parallel(config, workers=count)) for count in counts]
+    return [
+        Setting(f"{count}", config.with_sections(parallel={"workers": count})) for count in counts
+    ]
 
 
 def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
@@ -289,7 +286,7 @@ def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
     found = [Setting("configured", config)]
     for name in names:
         way = {} if name == ORACLE else {"strategy": WAYS[name]}
-        found.append(Setting(name, with_parallel(config, **way), oracle=name == ORACLE))
+        found.append(Setting(name, config.with_sections(parallel=way), oracle=name == ORACLE))
     return found
 
 
@@ -324,7 +321,8 @@ def measure(
         for (row, steps), started in zip(rows, before, strict=True):
             row.work = _work(steps) - started
             if row is not first[0] and row.setting.exact:
-                row.difference = _difference(first, (row, steps))
+                models = None if row.setting.oracle else (first[1].model, steps.model)
+                row.difference = distance(first[0].losses, row.losses, models)
         return Comparison([row for row, _ in rows])
 
 
@@ -378,16 +376,12 @@ def _measure(row: Row, steps: Steps) -> None:
     ranks = steps.ranks if isinstance(steps, Trainer) else ALONE
     ranks.barrier()  # the others of this row shall not begin while another one is measured
     begun = time.perf_counter()
-    # One step unmeasured, so that the caches hold this row's data and not another's.
-    row.losses.append(steps.step().soft_loss)
-    before = dict(steps.phases.seconds)
-    start = time.perf_counter()
-    row.losses.append(steps.step().soft_loss)
-    end = time.perf_counter()
-    row.steps.append(end - start)
-    row.spent += end - begun
-    row.backward.append(steps.phases.seconds["backward"] - before["backward"])
-    row.reduce.append(steps.phases.seconds["reduce"] - before["reduce"])
+    seconds, phases, losses = measure_step(steps)
+    row.spent += time.perf_counter() - begun
+    row.steps.append(seconds)
+    row.losses += losses
+    row.backward.append(phases["backward"])
+    row.reduce.append(phases["reduce"])
     if ranks.size > 1:
         row.exchanged_bytes = exchanged_bytes(row.setting.config, steps.model.netlist.parameters)
         row.exchange.append(_exchange(ranks, row.exchanged_bytes))
@@ -401,12 +395,3 @@ def _exchange(ranks: Ranks, size: int) -> float:
     begun = time.perf_counter()
     ranks.add_in_turn(data, lambda: None)
     return time.perf_counter() - begun
-
-
-def _difference(first: tuple[Row, Steps], other: tuple[Row, Steps]) -> float:
-    ours, theirs = np.array(first[0].losses), np.array(other[0].losses)
-    if other[0].setting.oracle:
-        return float(np.max(np.abs(ours - theirs) / theirs))
-    logits = first[1].model.logits, other[1].model.logits
-    # NumPy's maximum of NaN is NaN, Python's may be the other number.
-    return float(np.max([np.abs(x - y).max() for x, y in ((ours, theirs), logits)]))

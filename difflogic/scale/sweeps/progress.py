@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from difflogic.scale.sweeps.execution import Execution, epochs_to_do
 from difflogic.scale.sweeps.question import Question, Variant
@@ -41,18 +41,13 @@ class Snapshot:
     """If no run ends early; None before there is anything to judge by."""
 
 
-@dataclass
 class Progress:
     """Takes snapshots of an execution, and estimates how long it will take."""
 
-    question: Question
-    execution: Execution
-    _started: float = field(init=False)
-    _to_do: int = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, question: Question, execution: Execution) -> None:
+        self.question, self.execution = question, execution
         self._started = time.monotonic()
-        self._to_do = epochs_to_do(self.question, self.execution.rows)
+        self._to_do = epochs_to_do(question, execution.rows)
 
     def snapshot(self) -> Snapshot:
         rows = self.execution.rows

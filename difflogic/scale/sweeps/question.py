@@ -112,8 +112,7 @@ def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Ques
 
 def with_seed(config: Config, seed: int) -> Config:
     """Return the configuration of one run; `seed` is from 0 to 2**63 - 1."""
-    training = config.training.model_copy(update={"seed": seed})
-    return config.model_copy(update={"training": training})
+    return config.with_sections(training={"seed": seed})
 
 
 def lookup(config: Config, key: str) -> Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from statistics import NormalDist
 from typing import Any, Literal
 
 from difflogic.scale.sweeps.question import Question, Variant
-from difflogic.scale.sweeps.statistics import wilson_interval
 from difflogic.scale.sweeps.work import is_finished
+
+CONFIDENCE = 0.95
 
 Status = Literal["exact", "not exact", "failed", "missing"]
 
@@ -32,16 +35,19 @@ class Row:
     seconds: float | None = None
     """Of training, without compilation."""
     processor_seconds: float | None = None
-    """Of all threads, in the run's last stretch; None for runs of earlier versions."""
-    error: str | None = None
+    """Of all threads, in the run's last stretch."""
     proved: bool | None = None
-    """Whether more than samples says that it is right; None for runs of earlier versions."""
-    assurance: str | None = None
-    """What is proved, in words."""
+    """Whether more than samples says that it is right."""
     from_step: int | None = None
     """The step, or round, from which it is proved; None if nothing is, or not for ever."""
+    assurance: str | None = None
+    """What is proved, in words."""
     attempts: int | None = None
-    """How often learning began; None if it does not start over, and for earlier versions."""
+    """How often learning began; None if it does not start over."""
+    error: str | None = None
+
+
+RUN_COLUMNS = tuple(each.name for each in fields(Row) if each.name != "values")
 
 
 @dataclass(frozen=True)
@@ -155,3 +161,25 @@ _STATUSES: tuple[Status, ...] = ("exact", "not exact", "failed", "missing")
 
 def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
+
+
+def wilson_interval(
+    successes: int, trials: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Return the Wilson score interval of a share, two numbers from 0 to 1.
+
+    Unlike the textbook's interval it holds for few trials and for shares of 0 and 1: after 16 of
+    16 it is 0.81 to 1. Without trials it is 0 to 1.
+    Source: Wilson 1927; Brown, Cai and DasGupta 2001 recommend it for small samples.
+    """
+    if trials == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = successes / trials
+    scale = 1 + z * z / trials
+    center = (share + z * z / (2 * trials)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    # At the ends, rounding would miss what the formula gives exactly.
+    low = 0.0 if successes == 0 else center - half
+    high = 1.0 if successes == trials else center + half
+    return low, high

@@ -11,26 +11,9 @@ from typing import Any
 
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question
-from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
+from difflogic.scale.sweeps.results import RUN_COLUMNS, Row, VariantResult, aggregate
 from difflogic.scale.sweeps.seeds import format_seeds
 from difflogic.system.json_values import json_value
-
-RUN_COLUMNS = (
-    "variant",
-    "seed",
-    "status",
-    "epochs",
-    "epochs_to_exact",
-    "wrong_cells",
-    "active_gates",
-    "seconds",
-    "processor_seconds",
-    "proved",
-    "from_step",
-    "assurance",
-    "attempts",
-    "error",
-)
 
 
 def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:

@@ -11,6 +11,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
 from difflogic.config import Config
+from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.system.streams import Purpose, stream
 
@@ -57,6 +58,22 @@ class Case:
     def mask(self, sample: int) -> npt.NDArray[np.uint8] | None:
         """The mask of one sample, (steps, H, W), or None if all cells are updated."""
         return None if self.masks is None else self.masks[sample]
+
+    def rollout(self, coefficients: Array, sample: int) -> list[Array]:
+        """The states of one sample by the oracle, each (C, H, W), from the start on."""
+        start, boundary = self.starts[sample], self.grid.boundary
+        return oracle.rollout(
+            self.netlist, coefficients, start, self.steps, boundary, self.mask(sample)
+        )
+
+    def gradients(
+        self, coefficients: Array, sample: int, states: list[Array], upstream: Array
+    ) -> Array:
+        """dL/d(coefficients) of one sample by the oracle, from dL/d(last state)."""
+        boundary = self.grid.boundary
+        return oracle.coefficient_gradients(
+            self.netlist, coefficients, states, upstream, boundary, self.mask(sample)
+        )
 
 
 SMALL = Architecture(channels=3, kernels=3, perception=(8, 4, 2), update=(14, 16, 16, 10, 5, 3))

@@ -12,12 +12,11 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.engine.compilation import Strategy
 from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import SEQUENTIAL, Sharing
+from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.scale.verification.cases import Case, awkward_cases, case_of
 from difflogic.scale.verification.findings import (
     DIFFERENCE_TOLERANCE,
@@ -39,23 +38,21 @@ from difflogic.training.trainer import Trainer
 
 Array = npt.NDArray[np.floating]
 
-
 SAMPLES = 3
 """Of a batch that is compared with plain training: more than one, and no multiple of two."""
 EPOCHS = 5
 """Epochs of the training checks."""
 
-WAYS: tuple[tuple[str, bool, bool, Strategy], ...] = (
-    ("batch-parallel", True, False, "cells"),
-    ("cell-parallel", False, True, "cells"),
-    ("batch- and cell-parallel", True, True, "cells"),
-    ("pipelined", False, True, "steps"),
-    ("batch-parallel and pipelined", True, True, "steps"),
-    ("gate-parallel", False, True, "gates"),
-    ("batch- and gate-parallel", True, True, "gates"),
+WAYS: tuple[tuple[str, Strategy, bool], ...] = (
+    ("batch-parallel", "samples", True),
+    ("cell-parallel", "cells", False),
+    ("batch- and cell-parallel", "cells", True),
+    ("pipelined", "steps", False),
+    ("batch-parallel and pipelined", "steps", True),
+    ("gate-parallel", "gates", False),
+    ("batch- and gate-parallel", "gates", True),
 )
-"""Ways to share the work: their names, whether whole samples and whether cells are shared, and how
-the latter."""
+"""Ways to share the work: their names, the strategy, and whether whole samples come first."""
 
 FINISHING = {"every": 2, "candidates": 60}
 """A little of it, on the way."""
@@ -68,7 +65,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
         yield from sharing_changes_nothing(case)
     levers = with_levers(config)
     yield from training_is_the_same_at_any_worker_count(config)
-    yield from training_is_the_same_at_any_worker_count(with_sections(levers, finishing=FINISHING))
+    yield from training_is_the_same_at_any_worker_count(levers.with_sections(finishing=FINISHING))
     for case in [*cases, case_of(config, steps=2, batch=1)]:
         yield from kernels_agree_with_the_oracle(case)
         yield from supervised_steps_agree(case, max(worker_counts()))
@@ -90,18 +87,18 @@ def with_levers(config: Config) -> Config:
     """Return the configuration with all levers of learning on, from the first epoch."""
     stays = not task_class(config.task).moves_on()
     later_steps = 3 if stays else 0
-    return with_sections(
-        config,
+    changed = config.with_sections(
         training={"later_steps": later_steps},
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
         hardening={"share": 0.4, "from_epoch": 0, "to_epoch": 1},
-    ).model_copy(update={"name": f"{config.name} with levers"})
+    )
+    return changed.model_copy(update={"name": f"{config.name} with levers"})
 
 
 def in_form(config: Config, form: str) -> Config:
     """Return the configuration with gates of another form."""
-    changed = with_sections(
-        config, training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5}
+    changed = config.with_sections(
+        training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5}
     )
     return changed.model_copy(update={"name": f"{config.name}, {form}"})
 
@@ -113,7 +110,7 @@ def worker_counts() -> tuple[int, ...]:
 
 def room_for(config: Config, samples: int, workers: int) -> str:
     """Return the least [parallel] memory_budget for these samples and workers."""
-    asked = with_sections(config, training={"batch": samples}, parallel={"workers": workers})
+    asked = config.with_sections(training={"batch": samples}, parallel={"workers": workers})
     return f"{ParallelPlan.for_model(asked).bytes / 1000:.3f}kB"
 
 
@@ -121,10 +118,10 @@ def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
     states, gradients = _run(case, coefficients, SEQUENTIAL)
-    for name, batch, cells, strategy in WAYS:
+    for name, strategy, samples_first in WAYS:
         worst = 0.0
         for workers in worker_counts():
-            sharing = Sharing(workers, batch, cells, strategy)
+            sharing = Sharing(workers, strategy, samples_first)
             other_states, other_gradients = _run(case, coefficients, sharing)
             worst = max(worst, distance(states, other_states), distance(gradients, other_gradients))
         counts = ", ".join(map(str, worker_counts()))
@@ -145,7 +142,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     }
     yield from _training_is_the_same(config, alone, ways)
     # Workers who share gates meet thousands of times in a full step.
-    short = with_sections(config, automaton={"steps": min(2, config.automaton.steps)})
+    short = config.with_sections(automaton={"steps": min(2, config.automaton.steps)})
     yield from _training_is_the_same(
         short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
     )
@@ -166,24 +163,14 @@ def _training_is_the_same(
 def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
     """Compare states of all steps and gradients with the plain NumPy of the oracle."""
     coefficients = gates.mix(gates.softmax(case.logits))
-    boundary = case.grid.boundary
     with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
         engine.forward(coefficients, case.starts, case.masks)
         states, gradients = engine.states(), engine.backward(case.loss_gradients)
     expected_states, expected = [], np.zeros_like(gradients)
-    for sample, start in enumerate(case.starts):
-        rollout = oracle.rollout(
-            case.netlist, coefficients, start, case.steps, boundary, case.mask(sample)
-        )
+    for sample in range(case.batch):
+        rollout = case.rollout(coefficients, sample)
         expected_states.append(rollout)
-        expected += oracle.coefficient_gradients(
-            case.netlist,
-            coefficients,
-            rollout,
-            case.loss_gradients[sample],
-            boundary,
-            case.mask(sample),
-        )
+        expected += case.gradients(coefficients, sample, rollout, case.loss_gradients[sample])
     difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
@@ -197,14 +184,7 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
         case.grid,
         case.mask(0),
     )
-    expected = oracle.coefficient_gradients(
-        case.netlist,
-        coefficients,
-        expected_states[0],
-        case.loss_gradients[0],
-        boundary,
-        case.mask(0),
-    )
+    expected = case.gradients(coefficients, 0, expected_states[0], case.loss_gradients[0])
     difference = relative(alone, expected)
     yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
@@ -216,8 +196,8 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
     be taken for another's.
     """
     epochs = 2
-    double = with_sections(
-        config, training={"precision": "float64", "batch": SAMPLES}, automaton={"steps": 2}
+    double = config.with_sections(
+        training={"precision": "float64", "batch": SAMPLES}, automaton={"steps": 2}
     )
     reference = ReferenceTrainer(double)
     where = f"{config.name}, {SAMPLES} samples, 2 steps, {epochs} epochs"
@@ -254,7 +234,7 @@ class OwnTargets:
 
 def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
     """Compare what epochs of training draw with each sample drawn by itself, from its stream."""
-    asked = with_sections(config, training={"batch": SAMPLES}, automaton={"steps": 2})
+    asked = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
     task, training, rate = make_task(asked), asked.training, asked.automaton.fire_rate
     worst: dict[str, float] = {}
     for epoch in range(2):
@@ -282,10 +262,7 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
 
     def loss(logits: npt.NDArray[np.float64]) -> float:
         coefficients = gates.mix(gates.softmax(logits))
-        states = oracle.rollout(
-            case.netlist, coefficients, case.starts[0], case.steps, case.grid.boundary, case.mask(0)
-        )
-        return oracle.loss(states[-1], target, channels)
+        return oracle.loss(case.rollout(coefficients, 0)[-1], target, channels)
 
     _, gradient = oracle.logit_gradients(
         case.netlist,
@@ -331,12 +308,7 @@ def hard_paths_agree(case: Case) -> Iterator[Finding]:
     simulator = HardSimulator(case.netlist, case.grid, case.batch)
     simulator.load(ops)
     bits = simulator.rollout(case.starts, case.steps, case.masks)
-    expected = [
-        oracle.rollout(
-            case.netlist, coefficients, start, case.steps, case.grid.boundary, case.mask(sample)
-        )[-1]
-        for sample, start in enumerate(case.starts)
-    ]
+    expected = [case.rollout(coefficients, sample)[-1] for sample in range(case.batch)]
     difference = distance(bits, np.array(expected))
     yield Finding("bit-packed simulator", "oracle, argmax gates", case.name, difference, EXACT)
     states, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
@@ -357,15 +329,7 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
 def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
     # Three samples: they divide evenly among no number of workers tried but three.
-    with Trainer(with_sections(config, parallel=parallel, training={"batch": 3})) as trainer:
+    with Trainer(config.with_sections(parallel=parallel, training={"batch": 3})) as trainer:
         results = [trainer.step() for _ in range(EPOCHS)]
         losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
         return losses, trainer.model.logits
-
-
-def with_sections(config: Config, **sections: dict) -> Config:
-    """Return the configuration with some keys of some sections replaced."""
-    changed = {
-        name: getattr(config, name).model_copy(update=keys) for name, keys in sections.items()
-    }
-    return config.model_copy(update=changed)

@@ -56,15 +56,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. The difference may be infinite."""
-        return {
-            "what": self.what,
-            "against": self.against,
-            "where": self.where,
-            "difference": self.difference,
-            "tolerance": float(self.tolerance),
-            "reason": self.reason,
-            "passed": self.passed,
-        }
+        told = vars(self) | {"tolerance": float(self.tolerance)}
+        return told | {"reason": self.reason, "passed": self.passed}
 
 
 def distance(x: npt.NDArray, y: npt.NDArray) -> float:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config, load_config
 from difflogic.engine.plan import counted
-from difflogic.scale.verification.checks import FINISHING, room_for, with_levers, with_sections
+from difflogic.scale.verification.checks import FINISHING, room_for, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
@@ -59,7 +59,7 @@ def ranks_change_nothing(
         for name, how in STRATEGIES.items()
     ]
     plain = _cut(config)
-    levers = with_sections(with_levers(plain), finishing={**FINISHING, "candidates": 200})
+    levers = with_levers(plain).with_sections(finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
     one_in_flight = {"workers": 2, "memory_budget": room_for(levers, 1, 2)}
     ways: list[dict[str, Any]] = [{"workers": 1}, one_in_flight]
@@ -67,13 +67,13 @@ def ranks_change_nothing(
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),
         _Question(f"{config.name} with levers and searches", levers, ways),
     ]
-    expected = [_train(with_sections(each.config, parallel=ONE), ALONE) for each in questions]
+    expected = [_train(each.config.with_sections(parallel=ONE), ALONE) for each in questions]
     for size in sizes:
         with _group(size, world) as (ranks, who):
             for asked, right in zip(questions, expected, strict=True):
                 worst = 0.0
                 for way in asked.ways:
-                    found = _train(with_sections(asked.config, parallel=way), ranks)
+                    found = _train(asked.config.with_sections(parallel=way), ranks)
                     differences = [distance(x, y) for x, y in zip(right, found, strict=True)]
                     worst = float(np.max([worst, *differences]))
                 counts = ", ".join(str(way["workers"]) for way in asked.ways)
@@ -101,8 +101,7 @@ class _Question(NamedTuple):
 
 def _cut(config: Config) -> Config:
     """Return a configuration of few samples and steps, without searches."""
-    return with_sections(
-        config.without_searches(),
+    return config.without_searches().with_sections(
         training={"batch": max(BATCH, min(config.training.batch, MOST))},
         automaton={"steps": min(STEPS, config.automaton.steps)},
     )

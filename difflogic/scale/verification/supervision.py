@@ -89,21 +89,12 @@ def _by_the_oracle(question: _Question) -> tuple[Array, Array]:
     case, channels = question.case, question.channels
     coefficients = gates.mix(gates.softmax(case.logits))
     losses, gradients = np.zeros(case.batch), np.zeros_like(coefficients)
-    for sample, start in enumerate(case.starts):
-        mask, target = case.mask(sample), question.targets[sample]
-        states = oracle.rollout(
-            case.netlist, coefficients, start, case.steps, case.grid.boundary, mask
-        )
+    for sample, target in enumerate(question.targets):
+        states = case.rollout(coefficients, sample)
         # Gradients add up, so each loss may be taken back by itself.
         for step in question.loss_steps:
             until = states[: step + 1]
             losses[sample] += oracle.loss(until[-1], target, channels)
-            gradients += oracle.coefficient_gradients(
-                case.netlist,
-                coefficients,
-                until,
-                oracle.loss_gradient(until[-1], target, channels),
-                case.grid.boundary,
-                mask,
-            )
+            upstream = oracle.loss_gradient(until[-1], target, channels)
+            gradients += case.gradients(coefficients, sample, until, upstream)
     return losses, gradients

@@ -18,7 +18,7 @@ TRIES = 8
 
 @kernel
 def sweep(net, spare, tried, work, target, gates):
-    """Try so many gates some times, from `target` down to the inputs; keep what is no larger.
+    """Try `gates` gates, from `target` down to the inputs; keep what is no larger.
 
     Returns the gate to go on with; none is left at an input.
     """

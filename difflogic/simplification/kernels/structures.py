@@ -10,7 +10,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 
 VIRTUAL = 24
-"""Gates that do not exist, drawn anew for each move: with them a move may add two gates."""
+"""Gates that do not exist, drawn for each move: with them a move may add two gates."""
 
 
 class Net(NamedTuple):

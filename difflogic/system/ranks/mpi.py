@@ -40,10 +40,6 @@ class MpiRanks(LinkedRanks):
         near.Free()
 
     def subgroup(self, size: int) -> Ranks | None:
-        """Return a group of the first `size` ranks; None if this rank is not among them.
-
-        All ranks have to call it. A group of one is ALONE.
-        """
         super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
@@ -53,19 +49,15 @@ class MpiRanks(LinkedRanks):
         return MpiRanks(self._mpi, group) if inside else None
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
-        """Send bytes to another rank."""
         _wait(self._world.Isend([data, self._mpi.BYTE], rank))
 
     def receive_bytes(self, data: Bytes, rank: int) -> None:
-        """Wait for bytes from another rank, and put them into `data`."""
         _wait(self._world.Irecv([data, self._mpi.BYTE], rank))
 
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
-        """Copy one rank's `data` to all ranks."""
         _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
 
     def gather_bytes(self, own: Bytes, every: Bytes) -> None:
-        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
         _wait(self._world.Iallgather([own, self._mpi.BYTE], [every, self._mpi.BYTE]))
 
     def leave(self) -> None:

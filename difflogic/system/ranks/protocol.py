@@ -124,13 +124,11 @@ class LinkedRanks(Ranks):
         """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send JSON values from rank 0 to all others, which `receive` them."""
         data = np.frombuffer(json.dumps(message).encode(), np.uint8).copy()
         self._announce(len(data))
         self.broadcast(data)
 
     def receive(self) -> dict[str, Any] | None:
-        """Return what rank 0 sends; None once it has finished."""
         length = self._announce()
         if length == END:
             return None
@@ -142,14 +140,9 @@ class LinkedRanks(Ranks):
         return message
 
     def broadcast(self, array: Array) -> None:
-        """Copy rank 0's `array` to all ranks, in place."""
         self.broadcast_bytes(_bytes(array), 0)
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
-        """Call `add` on each rank in turn; `sums` has then what the ranks before it added.
-
-        In the end, all ranks have the sums of the last one.
-        """
         last = self.size - 1
         if self.rank:
             self.receive_bytes(sums, self.rank - 1)
@@ -159,7 +152,6 @@ class LinkedRanks(Ranks):
         self.broadcast_bytes(sums, last)
 
     def all_gather(self, own: Array) -> Array:
-        """Return the arrays of all ranks, of equal shape and type, by rank: (size, *shape)."""
         every = np.empty((self.size, *own.shape), own.dtype)
         self.gather_bytes(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
         return every
@@ -178,22 +170,18 @@ class LinkedRanks(Ranks):
         self.others_wait = before
 
     def has_next_step(self) -> bool:
-        """Wait for rank 0; return whether it takes another step."""
         return self._announce() == STEP
 
     def finish(self) -> None:
-        """Tell the others, as rank 0, that no step or message follows."""
         self._announce(END)
 
     @contextmanager
     def lockstep(self) -> Iterator[None]:
-        """While entered, all ranks do the same work; an exception in one ends them all."""
         self.others_wait = True
         yield
         self.others_wait = False
 
     def barrier(self) -> None:
-        """Wait until rank 0 calls this, too."""
         self._announce()
 
     def _announce(self, what: int = END) -> int:

@@ -60,15 +60,12 @@ class ThreadRanks(LinkedRanks):
         return self
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
-        """Send bytes to another rank."""
         self._links.put(self.rank, rank, data)
 
     def receive_bytes(self, data: Bytes, rank: int) -> None:
-        """Wait for bytes from another rank, and put them into `data`."""
         data[:] = self._links.get(rank, self.rank)
 
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
-        """Copy one rank's `data` to all ranks."""
         if self.rank != rank:
             self.receive_bytes(data, rank)
             return
@@ -77,7 +74,6 @@ class ThreadRanks(LinkedRanks):
                 self.send_bytes(data, other)
 
     def gather_bytes(self, own: Bytes, every: Bytes) -> None:
-        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
         for other in range(self.size):
             if other != self.rank:
                 self.send_bytes(own, other)

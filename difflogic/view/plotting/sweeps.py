@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from difflogic.scale.sweeps.results import Row, VariantResult
-from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
 from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.canvas import Canvas, lay_out
 from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.model.automaton import Automaton
@@ -110,7 +110,7 @@ def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
     return [name for name, kind in zip(names, drawn["kinds"], strict=True) if kind not in "iov"]
 
 
-def _node(circuit: LogicCircuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
+def _node(circuit: Circuit, node: Node, places: dict[int, int]) -> tuple[str, int, int, int]:
     if node.family is Family.INPUT:
         neighbor, channel = divmod(node.row, circuit.channels)
         return "i", neighbor, circuit.labels[channel], 0

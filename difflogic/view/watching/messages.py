@@ -47,8 +47,8 @@ class Told:
         place = snapshot.epoch, snapshot.generation
         if model is not None and place != self._circuit:
             self._circuit = place
-            known = self._wiring is model.circuit
-            self._wiring = model.circuit
+            known = self._wiring is model.layers
+            self._wiring = model.layers
             yield "circuit", {"epoch": snapshot.epoch, **_circuit(model, known)}
         state = {
             "status": snapshot.status,

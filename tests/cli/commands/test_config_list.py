@@ -1,16 +1,9 @@
 """`dct config list`."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 from difflogic.config import load_config, shipped_configs
 
-Dct = Callable[..., Any]
 
-
-def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
+def test_the_table_has_every_experiment_and_picture(dct):
     result = dct("config", "list")
 
     assert result.exit_code == 0
@@ -36,7 +29,7 @@ def test_the_table_has_every_experiment_and_picture(dct: Dct) -> None:
     ]
 
 
-def test_json(dct: Dct) -> None:
+def test_json(dct):
     result = dct("config", "list", "--json")
 
     assert result.exit_code == 0

@@ -1,12 +1,9 @@
 """`dct export`: what it writes and where, and what it refuses."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,17 +12,16 @@ from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.loading import load
-from difflogic.model.automaton import Automaton
-from difflogic.simplification import EFFORTS, Effort, Simplification
+from difflogic.simplification import Simplification
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
-from tests.difflogic.logic.circuits import circuit_of
 
 OURS = ["json", "verilog", "blif", "aiger", "c", "python"]
 """Formats that can hold any circuit."""
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> str:
+def source(tmp_path):
     """A circuit with three gates, of which simplifying leaves none, and one of two channels."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
@@ -38,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("trained")
 
 
 @pytest.mark.thorough
-def test_text_goes_to_stdout_and_the_rest_to_stderr(dct: Any, source: str) -> None:
+def test_text_goes_to_stdout_and_the_rest_to_stderr(dct, source):
     result = dct("export", source, "--format", "verilog")
     assert result.exit_code == 0
     assert result.stdout.startswith("// little: the update")
@@ -51,24 +47,16 @@ def test_text_goes_to_stdout_and_the_rest_to_stderr(dct: Any, source: str) -> No
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_format_can_be_written(dct: Any, source: str, name: str) -> None:
-    file = Path(f"circuit{FORMATS[name].suffix}")
-    result = dct("export", source, "-f", name, "-o", str(file))
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert file.stat().st_size > 100
-    again = dct("export", source, "-f", name, "-o", str(file), "--force")
-    assert again.exit_code == 0
+def test_the_same_circuit_gives_the_same_bytes(dct, source, name):
+    files = [Path(f"{place}{FORMATS[name].suffix}") for place in ("first", "second")]
+    for file in files:
+        result = dct("export", source, "-f", name, "-o", str(file))
+        assert (result.exit_code, result.stdout) == (0, "")
+    assert files[0].stat().st_size > 100
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_the_same_circuit_gives_the_same_bytes(dct: Any, source: str) -> None:
-    for name in OURS:
-        files = [Path(f"{number}-{name}") for number in range(2)]
-        for file in files:
-            assert dct("export", source, "-f", name, "-o", str(file)).exit_code == 0
-        assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_files_suffix_chooses_the_format(dct: Any, source: str) -> None:
+def test_a_files_suffix_chooses_the_format(dct, source):
     result = dct("export", source, "-o", "x.json", "--unsimplified")
     assert "little as json: gates 3 · depth 3 · inputs 4 · channels 2" in result.stderr
     assert load(Path("x.json")).automaton.circuit.gates == 3
@@ -76,7 +64,7 @@ def test_a_files_suffix_chooses_the_format(dct: Any, source: str) -> None:
     assert load(Path("x.json")).automaton.circuit.labels == (0,)
 
 
-def test_json_says_what_was_written(dct: Any, source: str) -> None:
+def test_json_says_what_was_written(dct, source):
     result = dct("export", source, "-o", "x.aig", "--json", "--unsimplified")
     assert result.stderr == ""
     assert result.json == {
@@ -91,7 +79,7 @@ def test_json_says_what_was_written(dct: Any, source: str) -> None:
     }
 
 
-def test_the_list_names_every_format_and_needs_no_circuit(dct: Any) -> None:
+def test_the_list_names_every_format_and_needs_no_circuit(dct):
     result = dct("export", "--list")
     assert result.exit_code == 0
     rows = result.stdout.splitlines()[1:]
@@ -101,13 +89,13 @@ def test_the_list_names_every_format_and_needs_no_circuit(dct: Any) -> None:
         assert row.endswith(format.summary)
 
 
-def test_the_grid_of_verilog_can_be_chosen(dct: Any, source: str) -> None:
+def test_the_grid_of_verilog_can_be_chosen(dct, source):
     text = dct("export", source, "-f", "verilog", "--array", "3x65536").stdout
     assert "HEIGHT = 3," in text
     assert "WIDTH = 65536\n" in text
 
 
-def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
+def test_comparable_files_have_the_same_inputs(dct, source):
     """All inputs of both channels, but the next state of the one that stays."""
     for more in ([], ["--unsimplified"]):
         text = dct("export", source, "-f", "blif", "--comparable", *more).stdout
@@ -133,70 +121,60 @@ def test_comparable_files_have_the_same_inputs(dct: Any, source: str) -> None:
         (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
-    dct: Any, source: str, arguments: list[str], message: str
-) -> None:
+def test_what_cannot_be_meant_is_refused(dct, source, arguments, message):
     before = sorted(Path().iterdir())
-    result = dct("export", source, *arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: ")
-    assert message in result.stderr
+    told = dct("export", source, *arguments).refusal
+    assert told.startswith("error: ")
+    assert message in told
     assert sorted(Path().iterdir()) == before
 
 
-def test_an_earlier_file_stays_unless_it_may_go(dct: Any, source: str) -> None:
+def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     Path("x.v").write_text("mine")
-    result = dct("export", source, "-o", "x.v")
-    assert result.exit_code == 2
-    assert result.stderr == "error: x.v: exists already: give --force to overwrite it\n"
+    told = dct("export", source, "-o", "x.v").refusal
+    assert told == "error: x.v: exists already: give --force to overwrite it\n"
     assert Path("x.v").read_text() == "mine"
     assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
     assert Path("x.v").read_text().startswith("// little")
 
 
-def test_what_is_no_circuit_is_refused(dct: Any) -> None:
+def test_what_is_no_circuit_is_refused(dct):
     Path("x.json").write_text(json.dumps({"format": "other"}))
     for name in ("x.json", "missing"):
-        result = dct("export", name, "-o", "x.v")
-        assert result.exit_code == 2
-        assert name in result.stderr
+        assert name in dct("export", name, "-o", "x.v").refusal
         assert not Path("x.v").exists()
 
 
 class Stdout(io.TextIOWrapper):
-    def __init__(self, terminal: bool) -> None:
+    def __init__(self, terminal):
         super().__init__(io.BytesIO(), encoding="ascii")
         self.terminal = terminal
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return self.terminal
 
 
-def test_bytes_are_for_files_and_pipes(
-    dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_are_for_files_and_pipes(dct, source, monkeypatch):
     from difflogic.system.errors import ConfigError
 
     data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
     pipe = Stdout(terminal=False)
     monkeypatch.setattr(sys, "stdout", pipe)
     export._print(data)
-    assert pipe.buffer.getvalue() == data  # type: ignore[attr-defined]
+    assert pipe.buffer.getvalue() == data
     terminal = Stdout(terminal=True)
     monkeypatch.setattr(sys, "stdout", terminal)
     with pytest.raises(ConfigError, match="no terminal can show this binary format: use --output"):
         export._print(data)
-    assert terminal.buffer.getvalue() == b""  # type: ignore[attr-defined]
+    assert terminal.buffer.getvalue() == b""
     export._print(b"text\n")
-    assert terminal.buffer.getvalue() == b"text\n"  # type: ignore[attr-defined]
+    assert terminal.buffer.getvalue() == b"text\n"
 
 
-def test_a_simplified_circuit_that_is_not_equal_is_never_written(
-    dct: Any, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_simplified_circuit_that_is_not_equal_is_never_written(dct, source, monkeypatch):
     """The simplifier is made to give a circuit that inverts what the right one hands on."""
 
-    def simplify(whole: Automaton, *_: object) -> Simplification:
+    def simplify(whole, *_):
         return Simplification(whole.with_circuit(circuit_of([(12, 7, 7)], [9])), ())
 
     monkeypatch.setattr(simplification, "simplify", simplify)
@@ -206,16 +184,3 @@ def test_a_simplified_circuit_that_is_not_equal_is_never_written(
     assert "the simplified circuit could not be proved equal; use --unsimplified" in result.stderr
     assert not Path("x.v").exists()
     assert dct("export", source, "-o", "x.v", "--unsimplified").exit_code == 0
-
-
-def test_effort_is_handed_on(dct: Any, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    efforts = []
-
-    def simplify(whole: Automaton, effort: Effort, *_: object) -> Simplification:
-        efforts.append(effort)
-        return Simplification(whole, ())
-
-    monkeypatch.setattr(simplification, "simplify", simplify)
-    for arguments in ([], ["--effort", "low"]):
-        assert dct("export", source, "-f", "c", *arguments).exit_code == 0
-    assert efforts == [EFFORTS["normal"], EFFORTS["low"]]

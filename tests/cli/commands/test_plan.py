@@ -3,22 +3,21 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from cli.app import app
 from tests.difflogic.training.tiny import TINY
 
 OVERRIDES = [word for each in TINY for word in ("--set", each)]
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["plan", *arguments])
+@pytest.fixture
+def plan(dct):
+    return lambda *arguments: dct("plan", *arguments)
 
 
-def test_a_plan_says_what_and_why():
+def test_a_plan_says_what_and_why(plan):
     machine = ("--machine", "cores=2,l2=2MiB,nodes=2")
-    found = run("checkerboard", "--no-measure", "--set", "training.batch=2", *machine)
-    assert found.exit_code == 0, found.output
+    found = plan("checkerboard", "--no-measure", "--set", "training.batch=2", *machine)
+    assert found.exit_code == 0, found.stderr
     lines = found.stdout.splitlines()
     assert lines[0] == (
         "checkerboard · 16×16 cells, 20 automaton steps, batch 2 · another machine, 2 cores"
@@ -33,9 +32,9 @@ def test_a_plan_says_what_and_why():
     assert not found.stderr
 
 
-def test_a_measured_plan_tells_the_time_of_a_step():
-    found = run(*OVERRIDES, "--json", "--small")
-    assert found.exit_code == 0, found.output
+def test_a_measured_plan_tells_the_time_of_a_step(plan):
+    found = plan(*OVERRIDES, "--json", "--small")
+    assert found.exit_code == 0, found.stderr
     data = json.loads(found.stdout)
     assert data["plan"]["workers"] == 1
     assert data["expected_step_seconds"] == data["expected_step_seconds_alone"] > 0
@@ -43,19 +42,19 @@ def test_a_measured_plan_tells_the_time_of_a_step():
     assert set(data["reasons"]) >= {"lanes", "memory"}
 
 
-def test_a_plan_tells_whether_machines_pay():
-    found = run(*OVERRIDES, "--small", "--ranks", "2", "--set", "training.batch=4")
-    assert found.exit_code == 0, found.output
+def test_a_plan_tells_whether_machines_pay(plan):
+    found = plan(*OVERRIDES, "--small", "--ranks", "2", "--set", "training.batch=4")
+    assert found.exit_code == 0, found.stderr
     lines = {line.split("  ")[0]: line for line in found.stdout.splitlines()}
     assert "saved" in lines["machines"]
     assert "3 in sequence per step, 2 with 704 B of sums" in lines["messages"]
     assert lines["pays off"]
-    found = run(*OVERRIDES, "--small", "--ranks", "2", "--json")
+    found = plan(*OVERRIDES, "--small", "--ranks", "2", "--json")
     assert json.loads(found.stdout)["network"]["messages"] == 3
 
 
-def test_more_workers_than_tasks_are_warned_of():
-    found = run("game-of-life", "--no-measure", "--workers", "8", "--machine", "cores=8")
+def test_more_workers_than_tasks_are_warned_of(plan):
+    found = plan("game-of-life", "--no-measure", "--workers", "8", "--machine", "cores=8")
     assert found.exit_code == 0
     assert found.stderr == (
         "warning: 8 workers for 3 tasks: 5 of them have nothing to do but wait\n"
@@ -75,19 +74,16 @@ def test_more_workers_than_tasks_are_warned_of():
         (["nothing"], "nothing"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(arguments, message):
-    found = run(*arguments, "--no-measure")
-    assert found.exit_code == 2
-    assert message in found.stderr
-    assert "Traceback" not in found.output
+def test_what_cannot_be_planned_is_refused(plan, arguments, message):
+    assert message in plan(*arguments, "--no-measure").refusal
 
 
 @pytest.mark.thorough
-def test_a_simulation(tmp_path):
+def test_a_simulation(plan, tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "curves.svg"
-    found = run(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
-    assert found.exit_code == 0, found.output
+    found = plan(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
+    assert found.exit_code == 0, found.stderr
     lines = found.stdout.splitlines()
     head = next(index for index, line in enumerate(lines) if "samples" in line and "gates" in line)
     assert [line.split()[0] for line in lines[head + 1 : head + 5]] == ["1", "2", "3", "4"]
@@ -95,7 +91,7 @@ def test_a_simulation(tmp_path):
     assert "measured at best" in lines[-2]
     assert lines[-1].startswith("Beyond 2 workers this is a prediction")
     assert file.read_text().startswith("<?xml ")
-    again = run(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
+    again = plan(*OVERRIDES, "--small", "--simulate", "1-4", "--svg", str(file))
     assert again.exit_code == 2
 
 
@@ -109,7 +105,5 @@ def test_a_simulation(tmp_path):
         (["--svg", "x.svg"], "--svg needs --simulate"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(arguments, message):
-    found = run(*OVERRIDES, "--small", *arguments)
-    assert found.exit_code == 2, found.output
-    assert message in found.stderr
+def test_what_cannot_be_simulated_is_refused(plan, arguments, message):
+    assert message in plan(*OVERRIDES, "--small", *arguments).refusal

@@ -1,9 +1,6 @@
 """`dct plot`: of runs, models and sweeps, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,25 +8,10 @@ pytest.importorskip("matplotlib")
 
 
 @pytest.mark.thorough
-def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
-    changes = [part for change in tiny for part in ("--set", change)]
-    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
-    assert trained.exit_code == 0, trained.stderr
-    swept = dct(
-        "sweep",
-        "checkerboard",
-        *changes,
-        "--epochs",
-        "2",
-        "--seeds",
-        "0-1",
-        "--dir",
-        "sweep",
-        "--backend",
-        "sequential",
-        "--quiet",
-    )
-    assert swept.exit_code == 0, swept.stderr
+def test_a_run_a_model_and_a_sweep(dct, tiny, run):
+    changes = [f"--set={change}" for change in tiny]
+    options = ["--epochs=2", "--seeds=0-1", "--workers=1", "--dir=sweep", "--quiet"]
+    assert dct("sweep", "checkerboard", *changes, *options).exit_code == 0
     for source, file, head in (
         ("run", "run.svg", b"<?xml"),
         ("run/model.npz", "model.png", b"\x89PNG"),
@@ -42,7 +24,7 @@ def test_a_run_a_model_and_a_sweep(dct: Any, tiny: list[str]) -> None:
     assert dct("plot", "run", "-o", "run.svg").exit_code == 2, "it is there already"
 
 
-def test_what_is_refused(dct: Any) -> None:
+def test_what_is_refused(dct):
     circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.json")
     for arguments, said in (
         (("nowhere", "-o", "a.svg"), "nowhere"),

@@ -1,16 +1,13 @@
 """`dct render`: what it passes on, says and refuses; the pixels are tried elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
 CIRCUIT = str(Path(__file__).parents[3] / "docs" / "gallery" / "checkerboard.json")
 
 
-def test_an_animation(dct: Any) -> None:
+def test_an_animation(dct):
     result = dct(
         "render",
         CIRCUIT,
@@ -35,12 +32,12 @@ def test_an_animation(dct: Any) -> None:
     assert "saved a.gif: 5 frames" in result.stderr
 
 
-def test_a_strip_of_chosen_steps(dct: Any) -> None:
+def test_a_strip_of_chosen_steps(dct):
     result = dct("render", CIRCUIT, "-o", "a.png", "--at", "0,4-6", "--json")
     assert result.json["steps"] == [0, 4, 5, 6]
 
 
-def test_what_is_refused(dct: Any) -> None:
+def test_what_is_refused(dct):
     Path("there.gif").write_text("mine")
     for arguments, said in (
         (("-o", "a.mp4"), "must end in .gif"),

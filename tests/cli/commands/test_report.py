@@ -1,38 +1,14 @@
 """`dct report`: what it writes, from which sources, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 
 
-@pytest.fixture
-def run(dct: Any, tiny: list[str], tmp_path: Path) -> Path:
-    """A run that was trained for three epochs."""
-    changes = [part for change in tiny for part in ("--set", change)]
-    path = tmp_path / "run"
-    result = dct(
-        "train",
-        "checkerboard",
-        *changes,
-        "--seed",
-        "5",
-        "--epochs",
-        "3",
-        "--dir",
-        str(path),
-        "--quiet",
-    )
-    assert result.exit_code == 0, result.stderr
-    return path
-
-
 @pytest.mark.thorough
-def test_a_run_becomes_a_page(dct: Any, run: Path) -> None:
+def test_a_run_becomes_a_page(dct, run):
     result = dct("report", str(run), "-o", "run.html", "--effort", "low", "--json")
     assert result.exit_code == 0, result.stderr
     text = Path("run.html").read_text(encoding="utf-8")
@@ -48,7 +24,7 @@ def test_a_run_becomes_a_page(dct: Any, run: Path) -> None:
         assert said in text, said
 
 
-def test_a_model_has_no_curves_and_a_circuit_no_training(dct: Any, run: Path) -> None:
+def test_a_model_has_no_curves_and_a_circuit_no_training(dct, run):
     assert dct("report", str(run / "model.npz"), "-o", "m.html", "--without-tests").exit_code == 0
     text = Path("m.html").read_text(encoding="utf-8")
     assert "soft loss" not in text
@@ -59,7 +35,7 @@ def test_a_model_has_no_curves_and_a_circuit_no_training(dct: Any, run: Path) ->
     assert "24 gates" in text
 
 
-def test_a_run_that_goes_on_has_no_summary_yet(dct: Any, run: Path) -> None:
+def test_a_run_that_goes_on_has_no_summary_yet(dct, run):
     (run / "summary.json").unlink()
     rows = (run / "metrics.csv").read_text().splitlines(keepends=True)
     (run / "metrics.csv").write_text("".join(rows[:2]) + rows[2][:9])
@@ -68,14 +44,14 @@ def test_a_run_that_goes_on_has_no_summary_yet(dct: Any, run: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["epoch\n1,2\n", "\xff\xfe\n\xff\n", ""])
-def test_damaged_metrics_are_an_error_or_nothing(dct: Any, run: Path, damage: str) -> None:
+def test_damaged_metrics_are_an_error_or_nothing(dct, run, damage):
     (run / "metrics.csv").write_bytes(damage.encode("latin-1"))
     result = dct("report", str(run), "-o", "run.html", "--without-tests")
     assert (result.exit_code == 0) == (damage == "")
     assert damage == "" or "metrics.csv: is damaged" in result.stderr
 
 
-def test_what_is_refused(dct: Any) -> None:
+def test_what_is_refused(dct):
     circuit = str(GALLERY / "checkerboard.json")
     for arguments, said in (
         ((circuit, "-o", "report.pdf"), "must end in .html"),

@@ -1,36 +1,20 @@
 """`dct runs`."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Dct = Callable[..., Any]
-
 
 @pytest.mark.thorough
-def test_runs(dct: Dct, tiny: list[str]) -> None:
+def test_runs(dct, tiny):
     changes = [f"--set={change}" for change in tiny]
     for seed in ("7", "8"):
         done = dct("train-checkerboard", *changes, "--epochs=2", f"--seed={seed}", "--quiet")
         assert done.exit_code == 0
     lines = dct("runs").stdout.splitlines()
-    assert lines[0].split() == [
-        "run",
-        "begun",
-        "experiment",
-        "state",
-        "seed",
-        "epochs",
-        "exact",
-        "active",
-        "gates",
-        "seconds",
-    ]
+    head = "run begun experiment state seed epochs exact active gates seconds"
+    assert lines[0].split() == head.split()
     assert [line.split()[-5] for line in lines[1:]] == ["7", "8"]
     listed = dct("runs", "--json").json
     assert [run["seed"] for run in listed] == [7, 8]
@@ -40,14 +24,12 @@ def test_runs(dct: Dct, tiny: list[str]) -> None:
     assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
     assert len(dct("runs").stdout.splitlines()) == 4
     shutil.rmtree(copy)
-    last = dct("eval", "last", "--json").json
+    last = dct("eval", "last", "--json", "--test=gates").json
     assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
 
 
-def test_none(dct: Dct) -> None:
-    done = dct("runs")
-    assert done.exit_code == 2
-    assert "runs: no such directory" in done.stderr
+def test_none(dct):
+    assert "runs: no such directory" in dct("runs").refusal
     Path("runs").mkdir()
     assert "no runs yet" in dct("runs").stderr
     assert dct("runs", "--json").json == []

@@ -1,15 +1,11 @@
 """`dct simplify` and `dct verify circuit`: exit codes, what they show, and what they write."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.write_circuit import write_circuit
@@ -17,25 +13,22 @@ from difflogic.library.loading import load
 from difflogic.model.model import Model
 from difflogic.proof import equivalence
 from difflogic.simplification import EFFORTS, Effort, nets
-from difflogic.simplification.kernels.structures import Net
-from tests.difflogic.logic.circuits import automaton_of, circuit_of, same_next_states
-
-Dct = Callable[..., Any]
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 
 
-def save(circuit: LogicCircuit, path: Path, visible: tuple[int, ...] = (0,)) -> str:
+def save(circuit, path, visible=(0,)):
     path.write_text(write_circuit(automaton_of(circuit, visible)))
     return str(path)
 
 
 @pytest.fixture(autouse=True)
-def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+def brief(monkeypatch):
     """Let no search be long."""
     monkeypatch.setitem(EFFORTS, "normal", Effort(2, (4,), 1, 9, 5, 1))
 
 
 @pytest.fixture
-def clumsy(tmp_path: Path) -> str:
+def clumsy(tmp_path):
     """A circuit of eight gates that is a multiplexer, and a channel that nobody reads."""
     gates = [
         (Op.NOT_A, 0, 0),
@@ -51,48 +44,36 @@ def clumsy(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+def wrong_rule(monkeypatch):
     """Let the search hand out circuits whose first gate is inverted."""
     right = nets.to_circuit
 
-    def wrong(net: Net, labels: Sequence[int]) -> LogicCircuit:
+    def wrong(net, labels):
         found = right(net, labels)
         op = np.concatenate([15 - found.op[:1], found.op[1:]])
-        return LogicCircuit(op, found.a, found.b, found.outputs, found.labels)
+        return Circuit(op, found.a, found.b, found.outputs, found.labels)
 
     monkeypatch.setattr(nets, "to_circuit", wrong)
 
 
 class TestSimplify:
-    def test_shows_stages_and_proof(self, dct: Dct, clumsy: str) -> None:
-        result = dct("simplify", clumsy)
+    def test_shows_stages_and_proof_and_saves(self, dct, clumsy):
+        result = dct("simplify", clumsy, "-o", "small.json")
         assert result.exit_code == 0
         lines = result.stdout.splitlines()
-        assert lines[0].split() == [
-            "stage",
-            "gates",
-            "active",
-            "depth",
-            "channels",
-            "and",
-            "xor",
-            "other",
-        ]
+        head = "stage gates active depth channels and xor other"
+        assert lines[0].split() == head.split()
         assert lines[1].split()[2:] == ["8", "7", "6", "2", "4", "2", "2"]
         last = next(line for line in lines if line.startswith("channels dropped"))
         assert last.split()[-7:-3] == ["3", "3", "2", "1"]
         assert any(line.startswith("proved equal: 1 next state") for line in lines)
-
-    def test_saves_what_it_proved(self, dct: Dct, clumsy: str) -> None:
-        result = dct("simplify", clumsy, "-o", "small.json")
-        assert result.exit_code == 0
         assert "saved small.json" in result.stderr
         small, before = load(Path("small.json")).automaton, load(Path(clumsy)).automaton
         assert small.circuit.gates == 3
         assert same_next_states(before.circuit, small.circuit)
-        assert small.with_circuit(before.circuit).visible == before.visible
+        assert small.visible == before.visible
 
-    def test_json(self, dct: Dct, clumsy: str) -> None:
+    def test_json(self, dct, clumsy):
         found = dct("simplify", clumsy, "--json", "-o", "small.json", "--effort", "low").json
         stages = found["stages"]
         assert [stages[0]["gates"], stages[0]["name"]] == [8, "as trained"]
@@ -103,7 +84,7 @@ class TestSimplify:
         assert found["output"] == "small.json"
         assert found["compared"] is None
 
-    def test_a_model(self, dct: Dct, tiny: list[str]) -> None:
+    def test_a_model(self, dct, tiny):
         model = Model.create(load_config("checkerboard-small", tiny))
         model.logits[:] = np.random.default_rng(4).normal(size=model.logits.shape)
         model.save(Path("model.npz"))
@@ -111,29 +92,26 @@ class TestSimplify:
         assert found["proof"]["verdict"] == "equal"
         assert found["stages"][0]["gates"] == len(model.netlist.a)
 
-    def test_never_overwrites_unasked(self, dct: Dct, clumsy: str) -> None:
+    def test_never_overwrites_unasked(self, dct, clumsy):
         Path("kept.json").write_text("mine")
-        result = dct("simplify", clumsy, "-o", "kept.json")
-        assert result.exit_code == 2
-        assert "kept.json: exists already" in result.stderr
+        assert "kept.json: exists already" in dct("simplify", clumsy, "-o", "kept.json").refusal
         assert Path("kept.json").read_text() == "mine"
         assert dct("simplify", clumsy, "-o", "kept.json", "--force").exit_code == 0
         assert load(Path("kept.json")).automaton.circuit.gates == 3
 
     @pytest.mark.parametrize(
-        ("place", "message"),
-        [(".", "is a directory: name a file"), ("no/such/small.json", "create the directory")],
+        ("options", "message"),
+        [
+            (["-o", "."], "is a directory: name a file"),
+            (["-o", "no/such/small.json"], "create the directory"),
+            (["--effort", "most"], "most"),
+            (["--time-limit", "0"], "--time-limit"),
+        ],
     )
-    def test_places_that_cannot_be_written(
-        self, dct: Dct, clumsy: str, place: str, message: str
-    ) -> None:
-        result = dct("simplify", clumsy, "-o", place)
-        assert result.exit_code == 2
-        assert message in result.stderr
+    def test_what_cannot_be(self, dct, clumsy, options, message):
+        assert message in dct("simplify", clumsy, *options).refusal
 
-    def test_a_wrong_rule_is_caught_and_nothing_written(
-        self, dct: Dct, clumsy: str, wrong_rule: None
-    ) -> None:
+    def test_a_wrong_rule_is_caught_and_nothing_written(self, dct, clumsy, wrong_rule):
         result = dct("simplify", clumsy, "-o", "small.json")
         assert result.exit_code == 1
         assert "NOT EQUAL" in result.stdout
@@ -144,7 +122,7 @@ class TestSimplify:
         assert found.exit_code == 1
         assert found.json["output"] is None
 
-    def test_out_of_time(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_out_of_time(self, dct, clumsy, monkeypatch):
         # Time that passes before the first output is compared.
         clock = iter(range(0, 10**6, 100))
         monkeypatch.setattr(equivalence.time, "monotonic", lambda: next(clock))
@@ -153,16 +131,13 @@ class TestSimplify:
         assert "UNKNOWN: 1 of 1 next state undecided" in result.stdout
         assert not Path("small.json").exists()
 
-    def test_without_the_program_to_compare_with(
-        self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_without_the_program_to_compare_with(self, dct, clumsy, monkeypatch):
         monkeypatch.setenv("PATH", "")
-        result = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json")
-        assert result.exit_code == 2
-        assert "ABC is not installed" in result.stderr
+        told = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json").refusal
+        assert "ABC is not installed" in told
         assert not Path("small.json").exists()
 
-    def test_compared(self, dct: Dct, clumsy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_compared(self, dct, clumsy, monkeypatch):
         from difflogic.simplification import berkeley_abc
 
         monkeypatch.setattr(berkeley_abc, "find_abc", lambda: "abc")
@@ -172,28 +147,22 @@ class TestSimplify:
         assert "by abc, 0.0 s" in result.stdout
         assert "abc's circuit: equal, by the same proof" in result.stdout
 
-    @pytest.mark.parametrize("options", [["--effort", "most"], ["--time-limit", "0"]])
-    def test_bad_options(self, dct: Dct, clumsy: str, options: list[str]) -> None:
-        assert dct("simplify", clumsy, *options).exit_code == 2
-
-    def test_no_circuit(self, dct: Dct) -> None:
-        result = dct("simplify", "missing.json")
-        assert result.exit_code == 2
-        assert "missing.json" in result.stderr
+    def test_no_circuit(self, dct):
+        assert "missing.json" in dct("simplify", "missing.json").refusal
 
 
 class TestVerify:
-    def test_simplified(self, dct: Dct, clumsy: str) -> None:
+    def test_simplified(self, dct, clumsy):
         result = dct("verify", "circuit", clumsy)
         assert result.exit_code == 0
         sizes = next(line for line in result.stdout.splitlines() if line.startswith("its simpl"))
         assert sizes.split()[-3:] == ["3", "2", "1"]
         assert "proved equal: 1 next state of up to 4 inputs" in result.stdout
 
-    def test_a_wrong_rule(self, dct: Dct, clumsy: str, wrong_rule: None) -> None:
+    def test_a_wrong_rule(self, dct, clumsy, wrong_rule):
         assert dct("verify", "circuit", clumsy).exit_code == 1
 
-    def test_two_files(self, dct: Dct, tmp_path: Path) -> None:
+    def test_two_files(self, dct, tmp_path):
         one = save(circuit_of([(Op.XOR, 0, 1)], [18, 0], (0, 4)), tmp_path / "one.json")
         same = save(
             circuit_of([(Op.XNOR, 1, 0), (Op.NOT_A, 18, 0)], [1, 19], (4, 0)),
@@ -217,7 +186,7 @@ class TestVerify:
             "inputs": {"NW0": 1, "NW4": 1},
         }
 
-    def test_another_visible_channel_is_another_automaton(self, dct: Dct, tmp_path: Path) -> None:
+    def test_another_visible_channel_is_another_automaton(self, dct, tmp_path):
         one = save(circuit_of([], [0, 1]), tmp_path / "one.json")
         other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
         result = dct("verify", "circuit", one, "--against", other)
@@ -225,9 +194,8 @@ class TestVerify:
         assert "NOT THE SAME AUTOMATON: visible channels [0], and [1]" in result.stdout
         assert dct("verify", "circuit", one, "--against", other, "--json").json["equal"] is False
 
-    def test_a_visible_channel_is_missing(self, dct: Dct, tmp_path: Path) -> None:
+    def test_a_visible_channel_is_missing(self, dct, tmp_path):
         one = save(circuit_of([], [0]), tmp_path / "one.json")
         other = save(circuit_of([], [0], (1,)), tmp_path / "other.json", (1,))
-        result = dct("verify", "circuit", one, "--against", other)
-        assert result.exit_code == 2
-        assert "visible channel 0 is missing" in result.stderr
+        told = dct("verify", "circuit", one, "--against", other).refusal
+        assert "visible channel 0 is missing" in told

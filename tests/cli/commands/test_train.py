@@ -1,216 +1,183 @@
-"""`dct train…` inside this process: what it shows, writes, survives and refuses."""
-
-from __future__ import annotations
+"""`dct train…`: what it shows, writes, survives and refuses."""
 
 import csv
 import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.metrics import COLUMNS
+from difflogic.training.metrics import COLUMNS, PHASES
 from difflogic.training.run_directory import RunDirectory
 
-Dct = Callable[..., Any]
-
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-def files(directory: Path) -> set[str]:
+def files(directory):
     """Return the names of what lies there, less the checkpoints."""
-    return {path.name for path in directory.iterdir() if path.suffix != ".npz" or is_model(path)}
+    return {path.name for path in directory.iterdir() if not path.match("checkpoint-*.npz")}
 
 
-def is_model(path: Path) -> bool:
-    return path.name == "model.npz"
-
-
-def checkpoint_epochs(run: Path) -> list[int]:
+def checkpoint_epochs(run):
     names = [path.stem.removeprefix("checkpoint-") for path in run.glob("checkpoint-*.npz")]
     return sorted(map(int, names))
 
 
-def only_run() -> Path:
+def read_metrics(run):
+    with (run / "metrics.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def only_run():
     (path,) = Path("runs").iterdir()
     return path
 
 
 @pytest.fixture
-def train_tiny(dct: Dct, tiny: list[str]) -> Dct:
+def train_tiny(dct, tiny):
     """Run `dct train-checkerboard --small` with next to nothing to train."""
 
-    def run(*arguments: str) -> Any:
+    def run(*arguments):
         return dct("train-checkerboard", "--small", *(f"--set={x}" for x in tiny), *arguments)
 
     return run
+
+
+def interrupt_at(epoch):
+    """Return what sends Ctrl-C before the step of that epoch."""
+    return staticmethod(lambda now: os.kill(os.getpid(), signal.SIGINT) if now == epoch else None)
 
 
 @pytest.mark.usefixtures("staged")
 class TestRun:
     """A run that goes well."""
 
-    @pytest.mark.thorough
-    def test_leaves_a_run_directory_of_its_own(self, train_tiny: Dct) -> None:
-        for _ in range(2):
-            assert train_tiny("--epochs", "3").exit_code == 0
-        runs = list(Path("runs").iterdir())
-        assert len(runs) == 2
-        for run in runs:
-            assert "checkerboard-small" in run.name
-            assert files(run) == FILES
+    def test_leaves_everything(self, train_tiny):
+        summary = train_tiny("--epochs=3", "--json", "--seed=8", "--workers=2").json
+        run = only_run()
+        assert "checkerboard-small" in run.name
+        assert files(run) == FILES
+        assert summary.pop("run_directory") == str(run)
+        assert summary == json.loads((run / "summary.json").read_text())
+        assert (summary["seed"], summary["workers"], summary["interrupted"]) == (8, 2, False)
+        assert summary["epochs"] == summary["epochs_requested"] == 3
+        assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
+        assert summary["cpu"]["name"]
+        assert summary["scores"]["held_out"]["starts"] == 64
+        assert summary["scores"]["best_epoch"] in (1, 2, 3)
+        assert summary["seconds"]["compilation"] > 0
+        assert set(summary["seconds"]["phases"]) == set(PHASES)
 
-    def test_writes_exactly_where_it_is_told(self, train_tiny: Dct) -> None:
-        result = train_tiny("--epochs", "3", "--dir", "a/b")
-        assert result.exit_code == 0
+        rows = read_metrics(run)
+        assert tuple(rows[0]) == COLUMNS
+        assert [row["epoch"] for row in rows] == ["1", "2", "3"]
+        for phase in ("sample", "forward", "backward", "optimizer", "hard", "other"):
+            assert 0 < float(rows[2][f"{phase}_seconds"]) < 1
+        for loss in ("soft_loss", "hard_loss"):
+            assert float(rows[2][loss]) == summary["scores"][loss]
+        assert Model.load(run / "model.npz").config.training.seed == 8
+
+    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny, staged):
+        staged.cold = True
+        shown = train_tiny("--epochs=3", "--dir=a/b")
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()
-        assert "a/b" in result.stdout
+        assert "hard evaluation" in shown.stdout
+        assert "held out" in shown.stdout
+        assert "\nnext " in shown.stdout
+        assert "a/b" in shown.stdout
+        assert "epochs/s" not in shown.stdout
+        assert "epoch 3/3" in shown.stderr
+        assert "epochs/s" in shown.stderr
+        assert "compiling the kernels for float32, once" in shown.stderr
+        assert "\x1b" not in shown.stdout + shown.stderr
+        quiet = train_tiny("--epochs=3", "--quiet")
+        assert quiet.stderr == ""
+        assert "phase" not in quiet.stdout
+        assert "next " in quiet.stdout
 
-    @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-    def test_warns_of_workers_that_have_nothing_to_do(
-        self, train_tiny: Dct, quiet: tuple[str, ...]
-    ) -> None:
-        few = train_tiny("--epochs", "1", "--workers", "1", *quiet)
+    def test_warns_of_workers_that_have_nothing_to_do(self, train_tiny):
+        few = train_tiny("--epochs=1", "--workers=1")
         assert "warning" not in few.stderr
-        many = train_tiny("--epochs", "1", "--workers", "99", *quiet)
+        assert "compil" not in few.stderr
+        many = train_tiny("--epochs=1", "--workers=99", "--quiet")
         assert many.exit_code == 0
         assert "warning: 99 workers on " in many.stderr
         assert "nothing to do but wait" in many.stderr
 
-    def test_flags_go_before_set_and_set_before_the_file(
-        self, train_tiny: Dct, tiny: list[str]
-    ) -> None:
+    def test_flags_go_before_set_and_set_before_the_file(self, train_tiny, tiny):
         options = ["--set", "training.epochs=9", "--set", "training.batch=3", "--epochs", "2"]
         result = train_tiny(*options, "--seed", "5", "--workers", "3")
         assert result.exit_code == 0
         written = tomllib.loads((only_run() / "config.toml").read_text())
-        expected = load_config(
-            "checkerboard-small",
-            [
-                *tiny,
-                "training.epochs=2",
-                "training.batch=3",
-                "training.seed=5",
-                "parallel.workers=3",
-            ],
-        )
+        given = ["epochs=2", "batch=3", "seed=5"]
+        settings = [*tiny, *(f"training.{each}" for each in given), "parallel.workers=3"]
         # Nothing was published about a grid of another size.
-        assert written == expected.to_dict() | {"published": {}}
+        expected = load_config("checkerboard-small", settings).to_dict()
+        assert written == expected | {"published": {}}
 
-    def test_its_config_runs_it_again(self, dct: Dct, train_tiny: Dct) -> None:
+    def test_its_config_runs_it_again(self, dct, train_tiny):
         train_tiny("--epochs", "2", "--dir", "first")
         result = dct("train-checkerboard", "first/config.toml", "--dir", "second")
         assert result.exit_code == 0
         first, second = (load_config(Path(run, "config.toml")) for run in ("first", "second"))
         assert first == second
 
-    def test_metrics_have_a_row_per_epoch(self, train_tiny: Dct) -> None:
-        train_tiny("--epochs", "4")
-        with (only_run() / "metrics.csv").open(newline="") as file:
-            header, *rows = csv.reader(file)
-        assert tuple(header) == COLUMNS
-        assert [row[0] for row in rows] == ["1", "2", "3", "4"]
-        seconds = dict(zip(header, rows[2], strict=True))
-        for phase in ("sample", "forward", "backward", "optimizer", "hard", "other"):
-            assert 0 < float(seconds[f"{phase}_seconds"]) < 1
+    def test_a_long_run_is_saved_on_the_way(self, train_tiny, staged):
+        lengths = []
 
-    def test_the_model_can_be_loaded(self, train_tiny: Dct) -> None:
-        train_tiny("--epochs", "1", "--seed", "4")
-        assert Model.load(only_run() / "model.npz").config.training.seed == 4
+        def look(epoch):
+            if epoch:
+                assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
+                assert epoch in checkpoint_epochs(only_run())
+                lengths.append(len(read_metrics(only_run())))
 
-    def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny: Dct) -> None:
-        result = train_tiny("--epochs", "3")
-        assert "phase" in result.stdout
-        assert "next " in result.stdout
-        assert "epoch" in result.stderr
-        assert "epochs/s" in result.stderr
-        assert "epochs/s" not in result.stdout
-
-    def test_quiet_shows_no_progress(self, train_tiny: Dct) -> None:
-        result = train_tiny("--epochs", "3", "--quiet")
-        assert result.stderr == ""
-        assert "phase" not in result.stdout
-        assert "next " in result.stdout
-
-    def test_json_prints_the_summary_alone(self, train_tiny: Dct) -> None:
-        result = train_tiny("--epochs", "3", "--json", "--seed", "8", "--workers", "2")
-        summary = result.json
-        assert summary["run_directory"] == str(only_run())
-        assert summary["seed"] == 8
-        assert summary["epochs"] == summary["epochs_requested"] == 3
-        assert summary["interrupted"] is False
-        assert summary["workers"] == 2
-        assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
-        assert summary["cpu"]["name"]
-        assert summary["scores"]["held_out"]["starts"] == 64
-        assert summary["scores"]["best_epoch"] in (1, 2, 3)
-        assert summary["seconds"]["compilation"] > 0
-        assert summary["seconds"]["phases"]["forward"] > 0
-
-    def test_a_warm_start_does_not_speak_of_compiling(self, train_tiny: Dct) -> None:
-        assert "compil" not in train_tiny("--epochs", "1").stderr
-
-
-def test_a_cold_start_announces_that_it_compiles(train_tiny: Dct, staged: Any) -> None:
-    staged.cold = True
-    result = train_tiny("--epochs", "1")
-    assert "compiling the kernels for float32, once" in result.stderr
-    assert "compil" not in train_tiny("--epochs", "1", "--quiet").stderr
+        staged.before_step = staticmethod(look)
+        assert train_tiny("--epochs", "4", "--set", "checkpoint.every_epochs=1").exit_code == 0
+        assert lengths == [1, 2, 3]
 
 
 class TestInterruption:
     """Ctrl-C."""
 
-    def test_finishes_the_step_saves_and_exits_130(self, train_tiny: Dct, staged: Any) -> None:
-        staged.before_step = staticmethod(
-            lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
-        )
+    def test_finishes_the_step_saves_and_exits_130(self, train_tiny, staged):
+        staged.before_step = interrupt_at(4)
         result = train_tiny("--epochs", "100")
-
         assert result.exit_code == 130
         assert "interrupted after epoch 5 of 100" in result.stderr
         assert str(only_run()) in result.stderr
         assert files(only_run()) == FILES
-        assert len((only_run() / "metrics.csv").read_text().splitlines()) == 6
+        assert len(read_metrics(only_run())) == 5
         assert f"dct train --resume {only_run()}\n" in result.stdout
         assert checkpoint_epochs(only_run()) == [0, 5]
 
-    def test_json_tells_of_it(self, train_tiny: Dct, staged: Any) -> None:
-        staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
-        result = train_tiny("--epochs", "100", "--json")
-        assert result.exit_code == 130
-        assert result.json["interrupted"] is True
-        assert result.json["epochs"] == 1
-
-    def test_a_second_one_while_saving_changes_nothing(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        staged.before_step = staticmethod(lambda epoch: os.kill(os.getpid(), signal.SIGINT))
+    def test_a_second_one_while_saving_changes_nothing(self, train_tiny, staged, monkeypatch):
+        staged.before_step = interrupt_at(0)
         save = Model.save
 
-        def slow_save(self: Model, path: Path) -> None:
+        def slow_save(self, path):
             os.kill(os.getpid(), signal.SIGINT)
             save(self, path)
             os.kill(os.getpid(), signal.SIGINT)
 
         monkeypatch.setattr(Model, "save", slow_save)
-        assert train_tiny("--epochs", "100").exit_code == 130
+        result = train_tiny("--epochs", "100", "--json")
+        assert result.exit_code == 130
+        assert (result.json["interrupted"], result.json["epochs"]) == (True, 1)
         assert files(only_run()) == FILES
         assert Model.load(only_run() / "model.npz")
 
-    def test_while_compiling_it_stops_at_once(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def warm_up(self: Any, meanwhile: bool = False) -> float:
+    def test_while_compiling_it_stops_at_once(self, train_tiny, staged, monkeypatch):
+        def warm_up(self, meanwhile=False):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(staged, "warm_up", warm_up)
@@ -219,13 +186,37 @@ class TestInterruption:
         assert "interrupted" in result.stderr
         assert not list(Path("runs").iterdir())
 
+    @pytest.mark.thorough
+    @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+    def test_of_a_process(self, tmp_path, tiny):
+        options = [*(f"--set={x}" for x in tiny), "--epochs=1000000", "--dir=run"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cli", "train-checkerboard", *options],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not process.stderr.readline().startswith("epoch"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=180)
+        assert process.returncode == 130, err
+        assert "interrupted after epoch" in err
+        assert "Traceback" not in err
+        assert "dct train --resume run\n" in out
+        run = tmp_path / "run"
+        assert len(read_metrics(run)) == json.loads((run / "summary.json").read_text())["epochs"]
+        assert Model.load(run / "model.npz")
+        assert files(run) == FILES
+
 
 class TestFailure:
     """A run that cannot go on."""
 
-    def test_a_loss_that_is_not_finite_keeps_the_history(
-        self, train_tiny: Dct, staged: Any
-    ) -> None:
+    def test_a_loss_that_is_not_finite_keeps_the_history(self, train_tiny, staged):
         staged.fails_at = 3
         result = train_tiny("--epochs", "100")
         assert result.exit_code == 1
@@ -235,19 +226,17 @@ class TestFailure:
         assert "Traceback" not in result.stderr
         assert files(only_run()) == {"config.toml", "metrics.csv"}
         assert checkpoint_epochs(only_run()) == [0]
-        assert len((only_run() / "metrics.csv").read_text().splitlines()) == 4
+        assert len(read_metrics(only_run())) == 3
 
-    def test_in_the_first_step_it_leaves_nothing(self, train_tiny: Dct, staged: Any) -> None:
+    def test_in_the_first_step_it_leaves_nothing(self, train_tiny, staged):
         staged.fails_at = 0
         assert train_tiny().exit_code == 1
         assert not list(Path("runs").iterdir())
 
-    def test_a_file_that_cannot_be_written_stops_the_run(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_file_that_cannot_be_written_stops_the_run(self, train_tiny, staged, monkeypatch):
         write, models = RunDirectory.write_model, []
 
-        def full_at_second(self: RunDirectory, model: Model) -> Path:
+        def full_at_second(self, model):
             models.append(model)
             if len(models) == 2:
                 raise RunDirectoryError("model.npz: cannot be written: no space left")
@@ -265,70 +254,54 @@ class TestFailure:
         assert checkpoint_epochs(only_run()) == [2, 4]
 
     def test_what_cannot_be_saved_at_all_is_told_before_the_first_epoch(
-        self, train_tiny: Dct, staged: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def full(*arguments: Any) -> Path:
+        self, train_tiny, staged, monkeypatch
+    ):
+        def full(*arguments):
             raise RunDirectoryError("metrics.csv: cannot be written: no space left")
 
-        def refuse(epoch: int) -> None:
-            raise AssertionError("it went on")
-
         monkeypatch.setattr(RunDirectory, "write_metrics", full)
-        staged.before_step = staticmethod(refuse)
+        staged.before_step = staticmethod(lambda epoch: pytest.fail("it went on"))
         result = train_tiny()
         assert result.exit_code == 1
         assert "nothing is saved" in result.stderr
         assert not list(Path("runs").iterdir())
 
 
-@pytest.mark.usefixtures("staged")
 class TestRefusal:
     """What is found out before anything is compiled."""
 
     @pytest.fixture(autouse=True)
-    def _never_train(self, staged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(self: Any, config: Any) -> None:
-            raise AssertionError("the trainer was made")
-
-        monkeypatch.setattr(staged, "__init__", refuse)
+    def _never_train(self, staged, monkeypatch):
+        monkeypatch.setattr(staged, "__init__", lambda *_: pytest.fail("the trainer was made"))
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
             (["--set", "training.epoch=3"], 'did you mean "epochs"?'),
+            (["--set", "training.learning_rate=nan"], "learning_rate"),
             (["--set", "update.gates=[4,8]"], "2"),
             (["checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
             (["--show", "0,2"], "--show 0,2: no channel 2"),
             (["--show", "red"], '--show "red": must be numbers'),
-            (["--show", ""], '--show "": must be numbers'),
         ],
     )
-    def test_of_a_bad_config(self, train_tiny: Dct, arguments: list[str], message: str) -> None:
-        result = train_tiny(*arguments)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: ")
-        assert message in result.stderr
+    def test_of_a_bad_config(self, train_tiny, arguments, message):
+        told = train_tiny(*arguments).refusal
+        assert told.startswith("error: ")
+        assert message in told
         assert not Path("runs").exists()
 
-    def test_of_a_directory_that_holds_something(self, train_tiny: Dct) -> None:
+    def test_of_a_place_that_holds_something(self, train_tiny):
         Path("mine").mkdir()
         Path("mine/thesis.txt").write_text("all my work")
-        result = train_tiny("--dir", "mine")
-        assert result.exit_code == 2
-        assert "mine" in result.stderr
+        for place in ("mine", "mine/thesis.txt", "mine/thesis.txt/run"):
+            assert "mine" in train_tiny("--dir", place).refusal
         assert files(Path("mine")) == {"thesis.txt"}
+        assert Path("mine/thesis.txt").read_text() == "all my work"
 
-    def test_of_a_file_as_directory(self, train_tiny: Dct) -> None:
-        Path("mine").write_text("all my work")
-        assert train_tiny("--dir", "mine").exit_code == 2
-        assert train_tiny("--dir", "mine/run").exit_code == 2
-        assert Path("mine").read_text() == "all my work"
-
-    def test_of_a_directory_that_cannot_be_written(
-        self, train_tiny: Dct, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(self: RunDirectory, config: Any, plan: str) -> None:
+    def test_of_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
+        def refuse(self, config, plan):
             raise RunDirectoryError("mine: cannot be written")
 
         monkeypatch.setattr(RunDirectory, "write_config", refuse)
@@ -339,59 +312,45 @@ class TestRefusal:
         assert not Path("new").exists()
 
 
-def test_a_long_run_is_saved_on_the_way(train_tiny: Dct, staged: Any) -> None:
-    lengths = []
-
-    def look(epoch: int) -> None:
-        if epoch:
-            assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz", ".lock"}
-            assert epoch in checkpoint_epochs(only_run())
-            lengths.append(len((only_run() / "metrics.csv").read_text().splitlines()) - 1)
-
-    staged.before_step = staticmethod(look)
-    assert train_tiny("--epochs", "4", "--set", "checkpoint.every_epochs=1").exit_code == 0
-    assert lengths == [1, 2, 3]
-
-
 @pytest.mark.usefixtures("staged")
 class TestResume:
     """`--resume`, on every command."""
 
     @pytest.fixture
-    def stopped(self, train_tiny: Dct, staged: Any) -> Path:
+    def stopped(self, train_tiny, staged):
         """A run of 9 epochs that was stopped after 5."""
-        staged.before_step = staticmethod(
-            lambda epoch: os.kill(os.getpid(), signal.SIGINT) if epoch == 4 else None
-        )
+        staged.before_step = interrupt_at(4)
         assert train_tiny("--epochs", "9", "--seed", "3").exit_code == 130
         staged.before_step = staticmethod(lambda epoch: None)
         return only_run()
 
-    @pytest.mark.thorough
     @pytest.mark.parametrize(
-        "command", [["train"], ["train-checkerboard"], ["train", "--seed=3", "--epochs=9"]]
+        ("command", "name"),
+        [
+            (["train"], "last"),
+            (["train-checkerboard"], None),
+            (["train", "--seed=3", "--epochs=9"], "last"),
+        ],
     )
-    @pytest.mark.parametrize("name", ["last", None])
-    def test_goes_on(self, dct: Dct, stopped: Path, command: list[str], name: str | None) -> None:
+    def test_goes_on(self, dct, stopped, command, name):
         result = dct(*command, "--resume", name or str(stopped), "--json")
         assert result.exit_code == 0, result.stderr
         assert "resumed at epoch 5 of 9" in result.stderr
         assert result.json["run_directory"] == str(stopped)
         assert (result.json["epochs"], result.json["resumed"]) == (9, 1)
-        assert len((stopped / "metrics.csv").read_text().splitlines()) == 10
+        assert len(read_metrics(stopped)) == 9
 
     @pytest.mark.thorough
-    def test_a_configuration_that_is_named_must_be_the_run_s(
-        self, dct: Dct, stopped: Path, tiny: list[str]
-    ) -> None:
-        result = dct("train", "checkerboard", "--resume", "last")
-        assert result.exit_code == 2
-        assert "update.gates: [8, 4, 2] → [256, " in result.stderr
-        assert "training.epochs" not in result.stderr
+    def test_a_configuration_that_is_named_must_be_the_run_s(self, dct, stopped, tiny):
+        told = dct("train", "checkerboard", "--resume", "last").refusal
+        assert "update.gates: [8, 4, 2] → [256, " in told
+        assert "training.epochs" not in told
+        told = dct("train-gol", "--resume", "last").refusal
+        assert 'checkerboard-small is of kind "checkerboard"' in told
         same = [*(f"--set={override}" for override in tiny), "--seed=3"]
         assert dct("train", "checkerboard-small", "--resume", "last", *same).exit_code == 0
 
-    def test_a_finished_run_is_shown_again_or_extended(self, dct: Dct, stopped: Path) -> None:
+    def test_a_finished_run_is_shown_again_or_extended(self, dct, stopped):
         dct("train", "--resume", "last")
         again = dct("train", "--resume", "last", "--json")
         assert again.exit_code == 0
@@ -401,9 +360,8 @@ class TestResume:
         assert longer.exit_code == 0
         assert (longer.json["epochs"], longer.json["resumed"]) == (12, 2)
         assert load_config(stopped / "config.toml").training.epochs == 12
-        shorter = dct("train", "--resume", "last", "--epochs", "10")
-        assert shorter.exit_code == 2
-        assert "is a run of 12 epochs, and 10 are fewer" in shorter.stderr
+        told = dct("train", "--resume", "last", "--epochs", "10").refusal
+        assert "is a run of 12 epochs, and 10 are fewer" in told
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -414,18 +372,12 @@ class TestResume:
             (["--resume", "runs"], "runs: holds no run, as it has no config.toml"),
         ],
     )
-    def test_refuses(self, dct: Dct, stopped: Path, arguments: list[str], message: str) -> None:
-        result = dct("train", *arguments)
-        assert result.exit_code == 2
-        assert message in result.stderr
+    def test_refuses(self, dct, stopped, arguments, message):
+        assert message in dct("train", *arguments).refusal
 
     @pytest.mark.thorough
-    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct: Dct) -> None:
-        tiny = [
-            "--set=perception.kernels=2",
-            "--set=update.gates=[4,2,1]",
-            "--set=training.batch=2",
-        ]
+    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct):
+        tiny = [f"--set={x}" for x in ("perception.kernels=2", "update.gates=[4,2,1]")]
         begun = ["train-gol", "--rule=B36/S23", "--set=update.wiring=random", *tiny, "--json"]
         assert dct(*begun, "--epochs=2").exit_code == 0
         again = dct(*begun, "--resume=last", "--epochs=3")
@@ -436,17 +388,10 @@ class TestResume:
         assert "task.rule: 'B36/S23' → 'B3/S23'" in other.stderr
         assert other.stderr.count("→") == 1
 
-    def test_another_task_is_refused(self, dct: Dct, stopped: Path) -> None:
-        result = dct("train-gol", "--resume", "last")
-        assert result.exit_code == 2
-        assert 'checkerboard-small is of kind "checkerboard"' in result.stderr
+    def test_without_any_run_there_is_no_last_one(self, dct):
+        assert "runs: has no run" in dct("train", "--resume", "last").refusal
 
-    def test_without_any_run_there_is_no_last_one(self, dct: Dct) -> None:
-        result = dct("train", "--resume", "last")
-        assert result.exit_code == 2
-        assert "runs: has no run" in result.stderr
-
-    def test_the_newest_run_is_the_last_one(self, dct: Dct, stopped: Path) -> None:
+    def test_the_newest_run_is_the_last_one(self, dct, stopped):
         # By when they were begun: names could be anything.
         older = Path("runs/zzz")
         older.mkdir()
@@ -461,14 +406,14 @@ class TestExperiments:
     """Which configuration a command means."""
 
     @pytest.fixture
-    def config_of(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    def config_of(self, dct, monkeypatch):
         """Return the configuration that a command would train."""
         from difflogic.library import training
 
-        def run(*arguments: str) -> Any:
-            found: list[Any] = []
+        def run(*arguments):
+            found = []
 
-            def train(settings: Any, **_: Any) -> Any:
+            def train(settings, **_):
                 found.append(settings)
                 raise KeyboardInterrupt
 
@@ -486,27 +431,24 @@ class TestExperiments:
             (["train-checkerboard"], "checkerboard"),
             (["train-checkerboard", "--small"], "checkerboard-small"),
             (["train-checkerboard", "--async"], "checkerboard-async"),
-            (["train-checkerboard", "checkerboard-async"], "checkerboard-async"),
             (["train-gol"], "game-of-life"),
             (["train-gol", "--small"], "game-of-life-small"),
             (["train-pattern"], "lizard"),
-            (["train-pattern", "--target", "letter-g"], "letter-g"),
             (["train-pattern", "letter-g"], "letter-g"),
             (["train-pattern", "--colors=3"], "letter-g"),
-            (["train-pattern", "--colors=1"], "lizard"),
         ],
     )
-    def test_shipped_ones(self, config_of: Dct, arguments: list[str], name: str) -> None:
+    def test_shipped_ones(self, config_of, arguments, name):
         assert config_of(*arguments) == load_config(name)
 
-    def test_a_small_asynchronous_checkerboard(self, config_of: Dct) -> None:
+    def test_a_small_asynchronous_checkerboard(self, config_of):
         config = config_of("train-checkerboard", "--small", "--async").to_dict()
         expected = load_config("checkerboard-async").to_dict()
         expected["update"]["gates"] = list(load_config("checkerboard-small").update.gates)
         # Nothing was published about it.
         assert config == expected | {"name": "checkerboard-async-small", "published": {}}
 
-    def test_a_recipe(self, config_of: Dct) -> None:
+    def test_a_recipe(self, config_of):
         """A lever that a file has turned goes back to where the reference has it."""
         mine = load_config("lizard", ["training.weight_decay=0.0"]).to_toml()
         Path("mine.toml").write_text(mine)
@@ -514,12 +456,12 @@ class TestExperiments:
         assert config.training.weight_decay == 0.01
         assert config.training.epochs == 3500
 
-    def test_any_rule(self, config_of: Dct) -> None:
+    def test_any_rule(self, config_of):
         config = config_of("train-gol", "--rule", "B36/S23")
         assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
         assert config_of("train-gol", "--rule", "B3/S23") == load_config("game-of-life")
 
-    def test_published_results_stay_with_what_they_are_of(self, config_of: Dct) -> None:
+    def test_published_results_stay_with_what_they_are_of(self, config_of):
         assert config_of("train-gol", "--seed=3").published.learned_by == 1441
         assert config_of("train", "lizard", "--set=training.batch=2").published.epochs == 3500
         for command in (
@@ -529,7 +471,7 @@ class TestExperiments:
         ):
             assert not config_of(*command).to_dict()["published"]
 
-    def test_any_picture(self, config_of: Dct) -> None:
+    def test_any_picture(self, config_of):
         rows = [".r" * 8, *["." * 16] * 15]
         Path("mine.txt").write_text("\n".join(rows))
         config = config_of("train-pattern", "letter-g", "--target=mine.txt")
@@ -537,8 +479,8 @@ class TestExperiments:
         assert config.task.loss_channels == (0, 1, 2)
         assert config.name == "pattern-mine"
 
-    @pytest.mark.parametrize("channels", [1, 20, 64, 100, 128, 200, 256])
-    def test_any_number_of_channels(self, config_of: Dct, channels: int) -> None:
+    @pytest.mark.parametrize("channels", [1, 100, 128, 200])
+    def test_any_number_of_channels(self, config_of, channels):
         config = config_of("train-pattern", "--channels", str(channels))
         assert config.automaton.channels == config.update.gates[-1] == channels
         if channels == 128:
@@ -559,13 +501,11 @@ class TestExperiments:
             (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
         ],
     )
-    def test_refusals(self, dct: Dct, arguments: list[str], message: str) -> None:
-        result = dct(*arguments)
-        assert result.exit_code == 2
-        assert message in result.stderr
+    def test_refusals(self, dct, arguments, message):
+        assert message in dct(*arguments).refusal
         assert not Path("runs").exists()
 
-    def test_a_picture_is_shown_before_the_training_starts(self, dct: Dct) -> None:
+    def test_a_picture_is_shown_before_the_training_starts(self, dct):
         small = [
             "--epochs=1",
             "--set=perception.kernels=1",
@@ -587,14 +527,14 @@ class TestFrom:
     """A run that starts from a saved model."""
 
     @pytest.fixture
-    def source(self, train_tiny: Dct, tmp_path: Path) -> Path:
+    def source(self, train_tiny, tmp_path):
         path = tmp_path / "source"
         assert (
             train_tiny("--epochs", "2", "--seed", "4", "--quiet", "--dir", str(path)).exit_code == 0
         )
         return path
 
-    def test_it_is_kept_and_named(self, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+    def test_it_is_kept_and_named(self, train_tiny, source, tmp_path):
         run = tmp_path / "run"
         result = train_tiny("--from", str(source), "--epochs", "2", "--quiet", "--dir", str(run))
         assert result.exit_code == 0
@@ -613,17 +553,11 @@ class TestFrom:
             (["--dir", "last"], "choose another name"),
         ],
     )
-    def test_what_cannot_be(
-        self, train_tiny: Dct, source: Path, arguments: list[str], message: str
-    ) -> None:
-        result = train_tiny("--from", str(source), *arguments)
-        assert result.exit_code == 2
-        assert message in " ".join(result.stderr.split())
+    def test_what_cannot_be(self, train_tiny, source, arguments, message):
+        assert message in " ".join(train_tiny("--from", str(source), *arguments).refusal.split())
 
-    def test_gates_of_another_form(
-        self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
-        def told(*arguments: str) -> str:
+    def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
+        def told(*arguments):
             result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
             assert result.exit_code == 0
             return " ".join(result.stderr.split())
@@ -636,14 +570,12 @@ class TestFrom:
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
 
-    def test_a_run_whose_model_is_not_what_its_summary_says(
-        self, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
+    def test_a_run_whose_model_is_not_what_its_summary_says(self, train_tiny, source, tmp_path):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
 
-        def begun(name: Path, *arguments: str) -> str:
+        def begun(name, *arguments):
             result = train_tiny("--from", str(name), "--epochs", "1", "--quiet", *arguments)
             assert (result.exit_code, run.exists()) == ((2, False) if result.stderr else (0, True))
             return " ".join(result.stderr.split())
@@ -651,12 +583,10 @@ class TestFrom:
         told = begun(source, "--dir", str(run))
         assert "model.npz: is damaged, or of another run than summary.json tells of" in told
         assert f"dct train --resume {source}" in told
-        # The summary alone says less, where it is of before there were checksums.
         summary = json.loads((source / "summary.json").read_text())
-        del summary["files"], summary["sha256"]
-        (source / "summary.json").write_text(json.dumps(summary))
+        RunDirectory(source).write_summary(summary)
         assert "or of another run" in begun(source, "--dir", str(run))
-        (source / "summary.json").write_text(json.dumps(summary | {"seed": 5}))
+        RunDirectory(source).write_summary(summary | {"seed": 5})
         assert begun(source, "--dir", str(run)) == ""
         shutil.rmtree(run)
         (source / "summary.json").write_text("{")
@@ -665,8 +595,8 @@ class TestFrom:
         assert begun(source / "model.npz", "--dir", str(run)) == ""
 
     def test_a_run_that_goes_on_has_saved_more_than_its_summary_says(
-        self, train_tiny: Dct, source: Path, tmp_path: Path
-    ) -> None:
+        self, train_tiny, source, tmp_path
+    ):
         summary = json.loads((source / "summary.json").read_text()) | {"finished": False}
         RunDirectory(source).write_summary(summary)
         other = tmp_path / "other"
@@ -674,21 +604,19 @@ class TestFrom:
         (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
         assert train_tiny("--from", str(source), "--epochs", "1", "--quiet").exit_code == 0
 
-    def test_a_linked_copy(self, dct: Dct, train_tiny: Dct, source: Path, tmp_path: Path) -> None:
+    def test_a_linked_copy(self, dct, train_tiny, source, tmp_path):
         run = tmp_path / "run"
         train_tiny("--from", str(source), "--epochs", "1", "--quiet", "--dir", str(run))
         (run / "start.npz").unlink()
         (run / "start.npz").symlink_to(source / "model.npz")
-        result = dct("train", "--resume", str(run), "--epochs", "2", "--quiet")
-        assert result.exit_code == 2
-        assert "it is a link, and none is followed there" in " ".join(result.stderr.split())
+        told = dct("train", "--resume", str(run), "--epochs", "2", "--quiet").refusal
+        assert "it is a link, and none is followed there" in " ".join(told.split())
 
     @pytest.mark.parametrize("content", [None, b"", b"PK\3\4 and no more", b"{}"])
-    def test_no_model(self, train_tiny: Dct, tmp_path: Path, content: bytes | None) -> None:
+    def test_no_model(self, train_tiny, tmp_path, content):
         path = tmp_path / "model.npz"
         if content is not None:
             path.write_bytes(content)
-        result = train_tiny("--from", str(path), "--dir", str(tmp_path / "run"))
-        assert result.exit_code == 2
-        assert "model.npz" in result.stderr
+        told = train_tiny("--from", str(path), "--dir", str(tmp_path / "run")).refusal
+        assert "model.npz" in told
         assert not (tmp_path / "run").exists()

@@ -1,12 +1,8 @@
 """`dct verify convergence`: verdicts, pictures, exit codes, and what it writes."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,46 +16,40 @@ from difflogic.library import certifying
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding
 from difflogic.tasks import make_task
-from tests.difflogic.logic.circuits import automaton_of, circuit_of
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.proof.convergence.brute import step_all
-from tests.difflogic.proof.convergence.trained import entangled, path, trained
-
-Dct = Callable[..., Any]
+from tests.difflogic.proof.convergence.trained import path
 
 SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
 ASYNCHRONOUS = str(path("checkerboard-async-seed-1"))
 
 
-def test_proved(dct: Dct) -> None:
-    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard")
+@pytest.fixture
+def verify(dct):
+    """Run `dct verify convergence` of a circuit with options in one text."""
+    return lambda circuit, options="": dct("verify", "convergence", circuit, *options.split())
+
+
+def test_proved(verify):
+    result = verify(SEED_1, "--task checkerboard -o c.json")
     assert result.exit_code == 0
     head, line = result.stdout.splitlines()[:2]
     assert head.split()[:2] == ["grid", "verdict"]
     assert line.split()[:7] == ["16×16", "proved", "sets", "of", "values", "step", "18"]
     assert "again after any damage" in result.stdout
+    assert result.stderr.endswith("saved c.json\n")
+    proof = json.loads(Path("c.json").read_text())
+    assert (proof["format"], proof["from_step"]) == ("dct-certificate", 18)
 
 
-def test_asynchronous_counts_rounds(dct: Dct) -> None:
-    result = dct("verify", "convergence", ASYNCHRONOUS, "--task", "checkerboard-async")
+def test_asynchronous_counts_rounds(verify):
+    result = verify(ASYNCHRONOUS, "--task checkerboard-async")
     assert result.exit_code == 0
     assert "round 19" in result.stdout
 
 
-def test_json_of_several_sizes(dct: Dct) -> None:
-    result = dct(
-        "verify",
-        "convergence",
-        SEED_1,
-        "--task",
-        "checkerboard",
-        "--size",
-        "16x16",
-        "--size",
-        "32x32",
-        "--size",
-        "9x9",
-        "--json",
-    )
+def test_json_of_several_sizes(verify):
+    result = verify(SEED_1, "--task checkerboard --size 16x16 --size 32x32 --size 9x9 --json")
     assert result.exit_code == 1
     first, second, third = result.json["findings"]
     assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
@@ -69,23 +59,26 @@ def test_json_of_several_sizes(dct: Dct) -> None:
     assert all(attempt["seconds"] >= 0 for attempt in third["attempts"])
 
 
-def test_a_refutation_is_shown(dct: Dct) -> None:
-    result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "--size", "9x9")
+def test_a_refutation_is_shown_and_no_certificate_written(verify):
+    result = verify(SEED_1, "--task checkerboard --size 9x9 -o c.json")
     assert result.exit_code == 1
     assert "repeats at every step, with x and X where it is wrong" in result.stdout
     assert "  X.x#X.x#X\n" in result.stdout
+    assert "c.json was not written: there is no proof" in result.stderr
+    assert not Path("c.json").exists()
 
 
-def test_what_stays_unknown_is_shown(dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding._Search, "_methods", lambda self, thorough: iter(()))
-    result = dct("verify", "convergence", SEED_2, "--task", "checkerboard", "--size", "9x9")
+def test_what_stays_unknown_is_shown(verify, monkeypatch):
+    run = deciding._Search.run
+    monkeypatch.setattr(deciding._Search, "run", lambda self, *methods: run(self))
+    result = verify(SEED_2, "--task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout
     assert "what every start ends in" in result.stdout
 
 
-def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
-    result = dct("verify", "convergence", SEED_1, "--size", "9x9", "--json")
+def test_without_a_task_the_target_is_what_zeros_end_in(verify):
+    result = verify(SEED_1, "--size 9x9 --json")
     assert result.exit_code == 0
     (found,) = result.json["findings"]
     assert found["verdict"] == "proved"
@@ -93,126 +86,69 @@ def test_without_a_task_the_target_is_what_zeros_end_in(dct: Dct) -> None:
     assert "what a start of zeros ends in" in result.stderr
 
 
-def test_where_zeros_never_rest(dct: Dct, tmp_path: Path) -> None:
+def test_where_zeros_never_rest(verify, tmp_path):
     file = tmp_path / "blinker.json"
     file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
-    result = dct("verify", "convergence", str(file))
-    assert result.exit_code == 2
-    assert "use --task to name an experiment" in result.stderr
+    assert "use --task to name an experiment" in verify(str(file)).refusal
 
 
-class TestCertificate:
-    def test_is_written(self, dct: Dct, tmp_path: Path) -> None:
-        result = dct("verify", "convergence", SEED_1, "--task", "checkerboard", "-o", "c.json")
-        assert result.exit_code == 0
-        assert result.stderr.endswith("saved c.json\n")
-        proof = json.loads((tmp_path / "c.json").read_text())
-        assert (proof["format"], proof["from_step"]) == ("dct-certificate", 18)
-
-    def test_replaces_nothing_unasked(self, dct: Dct, tmp_path: Path) -> None:
-        (tmp_path / "c.json").write_text("mine")
-        result = dct("verify", "convergence", SEED_1, "-o", "c.json")
-        assert result.exit_code == 2
-        assert "--force" in result.stderr
-        assert (tmp_path / "c.json").read_text() == "mine"
-        assert dct("verify", "convergence", SEED_1, "-o", "c.json", "--force").exit_code == 0
-
-    def test_of_nothing_proved(self, dct: Dct, tmp_path: Path) -> None:
-        result = dct(
-            "verify",
-            "convergence",
-            SEED_1,
-            "--task",
-            "checkerboard",
-            "--size",
-            "9x9",
-            "-o",
-            "c.json",
-        )
-        assert result.exit_code == 1
-        assert "c.json was not written: there is no proof" in result.stderr
-        assert not (tmp_path / "c.json").exists()
-
-    def test_of_a_proof_without_sets(self, dct: Dct, tmp_path: Path) -> None:
-        automaton = trained("checkerboard-seed-2")
-        file = tmp_path / "mixed.json"
-        mixed = automaton.with_circuit(entangled(automaton.circuit, 0, 7))
-        file.write_text(write_circuit(mixed))
-        result = dct(
-            "verify",
-            "convergence",
-            str(file),
-            "--task",
-            "checkerboard",
-            "--size",
-            "8x8",
-            "-o",
-            "c.json",
-        )
-        assert result.exit_code in (0, 2)  # simplifying may disentangle it
-        assert (tmp_path / "c.json").exists() == (result.exit_code == 0)
-
-    def test_of_one_grid(self, dct: Dct) -> None:
-        result = dct(
-            "verify", "convergence", SEED_1, "-o", "c.json", "--size", "8x8", "--size", "9x9"
-        )
-        assert result.exit_code == 2
-        assert "one grid" in result.stderr
+def test_a_certificate_replaces_nothing_unasked(verify):
+    Path("c.json").write_text("mine")
+    assert "--force" in verify(SEED_1, "-o c.json").refusal
+    assert Path("c.json").read_text() == "mine"
+    assert verify(SEED_1, "-o c.json --force").exit_code == 0
+    assert "one grid" in verify(SEED_1, "-o d.json --size 8x8 --size 9x9").refusal
 
 
 class TestOtherTasks:
     @pytest.fixture
-    def life(self, tmp_path: Path) -> str:
+    def life(self, tmp_path):
         config = load_config("game-of-life-small", ["training.epochs=1"])
         model = tmp_path / "life.npz"
         Model.create(config).save(model)
         return str(model)
 
-    def test_an_untrained_life(self, dct: Dct, life: str) -> None:
-        result = dct("verify", "convergence", life)
+    def test_an_untrained_life(self, verify, life):
+        result = verify(life, "-o c.json")
         assert result.exit_code == 1
         assert "fails on" in result.stdout
-        found = dct("verify", "convergence", life, "--json").json["assurance"]
+        assert "c.json was not written: there is no proof" in result.stderr
+        found = verify(life, "--json").json["assurance"]
         assert (found["verdict"], found["scope"]) == ("refuted", "every case")
 
-    def test_have_no_sizes_and_no_certificate_of_what_is_wrong(self, dct: Dct, life: str) -> None:
-        result = dct("verify", "convergence", life, "--size", "9x9")
-        assert result.exit_code == 2
-        assert "no target that every start should end in" in result.stderr
-        result = dct("verify", "convergence", life, "-o", "c.json")
-        assert result.exit_code == 1
-        assert "c.json was not written: there is no proof" in result.stderr
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ("--size 9x9", "no target that every start should end in"),
+            ("--task checkerboard", "has a task of its own"),
+        ],
+    )
+    def test_what_does_not_apply(self, verify, life, options, said):
+        assert said in verify(life, options).refusal
 
-    def test_a_proof_by_all_cases_is_saved(self, dct: Dct, tmp_path: Path) -> None:
+    def test_a_proof_by_all_cases_is_saved(self, verify, tmp_path):
         circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
-        result = dct("verify", "convergence", circuit, "--task", "game-of-life", "-o", "c.json")
+        result = verify(circuit, "--task game-of-life -o c.json")
         assert result.exit_code == 0
         assert "saved c.json" in result.stderr
         proof = json.loads((tmp_path / "c.json").read_text())
         assert (proof["format"], len(proof["cases"])) == ("dct-cases", 512)
 
-    def test_a_run_says_itself_what_it_is(self, dct: Dct, life: str) -> None:
-        result = dct("verify", "convergence", life, "--task", "checkerboard")
-        assert result.exit_code == 2
-        assert "has a task of its own" in result.stderr
-
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("options", "said"),
     [
-        (("--size", "0x3"), "must be rows x columns"),
-        (("--size", "4096x4096"), "from 1 to 256"),
-        (("--task", "chess"), "chess"),
-        (("--task", "letter-g"), "compares 0, 1, 2"),
+        ("--size 0x3", "must be rows x columns"),
+        ("--size 4096x4096", "from 1 to 256"),
+        ("--task chess", "chess"),
+        ("--task letter-g", "compares 0, 1, 2"),
     ],
 )
-def test_bad_input(dct: Dct, arguments: tuple[str, ...], said: str) -> None:
-    result = dct("verify", "convergence", SEED_1, *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
+def test_bad_input(verify, options, said):
+    assert said in verify(SEED_1, options).refusal
 
 
-def test_a_picture_has_an_end() -> None:
+def test_a_picture_has_an_end():
     bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
     lines = picture(bits, bits)
     assert len(lines) == MOST_ROWS + 1
@@ -220,48 +156,32 @@ def test_a_picture_has_an_end() -> None:
     assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
 
 
-def test_signs() -> None:
-    assert picture(np.array([[0, 1, 2, 0, 1]]), np.array([[0, 1, 1, 1, 0]])) == [".#?xX"]
-    assert read_circuit(path("checkerboard-seed-1")).circuit.gates == 3
-
-
 class TestAllSizes:
     @pytest.mark.thorough
-    def test_a_table_and_the_theorem(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(certifying, "SIDES", range(4, 33))
-        arguments = ("verify", "convergence", SEED_1, "--task", "checkerboard", "--all-sizes")
-        result = dct(*arguments)
+    def test_a_table_and_the_theorem(self, verify, monkeypatch):
+        monkeypatch.setattr(certifying, "SIDES", range(4, 17))
+        options = "--task checkerboard --all-sizes"
+        result = verify(SEED_1, options)
         assert result.exit_code == 0
         assert "All larger grids: proved" in result.stdout
-        found = dct(*arguments, "--json").json
+        found = verify(SEED_1, f"{options} --json").json
         assert {size["side"]: size["from_step"] for size in found["squares"]}[16] == 18
         assert found["larger"]["period"] == 4
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
     @pytest.mark.thorough
-    def test_where_it_does_not_go_through(self, dct: Dct, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_where_it_does_not_go_through(self, verify, monkeypatch):
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
-        result = dct(
-            "verify",
-            "convergence",
-            ASYNCHRONOUS,
-            "--task",
-            "checkerboard-async",
-            "--all-sizes",
-            "--time-limit",
-            "2",
-        )
-        assert "no proof found" in result.stdout
+        options = "--task checkerboard-async --all-sizes --time-limit 1"
+        assert "no proof found" in verify(ASYNCHRONOUS, options).stdout
 
-    def test_on_a_torus(self, dct: Dct, tmp_path: Path) -> None:
+    def test_on_a_torus(self, verify, tmp_path):
         file = tmp_path / "ones.json"
         file.write_text(write_circuit(automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))))
-        result = dct("verify", "convergence", str(file), "--all-sizes")
-        assert result.exit_code == 2
-        assert "zero boundary" in result.stderr
+        assert "zero boundary" in verify(str(file), "--all-sizes").refusal
 
 
-def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
+def dot_of(tmp_path, op):
     """A circuit that gives 3×3 cells `op` of themselves, and its experiment: all ones, to heal."""
     config = load_config(
         "lizard",
@@ -289,7 +209,7 @@ def dot_of(tmp_path: Path, op: int) -> tuple[str, str]:
     return str(circuit), str(experiment)
 
 
-def test_damage_that_grows_back(dct: Dct, tmp_path: Path) -> None:
+def test_damage_that_grows_back(dct, tmp_path):
     circuit, experiment = dot_of(tmp_path, Op.TRUE)
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 0
@@ -302,7 +222,7 @@ def test_damage_that_grows_back(dct: Dct, tmp_path: Path) -> None:
     assert result.stdout.splitlines()[-2:] == ["  11", "  11"]
 
 
-def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
+def test_damage_that_stays(dct, tmp_path):
     """A cell is a one if it is, or a diagonal neighbour is: the other five never meet these."""
     circuit, experiment = dot_of(tmp_path, Op.A)
     result = dct("verify", "convergence", circuit, "--task", experiment)
@@ -317,12 +237,10 @@ def test_damage_that_stays(dct: Dct, tmp_path: Path) -> None:
     ("file", "task", "from_step", "for_every_start"),
     [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
 )
-def test_the_pictures_that_stay(
-    dct: Dct, file: str, task: str, from_step: int, for_every_start: int
-) -> None:
+def test_the_pictures_that_stay(verify, file, task, from_step, for_every_start):
     """The circuits that docs/experiments.md shows, by proof and cell by cell."""
     source = Path(__file__).parents[3] / "docs" / f"{file}.json"
-    result = dct("verify", "convergence", str(source), "--task", task)
+    result = verify(str(source), f"--task {task}")
     assert result.stdout == f"proved at step {from_step} and at every later one\n"
     automaton = read_circuit(source)
     target = make_task(load_config(task)).target
@@ -331,7 +249,7 @@ def test_the_pictures_that_stay(
         state = step_all(automaton.circuit, state, "zero")
         shown = state[0, list(automaton.visible_rows)]
         assert (shown == target).all() == (step >= from_step)
-    found = dct("verify", "convergence", str(source), "--json").json["findings"]
+    found = verify(str(source), "--json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [
         (for_every_start, True)
     ]
@@ -347,22 +265,20 @@ def test_the_pictures_that_stay(
         ("lizard-heal", "lizard-heal", (24, 28, 377), 39),
     ],
 )
-def test_lizards_that_heal(
-    dct: Dct, name: str, experiment: str, steps: tuple[int, int, int], rounds: int
-) -> None:
+def test_lizards_that_heal(verify, name, experiment, steps, rounds):
     """By proof, and by damages of which the proof knows nothing: any cells, at any time."""
     source = Path(__file__).parents[3] / "docs" / f"{name}.json"
-    result = dct("verify", "convergence", str(source), "--task", experiment)
+    result = verify(str(source), f"--task {experiment}")
     said = "proved at step {} and at every later one, and at most {} steps after each of {} damages"
     assert result.stdout.splitlines()[0] == said.format(*steps)
-    found = dct("verify", "convergence", str(source), "--json").json["findings"]
+    found = verify(str(source), "--json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]
     automaton = read_circuit(source)
     target = make_task(load_config(experiment)).target
     rng = np.random.default_rng(0)
-    state = np.zeros((8, automaton.circuit.channels, *target.shape[1:]), np.uint8)
-    for _ in range(4):
-        hurt = rng.random((8, 1, *target.shape[1:])) < 0.4
+    state = np.zeros((4, automaton.circuit.channels, *target.shape[1:]), np.uint8)
+    for _ in range(2):
+        hurt = rng.random((4, 1, *target.shape[1:])) < 0.4
         state = np.where(hurt, rng.integers(0, 2, state.shape, np.uint8), state)
         for step in range(1, rounds + 5):
             state = step_all(automaton.circuit, state, "zero")
@@ -370,7 +286,7 @@ def test_lizards_that_heal(
                 assert (state[:, list(automaton.visible_rows)] == target).all()
 
 
-def test_pictures_of_healing() -> None:
+def test_pictures_of_healing():
     assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
     assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS
     assert len(healing_picture([1] * 200, 200)[0]) == MOST_COLUMNS

@@ -1,14 +1,11 @@
 """`dct watch`: its link, how it ends, what it refuses; the page itself is tried elsewhere."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,12 +13,9 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.thorough
-def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
-    changes = [part for change in tiny for part in ("--set", change)]
-    trained = dct("train", "checkerboard", *changes, "--epochs", "2", "--dir", "run", "--quiet")
-    assert trained.exit_code == 0, trained.stderr
+def test_it_serves_a_run_until_ctrl_c(run):
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "watch", "run"],
+        [sys.executable, "-m", "cli", "watch", str(run)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -39,7 +33,7 @@ def test_it_serves_a_run_until_ctrl_c(dct: Any, tiny: list[str]) -> None:
         process.communicate()
 
 
-def test_what_is_refused(dct: Any) -> None:
+def test_what_is_refused(dct):
     Path("empty").mkdir()
     for source in ("nowhere", "empty", "last"):
         result = dct("watch", source)

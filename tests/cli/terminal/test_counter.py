@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import re
-import sys
+import time
 
 import pytest
 
-from cli.terminal import counter, display, output
+from cli.terminal import counter, output
 from cli.terminal.counter import Counter
-
-
-class Terminal(io.StringIO):
-    """Takes what is written and says that it is a terminal."""
-
-    encoding = "utf-8"  # type: ignore[assignment]
-
-    def isatty(self) -> bool:
-        return True
-
-    @property
-    def text(self) -> str:
-        """All that was written, without its styles."""
-        return re.sub(r"\x1b\[[0-9;]*m", "", self.getvalue())
-
-
-def open_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Replace stdout and stderr by one terminal of 60 columns.
-
-    No fixture, since pytest replaces them itself between fixtures and test.
-    """
-    screen = Terminal()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setattr(sys, "stderr", screen)
-    return screen
+from cli.terminal.screen import FRAME_SECONDS
+from tests.cli.terminal.screens import open_terminal
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return a clock that stands until its one element is changed."""
     now = [100.0]
-    monkeypatch.setattr(counter.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     return now
 
 
@@ -55,24 +27,18 @@ def test_live(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
         clock[0] += 50.0  # before the first part: no part of the rate
         count.update(1)
         assert "left" not in terminal.text
-        clock[0] += 4.0
+        clock[0] += FRAME_SECONDS / 2
+        count.update(2)
+        assert "steps: 2" not in terminal.text
+        clock[0] += 4.0 - FRAME_SECONDS / 2
         count.update(3, "the third")
         assert "steps: 3/10 ━" in terminal.text
         assert "0:14 left" in terminal.text
     assert terminal.text.endswith("\x1b[2K")  # nothing stays behind
 
 
-def test_live_frames_are_rare(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    terminal = open_terminal(monkeypatch)
-    with Counter("steps:", 10) as count:
-        count.update(1)
-        clock[0] += display.FRAME_SECONDS / 2
-        count.update(2)
-    assert "steps: 2" not in terminal.text
-
-
 def test_live_without_a_total(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    terminal = open_terminal(monkeypatch)
+    terminal = open_terminal(monkeypatch, 60)
     with Counter("comparisons:") as count:
         clock[0] += 1
         count.update(7, "float32 states, on a case whose name does not fit into the line at all")
@@ -88,15 +54,24 @@ def test_lines_are_rarer(capsys: pytest.CaptureFixture[str], clock: list[float])
     assert capsys.readouterr().err == "steps: 2/10\nsteps: 4/10\n"
 
 
-def test_a_table_cuts_no_number_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = open_terminal(monkeypatch)
-    table = output.new_table("what it is", *(f"column {index}" for index in range(9)))
-    table.add_row("some words [here]", *("123456.789" for _ in range(9)))
-    output.show_table(table)
+@pytest.mark.parametrize("spare", ["", "column 0 | column 8"])
+def test_a_table_cuts_no_number_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, spare: str
+) -> None:
+    terminal = open_terminal(monkeypatch, 60)
+    heads = " | ".join(["what it is", *(f"column {index}" for index in range(9))])
+    output.show_table(heads, [["some words [here]", *([123456.789] * 9)]], spare=spare)
     text = terminal.text
-    assert text.count("123456.789") == 9
+    assert text.count("123456.789") == (7 if spare else 9)
     assert "[here]" in text
     assert "…" not in text
+
+
+def test_a_table_in_a_pipe_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show_table("what | how many | why", [("a", 12, None), (), ("bc", 3, "x")], texts=1)
+    assert capsys.readouterr().out == (
+        "what  how many  why\na           12    -\nbc           3    x\n"
+    )
 
 
 def test_json_has_no_bare_infinity(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,9 @@
-"""The display of a training run."""
+"""The display of a training run, and the preview of its picture."""
 
 from __future__ import annotations
 
 import io
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from cli.terminal import display, drawing
+from cli.running import show_preview
+from cli.terminal import display, drawing, screen
 from cli.terminal.display import Display, Lines, Live, Progress
+from difflogic.config import load_config
 from difflogic.search.polishing import Extent
 from difflogic.search.search import SearchProgress
+from difflogic.tasks import make_task
 from difflogic.training.metrics import MetricsRow
+from tests.cli.terminal.screens import Terminal, open_terminal
 
 
 def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
@@ -31,20 +36,27 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
     return SimpleNamespace(**values | changes)
 
 
-def test_progress_keeps_what_the_last_check_found() -> None:
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"exact": False, "late": False, "wrong_before": 12, "wrong": 3}, "12 → 3"),
+        ({"exact": False, "late": True}, "proved, but late"),
+        ({"exact": True, "late": False, "polished": None}, "exact"),
+        (
+            {
+                "exact": True,
+                "late": False,
+                "polished": SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16)),
+            },
+            "exact, 6 → 3 gates",
+        ),
+    ],
+)
+def test_what_the_last_check_found_stays_shown(found: dict[str, Any], said: str) -> None:
     progress = Progress(10)
-    searched = SimpleNamespace(exact=False, late=False, wrong_before=12, wrong=3)
-    progress.add(result(1, finished=searched))
+    progress.add(result(1, finished=SimpleNamespace(**found)))
     progress.add(result(2))
-    assert "finishing 12 → 3" in display.line(progress)
-    progress.add(result(3, finished=SimpleNamespace(exact=False, late=True)))
-    assert "finishing proved, but late" in display.line(progress)
-    verified = SimpleNamespace(exact=True, late=False, polished=None)
-    progress.add(result(3, finished=verified))
-    assert "finishing exact" in display.line(progress)
-    verified.polished = SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16))
-    progress.add(result(4, finished=verified))
-    assert "finishing exact, 6 → 3 gates" in display.line(progress)
+    assert f"finishing {said}  " in display.line(progress)
 
 
 def test_the_attempt_is_shown_where_learning_starts_over() -> None:
@@ -87,19 +99,10 @@ def test_progress_keeps_the_best_and_the_last_hard_evaluation() -> None:
     assert np.array_equal(progress.hard_state, np.eye(4)[None])
 
 
-def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = Progress(30, started=100.0)
-    progress.add(result(10))
-    monkeypatch.setattr(display.time, "perf_counter", lambda: 105.0)
-
-    assert progress.rate == pytest.approx(2.0)
-    assert progress.seconds_left == pytest.approx(10.0)
-
-
 @pytest.mark.parametrize(
     ("colored", "caption"), [(True, "hard channels 0, 1, 2"), (False, "hard channel 0")]
 )
-def test_the_caption_says_which_channels_are_drawn(colored: bool, caption: str) -> None:
+def test_the_caption_names_the_channels(colored: bool, caption: str) -> None:
     progress = Progress(10, (0, 1, 2))
     progress.add(result(1, hard_state=np.ones((3, 2, 2), np.uint8)))
     assert f" {caption}\n" in display.compose("title", progress, 80, 24, colored).plain
@@ -112,7 +115,7 @@ def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
     losses = enumerate([7.0, 2.0, 4.0], 1)
     progress.recall([MetricsRow(epoch, 12.0, hard_loss, 0.5) for epoch, hard_loss in losses])
     progress.add(result(4))
-    monkeypatch.setattr(display.time, "perf_counter", lambda: 100.5)
+    monkeypatch.setattr("time.perf_counter", lambda: 100.5)
     assert (progress.best_hard_loss, progress.best_epoch, progress.epoch) == (2.0, 2, 4)
     assert progress.rate == pytest.approx(2.0)
 
@@ -130,10 +133,10 @@ def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(
         (display.percent, 0.5, "50.00 %"),
         (display.rate, 3.14159, "3.14"),
         (display.rate, 123.456, "123"),
-        (display.clock, 0.2, "0:00"),
-        (display.clock, 65.0, "1:05"),
-        (display.clock, 3725.0, "1:02:05"),
-        (display.clock, 1e30, "99:59:59"),
+        (screen.clock, 0.2, "0:00"),
+        (screen.clock, 65.0, "1:05"),
+        (screen.clock, 3725.0, "1:02:05"),
+        (screen.clock, 1e30, "99:59:59"),
     ],
 )
 def test_numbers_are_formatted(function: Any, value: Any, text: str) -> None:
@@ -159,21 +162,11 @@ def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_lines_show_an_early_end(capsys: pytest.CaptureFixture[str]) -> None:
-    progress, lines = Progress(1000), Lines()
-    for epoch in range(1, 8):
-        progress.add(result(epoch))
-        lines.update(progress)
-    lines.close(progress)
-
-    assert capsys.readouterr().err.splitlines()[-1].startswith("epoch    7/1000 ")
-
-
 def test_lines_come_at_least_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(display.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
     progress, lines = Progress(10**6), Lines()
     for epoch in range(1, 101):
         now[0] += 1.0
@@ -191,6 +184,7 @@ def frame_text(progress: Progress, width: int, height: int) -> list[str]:
 
 def test_frame_shows_the_numbers_and_the_picture() -> None:
     progress = Progress(10)
+    assert "epoch  0/10" in frame_text(progress, 80, 24)[1]
     progress.add(result(5, hard_state=np.ones((1, 16, 16), np.uint8)))
     lines = frame_text(progress, 100, 30)
 
@@ -203,27 +197,18 @@ def test_frame_shows_the_numbers_and_the_picture() -> None:
     assert sum("█" * 16 in line for line in lines) == 8
 
 
-@pytest.mark.parametrize(("width", "height"), [(20, 5), (40, 10), (80, 24), (300, 100)])
-def test_frame_fits_the_terminal(width: int, height: int) -> None:
-    progress = Progress(10)
-    progress.add(result(5, hard_state=np.ones((1, 128, 128), np.uint8)))
-    lines = frame_text(progress, width, height)
-
-    assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 10)
-
-
-@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (80, 24), (120, 50), (300, 100)])
-@pytest.mark.parametrize("side", [3, 16, 40])
+@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (300, 100)])
+@pytest.mark.parametrize("side", [3, 40])
 def test_channels_side_by_side_are_what_they_are_and_fit(
     width: int, height: int, side: int
 ) -> None:
     state = np.random.default_rng(0).integers(0, 2, (12, side, side), dtype=np.uint8)
-    progress = Progress(10, sheet=(11, 0, 4, 5, 6, 7))
-    progress.add(result(5, hard_state=state))
-    lines = frame_text(progress, width, height)
-    assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 10)
+    for sheet in ((), (11, 0, 4, 5, 6, 7)):
+        progress = Progress(10, sheet=sheet)
+        progress.add(result(5, hard_state=state))
+        lines = frame_text(progress, width, height)
+        assert max(len(line) for line in lines) <= width
+        assert len(lines) <= max(height, 10)
     drawn, count = drawing.sheet(state, progress.sheet, width - display.LEFT, height)
     assert 1 <= count <= 6
     if (width, height) != (300, 100):
@@ -236,7 +221,7 @@ def test_channels_side_by_side_are_what_they_are_and_fit(
         assert tile[1:] == drawing.picture(state[channel], side)
 
 
-def test_channels_that_have_no_room_are_counted() -> None:
+def test_channels_without_room_are_counted() -> None:
     progress = Progress(10, sheet=range(12))
     progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
     assert "no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
@@ -251,21 +236,6 @@ def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
     assert "87.50 % of the gates" in shown
     progress.add(result(6))
     assert "searching" not in "\n".join(frame_text(progress, 80, 24))
-
-
-def test_frame_before_the_first_step() -> None:
-    assert "epoch  0/10" in frame_text(Progress(10), 80, 24)[1]
-
-
-class Stream(io.StringIO):
-    encoding = "utf-8"
-
-    def __init__(self, terminal: bool) -> None:
-        super().__init__()
-        self._terminal = terminal
-
-    def isatty(self) -> bool:
-        return self._terminal
 
 
 @pytest.mark.parametrize(
@@ -287,8 +257,8 @@ def test_display_suits_where_the_output_goes(
     quiet: bool,
     expected: type[Display],
 ) -> None:
-    monkeypatch.setattr("sys.stdout", Stream(out))
-    monkeypatch.setattr("sys.stderr", Stream(err))
+    monkeypatch.setattr("sys.stdout", Terminal() if out else io.StringIO())
+    monkeypatch.setattr("sys.stderr", Terminal() if err else io.StringIO())
     monkeypatch.setenv("TERM", term)
 
     shown = display.choose("title", quiet)
@@ -297,51 +267,63 @@ def test_display_suits_where_the_output_goes(
     assert type(shown) is expected
 
 
-def test_live_display_draws_on_stderr_seldom_and_without_a_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import threading
-
-    stdout, stderr = Stream(True), Stream(True)
+def test_a_live_display_draws_on_stderr_and_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    stdout = Terminal()
     monkeypatch.setattr("sys.stdout", stdout)
-    monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    threads = threading.active_count()
-    progress = Progress(1000)
-    live = Live("title")
-    frames = 0
-    draw = live._draw
-
-    def count(progress: Progress) -> None:
-        nonlocal frames
-        frames += 1
-        draw(progress)
-
-    monkeypatch.setattr(live, "_draw", count)
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    progress, live = Progress(1000), Live("title")
     for epoch in range(1, 1001):
+        now[0] += screen.FRAME_SECONDS / 10
         progress.add(result(epoch))
         live.update(progress)
-    assert threading.active_count() == threads
-    assert frames <= 1 + progress.seconds / display.FRAME_SECONDS
+    assert 90 <= terminal.text.count("/1000 ") <= 101
     live.close(progress)
-
     assert stdout.getvalue() == ""
-    assert "1000/1000" in stderr.getvalue()
+    assert "1000/1000" in terminal.text
 
 
-def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
-    stderr = Stream(True)
-    monkeypatch.setattr("sys.stdout", Stream(True))
-    monkeypatch.setattr("sys.stderr", stderr)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("NO_COLOR", "1")
+def colours(terminal: Terminal) -> list[str]:
+    """Return what set a colour: 30 to 49 and 90 to 107, also after another parameter."""
+    parameters = re.findall(r"\x1b\[([0-9;]*)m", terminal.getvalue())
+    return [p for p in parameters if re.search(r"(^|;)(3[0-9]|4[0-9]|9[0-7]|10[0-7])\b", p)]
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, allowed: bool) -> None:
+    terminal = open_terminal(monkeypatch)
+    if not allowed:
+        monkeypatch.setenv("NO_COLOR", "1")
     progress = Progress(10)
     progress.add(result(5))
-    live = Live("title")
-    live.close(progress)
+    Live("title").close(progress)
+    assert bool(colours(terminal)) == allowed
 
-    # 30 to 49 and 90 to 107 set colours, also after another parameter.
-    import re
 
-    parameters = re.findall(r"\x1b\[([0-9;]*)m", stderr.getvalue())
-    assert not [p for p in parameters if re.search(r"(^|;)(3[0-9]|4[0-9]|9[0-7]|10[0-7])\b", p)]
+@pytest.mark.parametrize(
+    ("name", "color", "sign", "rows"),
+    [("letter-g", True, "▀", 8), ("letter-g", False, "", 16), ("lizard", False, "█", 10)],
+)
+def test_a_picture_is_previewed_in_colours_or_signs(
+    monkeypatch: pytest.MonkeyPatch, name: str, color: bool, sign: str, rows: int
+) -> None:
+    terminal, config = open_terminal(monkeypatch), load_config(name)
+    if not color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    preview = make_task(config).preview
+    assert preview is not None
+    show_preview(preview)
+    caption, *shown = terminal.text.splitlines()
+    assert caption.startswith("to grow from ")
+    assert len(shown) == rows
+    # Letters stand for colours that cannot be shown.
+    assert sign in "".join(shown) if sign else shown == config.task.target.split()
+
+
+def test_without_a_terminal_the_preview_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    config = load_config("lizard")
+    preview = make_task(config).preview
+    assert preview is not None
+    show_preview(preview)
+    assert capsys.readouterr().err.splitlines()[1:] == config.task.target.split()

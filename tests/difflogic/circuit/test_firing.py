@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import firing
-from difflogic.circuit.firing import Firing, draw_masks
+from difflogic.circuit.firing import draw_masks
 from difflogic.system.streams import Purpose, stream
 
 
@@ -43,9 +43,3 @@ def test_pieces_are_the_whole(monkeypatch, at_once, pieces):
     drawn = np.concatenate([fires.draw(steps) for steps in pieces], axis=1)
     assert drawn.dtype == np.uint8
     np.testing.assert_array_equal(drawn, plain)
-
-
-def test_nothing_is_drawn_where_all_cells_fire():
-    rng = stream(3, Purpose.MASK)
-    assert Firing(1.0, (4, 5), [rng]).draw(3) is None
-    assert rng.random() == stream(3, Purpose.MASK).random()

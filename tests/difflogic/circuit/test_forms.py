@@ -35,16 +35,6 @@ def test_a_truth_tables_rows_are_the_mixtures_corners():
     np.testing.assert_array_equal(rounded, np.array(corners) > 0.5)
 
 
-@pytest.mark.parametrize("name", FOUR)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_numbers_are_read_from_logits(name, dtype):
-    numbers, form = random_numbers(name)
-    numbers = numbers.astype(dtype)
-    logits = form.logits(numbers)
-    assert logits.dtype == form.numbers(logits).dtype == dtype
-    np.testing.assert_allclose(form.numbers(logits), numbers, atol=4 * LEAD * np.finfo(dtype).eps)
-
-
 @pytest.mark.parametrize("name", FORMS)
 def test_a_gate_that_has_not_learned_is_the_op_that_it_begins_as(name):
     ops = np.array([Op.A, Op.OR, Op.A, Op.XOR, Op.A], np.uint8)

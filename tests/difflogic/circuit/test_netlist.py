@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
-from difflogic.circuit.netlist import Architecture, Circuit, flatten, wire
+from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.model.model import Model
@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "lizard": (Architecture(128, 4, (8, 4, 2, 1), (*[512] * 8, 256, 128)), 4540),
     "coloured G": (Architecture(64, 4, (8, 4, 2), (*[512] * 8, 256, 128, 64)), 4600),
 }
+"""Sizes of the published circuits, and how many gates these learn."""
 
 
 @st.composite
@@ -108,79 +109,6 @@ def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, se
     assert [rows[row] for row in netlist.outputs] == state
 
 
-@settings(max_examples=50)
-@given(architectures(), st.integers(0, 2**32))
-def test_structure(architecture, seed):
-    netlist = flatten(wire(architecture, np.random.default_rng(seed)))
-    assert netlist.inputs == 9 * architecture.channels
-    assert netlist.gates == architecture.gates
-    assert netlist.rows == netlist.inputs + netlist.gates
-    assert netlist.parameters == architecture.parameters
-    own_row = netlist.inputs + np.arange(netlist.gates)
-    for wires in (netlist.a, netlist.b):
-        assert wires.dtype == np.int32
-        assert (wires >= 0).all()
-        assert (wires < own_row).all()
-    copies = np.bincount(netlist.param, minlength=netlist.parameters)
-    kernels = architecture.kernels * architecture.kernel_gates
-    assert (copies[:kernels] == architecture.channels).all()
-    assert (copies[kernels:] == 1).all()
-    assert len(netlist.outputs) == architecture.channels
-    assert (netlist.param[netlist.outputs - netlist.inputs] >= kernels).all()
-
-
-def test_update_reads_the_centre_then_channel_then_output_bit_then_kernel():
-    channels, kernels, bits = 3, 4, 2
-    inputs = channels + channels * bits * kernels
-    architecture = Architecture(channels, kernels, (8, 4, bits), (inputs, channels))
-    perception = wire(Architecture(3, 4, (8, 4, 2), (14, 7, 4, 3)), np.random.default_rng(0))
-    each = np.arange(inputs, dtype=np.int32)
-    last = np.arange(channels, dtype=np.int32)
-    circuit = Circuit(
-        architecture,
-        perception.perception,
-        (Wiring(inputs, each, each), Wiring(inputs, last, last)),
-    )
-    netlist = flatten(circuit)
-
-    def source(update_input):
-        """What the update gate reads: the parameter of the gate, and which of its copies."""
-        gate = np.flatnonzero(netlist.param == kernels * 14 + update_input)[0]
-        row = netlist.a[gate] - netlist.inputs
-        return netlist.param[row], np.flatnonzero(
-            netlist.param == netlist.param[row]
-        ).tolist().index(row)
-
-    for channel in range(channels):
-        gate = np.flatnonzero(netlist.param == kernels * 14 + channel)[0]
-        assert netlist.a[gate] == 4 * channels + channel
-    place = channels
-    for channel in range(channels):
-        for bit in range(bits):
-            for kernel in range(kernels):
-                assert source(place) == (kernel * 14 + 12 + bit, channel)
-                place += 1
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_gates_of_the_published_experiments(name):
-    architecture, parameters = EXPERIMENTS[name]
-    netlist = flatten(wire(architecture, np.random.default_rng(1)))
-    assert architecture.parameters == netlist.parameters == parameters
-
-
-def test_sizes_of_the_checkerboard():
-    assert CHECKERBOARD.gates == 4608
-    assert CHECKERBOARD.update_inputs == 264
-    assert CHECKERBOARD.kernel_gates == 14
-
-
-def test_wiring_follows_the_generator():
-    one, same, other = (flatten(wire(CHECKERBOARD, np.random.default_rng(s))) for s in (1, 1, 2))
-    np.testing.assert_array_equal(one.a, same.a)
-    assert (one.a != other.a).any()
-
-
 DISTINCT = replace(CHECKERBOARD, distinct_wiring=True)
 
 
@@ -207,27 +135,18 @@ def test_the_wiring_of_a_seed_never_changes():
     assert zlib.crc32(content) == 2000573554
 
 
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_gates_of_the_published_experiments(name):
+    architecture, parameters = EXPERIMENTS[name]
+    netlist = flatten(wire(architecture, np.random.default_rng(1)))
+    assert architecture.parameters == netlist.parameters == parameters
+
+
 @pytest.mark.parametrize(("architecture", "wirings"), [(CHECKERBOARD, 16), (DISTINCT, 1)])
 def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
     circuit = wire(architecture, np.random.default_rng(1))
     with pytest.raises(ConfigError, match=f"wirings of a kernel expected, {wirings} given"):
-        Circuit(architecture, circuit.perception[:1] * wirings, circuit.update)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "says"),
-    [
-        ((0, 1, (8,), (4, 0)), "channels 0"),
-        ((1, 0, (8,), (5, 1)), "kernels 0"),
-        ((1, 1, (), (5, 1)), r"perception \[\]"),
-        ((1, 1, (8,), ()), r"update \[\]"),
-        ((1, 1, (8, -1), (5, 1)), r"perception \[8, -1\]"),
-        ((2, 1, (8,), (9, 3)), "needs 2 gates, one per channel, not 3"),
-    ],
-)
-def test_sizes_that_make_no_architecture(sizes, says):
-    with pytest.raises(ConfigError, match=says):
-        Architecture(*sizes)
+        WiredLayers(architecture, circuit.perception[:1] * wirings, circuit.update)
 
 
 @pytest.mark.parametrize(
@@ -261,4 +180,4 @@ def wiring(inputs, a, b):
 def test_wiring_that_does_not_fit_the_architecture(update, says):
     perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
     with pytest.raises(ConfigError, match=says):
-        Circuit(Architecture(1, 1, (8,), (1,)), perception, update)
+        WiredLayers(Architecture(1, 1, (8,), (1,)), perception, update)

@@ -1,4 +1,3 @@
-import itertools
 from collections import Counter
 
 import numpy as np
@@ -6,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.circuit.untrained import looking
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, moore, random, unique
 from difflogic.system.errors import ConfigError
 
@@ -56,15 +54,6 @@ def test_moore(seed):
 
 
 @given(unique_sizes(), seeds)
-def test_unique(sizes, seed):
-    inputs, gates = sizes
-    wiring = unique(inputs, gates, np.random.default_rng(seed))
-    check(wiring, inputs, gates)
-    assert len(set(pairs(wiring))) == gates
-    assert all(a < b for a, b in pairs(wiring))
-
-
-@given(unique_sizes(), seeds)
 def test_unique_takes_the_nearest_pairs(sizes, seed):
     inputs, gates = sizes
     expected = in_order_of_distance(inputs, gates)
@@ -110,24 +99,3 @@ def test_the_generator_alone_decides(topology):
 def test_what_cannot_be_wired(topology, inputs, gates, says):
     with pytest.raises(ConfigError, match=says):
         FIRST_TOPOLOGIES[topology](inputs, gates, np.random.default_rng(0))
-
-
-@given(
-    seeds,
-    st.sampled_from([[8, 4, 2, 1], [8, 4, 2], [8], [8, 8]]),
-    st.sampled_from([0, 1, 2, 3, 5, 6, 7, 8]),
-)
-def test_a_kernel_that_looks_somewhere_hands_that_neighbour_on(seed, sizes, neighbor):
-    rng = np.random.default_rng(seed)
-    layers = [moore(9, 8, rng)]
-    for inputs, gates in itertools.pairwise(sizes):
-        layers.append(unique(inputs, gates, rng))
-    turned = looking(layers, [(neighbor,)])
-    rows = np.arange(9)
-    for layer in turned:
-        rows = rows[layer.a]
-    assert rows[0] == neighbor
-    # Every neighbour is still read by one gate, and nothing else changes.
-    assert sorted(pairs(turned[0])) == sorted(pairs(layers[0]))
-    for one, other in zip(turned[1:], layers[1:], strict=True):
-        assert pairs(one) == pairs(other)

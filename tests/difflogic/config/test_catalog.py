@@ -3,30 +3,6 @@ import pytest
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.catalog import Experiment, experiments, pictures
 
-ONE_CORE = {
-    "checkerboard": 13.79,
-    "checkerboard-async": 19.50,
-    "checkerboard-small": 8.59,
-    "game-of-life": 0.96,
-    "game-of-life-small": 0.65,
-    "letter-g": 14.42,
-    "lizard": 31.44,
-}
-"""Milliseconds of a step: `dct bench --workers 1 --repeat 40`, minima, Intel Xeon, AVX-512."""
-
-
-@pytest.mark.parametrize("name", ONE_CORE)
-def test_the_expected_time_follows_the_measurements(name, monkeypatch):
-    monkeypatch.setattr("difflogic.config.catalog._TWO_CORES", 1.0)
-    monkeypatch.setattr("difflogic.config.catalog._SHARING_SECONDS", 0.0)
-    experiment = Experiment(load_config(name, recipe="reference"))
-    measured = experiment.config.training.epochs * ONE_CORE[name] / 1000
-    assert experiment.seconds == pytest.approx(measured, rel=0.15)
-
-
-def test_two_cores_take_what_the_readme_says():
-    assert 3.8 < Experiment(load_config("checkerboard", recipe="reference")).seconds < 5.0
-
 
 def test_the_expected_time_grows_with_the_work():
     def seconds(*overrides):
@@ -37,7 +13,7 @@ def test_the_expected_time_grows_with_the_work():
     assert seconds("training.epochs=5000", "training.restart_every=0") == pytest.approx(
         base * 5000 / attempt
     )
-    assert seconds("training.epochs=150") == pytest.approx(base * 150 / attempt)
+    assert seconds("training.epochs=30") == pytest.approx(base * 30 / attempt)
     for more in ("training.batch=2", "automaton.steps=40", "task.height=32"):
         assert 1.5 * base < seconds(more) < 2.1 * base
 

@@ -32,10 +32,3 @@ def test_every_number_of_channels_gives_a_circuit_that_can_be_wired(channels, na
         return
     fitted = load_config(name, [f"automaton.channels={channels}", f"update.gates={gates}"])
     assert fitted.automaton.channels == channels
-
-
-@pytest.mark.parametrize("channels", [1, 2, 3])
-def test_so_few_channels_that_the_inputs_have_few_pairs(channels):
-    gates = fit_layer_widths(LIZARD.update.gates, 5 * channels, channels)
-    assert gates[0] == 5 * channels * (5 * channels - 1) // 2
-    assert gates[-1] == channels

@@ -1,9 +1,7 @@
 import os
-import tomllib
 from pathlib import Path
 
 import pytest
-import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,14 +11,10 @@ from difflogic.config import (
     describe,
     load_config,
     loading,
-    picture_directory,
     schema,
     shipped_configs,
 )
-from difflogic.config.recipes import LEVER_KEYS
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import TASKS, make_task
-from difflogic.tasks.pictures import shipped_pictures
 
 BASE = load_config("checkerboard-small")
 
@@ -71,24 +65,6 @@ def test_a_shipped_file_is_found_by_its_name(name):
     assert config.architecture.parameters == GATES[name]
 
 
-@pytest.mark.parametrize("name", shipped_configs())
-def test_a_shipped_file_states_the_experiment_and_little_else(name):
-    """What a file leaves out has its default; a section of levers may be left out altogether."""
-    path = Path(__file__).parents[3] / "configs" / f"{name}.toml"
-    written, loaded = tomllib.loads(path.read_text()), load_config(name).to_dict()
-    for section in ("task", "automaton", "update"):
-        levers = {key for part, key in LEVER_KEYS if part == section}
-        assert written[section].keys() | levers == loaded[section].keys() | levers
-    if written["task"]["kind"] == "pattern":
-        assert loaded["task"].pop("target").count("\n") == written["task"]["height"]
-        assert shipped_pictures(picture_directory())[written["task"].pop("target")].exists()
-    for section, values in written.items():
-        if isinstance(values, dict):
-            assert values.items() <= loaded[section].items()
-        else:
-            assert values == loaded[section]
-
-
 @pytest.mark.parametrize(
     ("name", "grid", "steps", "boundary", "fire_rate", "epochs", "batch", "rate"),
     [
@@ -112,19 +88,6 @@ def test_the_published_experiments(name, grid, steps, boundary, fire_rate, epoch
     assert config.published.epochs == epochs
 
 
-def test_the_small_one_differs_in_the_update_circuit_alone():
-    small, full = (
-        load_config(name, recipe="reference").to_dict()
-        for name in ("checkerboard-small", "checkerboard")
-    )
-    assert small["update"].pop("gates") == [256, 256, 256, 256, 128, 64, 32, 16, 8]
-    # Nothing was published about the small one, so the recipe leaves its epochs.
-    for config in (small, full):
-        del config["name"], config["published"], config["training"]["epochs"]
-    del full["update"]["gates"]
-    assert small == full
-
-
 def test_installed_configurations_come_first(tmp_path, monkeypatch):
     module = tmp_path / "difflogic" / "config" / "loading.py"
     (tmp_path / "difflogic" / "configs").mkdir(parents=True)
@@ -134,31 +97,7 @@ def test_installed_configurations_come_first(tmp_path, monkeypatch):
     assert load_config("mine") == BASE
 
 
-def test_every_kind_of_task_can_be_made():
-    assert list(TASKS) == list(schema.task_sections()) == schema.choices("task", "kind")
-    for name in shipped_configs():
-        config = load_config(name)
-        assert make_task(config).name == config.task.kind
-    assert {load_config(name).task.kind for name in shipped_configs()} == set(TASKS)
-
-
 # Keys of one kind of task
-
-
-VALUES = {"square": "3", "rule": "B36/S23", "target": "lizard", "start": "zeros"}
-
-
-@pytest.mark.parametrize("key", VALUES)
-@pytest.mark.parametrize("name", ["checkerboard", "game-of-life", "lizard"])
-def test_a_key_of_another_kind_is_refused(name, key):
-    kind = load_config(name).task.kind
-    if kind in schema.kinds_with(key):
-        assert key in load_config(name).to_dict()["task"]
-        return
-    message = error(name, [f"task.{key}={VALUES[key]}"])
-    assert f"[task] {key}: belongs to another kind of task than {kind}: leave it out" in message
-    assert key not in load_config(name).to_dict()["task"]
-    assert f"\n{key} = " not in describe(load_config(name))
 
 
 def test_a_key_of_another_kind_is_refused_in_a_file_too(write):
@@ -184,75 +123,43 @@ def test_an_override_of_the_kind_drops_what_the_file_says_of_its_own():
 @st.composite
 def configs(draw):
     """Any valid configuration, as plain tables."""
-    plain = BASE.to_dict()
-    channels = draw(st.integers(1, 6))
-    kernels = draw(st.integers(1, 3))
+    channels, kernels = draw(st.integers(1, 6)), draw(st.integers(1, 3))
     inputs = channels + 2 * channels * kernels
     gates = [draw(st.integers((inputs + 1) // 2, inputs))]
     while gates[-1] > 2 * channels:
         gates.append((gates[-1] + 1) // 2)
-    perception = draw(st.sampled_from([[8, 4, 2], [8, 5, 4, 2], [12, 6, 3, 2]]))
-    first = ["moore", "unique", "random"] if perception[0] == 8 else ["unique", "random"]
-    wiring = draw(st.sampled_from(first))
-    directions = ["same", "random", *(["all"] if wiring == "moore" else [])]
     height, width = draw(st.integers(1, 40)), draw(st.integers(1, 40))
-    sizes = st.integers(1, 65536)
-    some = st.one_of(st.just("auto"), sizes)
+    loss = st.lists(st.integers(0, channels - 1), min_size=1, max_size=channels, unique=True)
     changes = {
-        "name": draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)),
         "task": {
-            "kind": "checkerboard",
             "height": height,
             "width": width,
             "square": draw(st.integers(1, min(height, width))),
-            "loss_channels": draw(
-                st.lists(st.integers(0, channels - 1), min_size=1, max_size=channels, unique=True)
-            ),
+            "loss_channels": draw(loss),
         },
         "automaton": {
             "channels": channels,
             "boundary": draw(st.sampled_from(["zero", "periodic"])),
-            "steps": draw(st.integers(1, 10**6)),
             "fire_rate": draw(st.floats(0, 1, exclude_min=True)),
         },
-        "perception": {
-            "kernels": kernels,
-            "gates": perception,
-            "wiring": wiring,
-            "directions": draw(st.sampled_from(directions)),
-        },
-        "update": {
-            "gates": [*gates, channels],
-            "wiring": "random",
-            "carry": draw(st.sampled_from([0.0, 1.0, 4.0])),
-        },
+        "perception": {"kernels": kernels, "wiring": draw(st.sampled_from(["moore", "unique"]))},
+        "update": {"gates": [*gates, channels], "wiring": "random"},
         "training": {
             "seed": draw(st.integers(0, 2**63 - 1)),
-            "epochs": draw(st.integers(1, 10**9)),
-            "batch": draw(sizes),
             "learning_rate": draw(st.floats(0, 1000, exclude_min=True)),
-            "beta1": draw(st.floats(0, 0.999999)),
-            "beta2": draw(st.floats(0, 0.999999)),
             "weight_decay": draw(st.floats(0, 1000)),
-            "gradient_clip": draw(st.floats(0, 1e9, exclude_min=True)),
-            "initial_logit": draw(st.floats(-1000, 1000)),
-            "precision": draw(st.sampled_from(["float32", "float64"])),
         },
         "parallel": {
             "workers": draw(st.one_of(st.just("auto"), st.integers(1, 1024))),
-            "strategy": draw(st.sampled_from(schema.choices("parallel", "strategy"))),
             "memory_budget": draw(st.sampled_from(["auto", "512MB", "2GiB"])),
-            "lanes": draw(st.sampled_from(["auto", 16, 32, 64])),
-            "chunk": draw(some),
         },
     }
-    # What is not drawn, such as the levers of learning, stays as it is.
-    for name, value in changes.items():
-        plain[name] = plain.get(name, {}) | value if isinstance(value, dict) else value
-    return plain
+    changes["perception"]["directions"] = "same"
+    plain = BASE.to_dict()
+    return plain | {name: plain[name] | values for name, values in changes.items()}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(plain=configs())
 def test_round_trip(plain, tmp_path):
     config = config_from_dict(plain, "test")
@@ -271,8 +178,7 @@ def test_overrides():
         [
             "training.epochs=7",
             "training.epochs = 8 ",
-            "automaton.boundary=periodic",
-            'automaton.boundary="zero"',
+            'automaton.boundary="periodic"',
             "name=mine",
             "update.gates=[200, 100, 50, 25, 13, 8]",
             "task.loss_channels=[1, 0]",
@@ -281,7 +187,7 @@ def test_overrides():
         ],
     )
     assert config.training.epochs == 8
-    assert config.automaton.boundary == "zero"
+    assert config.automaton.boundary == "periodic"
     assert config.name == "mine"
     assert config.update.gates == (200, 100, 50, 25, 13, 8)
     assert config.task.loss_channels == (1, 0)
@@ -289,37 +195,20 @@ def test_overrides():
     assert config.training.learning_rate == 0.001
 
 
-def test_an_override_gives_a_missing_section(write):
-    plain = BASE.to_dict()
-    del plain["parallel"], plain["update"]
-    path = write(tomli_w.dumps(plain))
-    config = load_config(path, ["update.gates=[256,128,64,32,16,8]", "parallel.workers=3"])
-    assert config.parallel.workers == 3
-
-
 @pytest.mark.parametrize(
     ("override", "says"),
     [
         ("training.epochs", "write it as section.key=value, such as training.epochs=50"),
-        ("training.epochs=", "write it as section.key=value"),
-        ("=5", "write it as section.key=value"),
-        ("", "write it as section.key=value"),
         ("training.epoch=5", 'no key "epoch" in [training]: did you mean "epochs"?'),
         ("trainin.epochs=5", 'no section [trainin]: did you mean "training"?'),
-        ("zzz.epochs=5", "no section [zzz]: known: task, automaton, perception, update"),
         ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
-        ("nam=x", 'no key "nam" at the top level: did you mean "name"?'),
         ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
         ("training=5", "[training] is a section: name a key, as training.seed"),
         ("update.gates=[8, 4", "the value is not valid TOML"),
         ("training.epochs=5\n[update]\nx=1", "the value is not valid TOML"),
-        ("training.epochs=1\nbatch=2", "the value is not valid TOML"),
         ("name=../outside", "the value is not valid TOML"),
         ('name="../outside"', "name must be 1 to 64 letters, digits, - and _"),
-        ('name=""', "name must be 1 to 64 letters"),
-        (f"name={'x' * 65}", "name must be 1 to 64 letters"),
-        ('name="x\\n"', "name must be 1 to 64 letters"),
     ],
 )
 def test_overrides_that_cannot_be_used(override, says):
@@ -343,34 +232,17 @@ LOSS = "[task] loss_channels"
 @pytest.mark.parametrize(
     ("override", "says"),
     [
-        ("training.epochs=0", EPOCHS + "0"),
-        ("training.epochs=-3", EPOCHS + "-3"),
         ("training.epochs=1.0", EPOCHS + "the float 1.0"),
         ("training.epochs=true", EPOCHS + "the boolean true"),
         ("training.epochs=many", EPOCHS + 'the string "many"'),
         ("training.epochs=[5]", EPOCHS + "a list of 1"),
-        ("training.epochs={a=5}", EPOCHS + "a table"),
         ("training.epochs=2020-01-01", EPOCHS + "2020-01-01 (date)"),
         ("training.epochs=" + "9" * 4000, EPOCHS + "such a large integer"),
-        ("training.seed=-1", SEED + "-1"),
         (f"training.seed={2**63}", SEED + str(2**63)),
-        ("training.learning_rate=0", RATE + "0"),
         ("training.learning_rate=nan", RATE + "the float nan"),
-        ("training.learning_rate=inf", RATE + "the float inf"),
-        ("training.learning_rate=true", RATE + "the boolean true"),
-        ("training.learning_rate=fast", RATE + 'the string "fast"'),
-        ("training.weight_decay=-0.1", "[training] weight_decay must be a number from 0 to 1000"),
         ("training.beta2=1", "[training] beta2 must be a number from 0 to 0.999999, not 1"),
-        ("training.initial_logit=-inf", "must be a number from -1000 to 1000, not the float -inf"),
-        ("training.precision=float16", 'must be "float32" or "float64", not the string "float16"'),
-        ("training.batch=0", "[training] batch must be an integer from 1 to 65536, not 0"),
-        ("automaton.fire_rate=0", FIRE + "0"),
         ("automaton.fire_rate=1.01", FIRE + "the float 1.01"),
         ("automaton.boundary=perodic", 'not the string "perodic": did you mean "periodic"?'),
-        ("automaton.boundary=7", '[automaton] boundary must be "zero" or "periodic", not 7'),
-        ("automaton.steps=0", "[automaton] steps must be an integer from 1 to 1000000, not 0"),
-        ("automaton.channels=-8", "[automaton] channels must be an integer from 1 to 65536"),
-        ("task.height=0", "[task] height must be an integer from 1 to 65536, not 0"),
         ("task.kind=chess", '[task] kind must be "checkerboard" or "life" or '),
         ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
         ("task.square=17", "[task] square: a square of 17 cells does not fit a grid of 16×16"),
@@ -378,28 +250,15 @@ LOSS = "[task] loss_channels"
         ("task.loss_channels=[-1]", f"{LOSS}[0] must be an integer from 0, not -1"),
         ("task.loss_channels=[0, 8]", f"{LOSS}: no channel 8, as the automaton has 8: use 0 to 7"),
         ("task.loss_channels=[1, 1]", f"{LOSS}: a channel is listed twice"),
-        ("perception.kernels=0", "[perception] kernels must be an integer from 1 to 65536, not 0"),
         ("perception.wiring=uniqe", 'did you mean "unique"?'),
-        ("perception.gates=[7, 4, 2]", "[perception] gates, layer 0: wiring moore"),
         ("perception.gates=[8, 3, 2]", "[perception] gates, layer 1: wiring unique: 3 gates"),
-        ("update.wiring=moore", '[update] wiring must be "unique" or "random", not the string'),
         ("update.gates=[]", LAYERS + "an empty list"),
-        ("update.gates=8", LAYERS + "8"),
         ("update.gates=[256, 0, 8]", LAYER + "0"),
-        ("update.gates=[256, 128.0, 8]", LAYER + "the float 128.0"),
-        ("update.gates=[256, true, 8]", LAYER + "the boolean true"),
         ("update.gates=[256, 128, 7]", "one gate per channel: 8 ([automaton] channels), not 7"),
-        ("update.gates=[131, 8]", "layer 0: wiring unique: 131 gates have 262 inputs and cannot"),
         ("update.gates=[256, 8]", "[update] gates, layer 1: wiring unique: 8 gates have 16"),
-        ("pool.later=1e3", "[pool] later must be an integer from 0 to 1000000, not the float"),
-        ("parallel.workers=0", WORKERS + "0"),
         ("parallel.workers=true", WORKERS + "the boolean true"),
-        ("parallel.workers=2.0", WORKERS + "the float 2.0"),
         ("parallel.workers=aut", WORKERS + 'the string "aut": did you mean "auto"?'),
-        ("parallel.lanes=17", LANES + "17"),
         ("parallel.lanes=16.0", LANES + "the float 16.0"),
-        ("parallel.strategy=sequentia", 'did you mean "sequential"?'),
-        ("parallel.chunk=0", '[parallel] chunk must be "auto" or an integer from 1 to 65536'),
     ],
 )
 def test_values_that_cannot_be_used(override, says):
@@ -443,10 +302,6 @@ def test_messages_quote_what_was_typed():
     assert "--set" not in message
 
 
-def test_a_bad_override_of_a_good_file_is_refused():
-    assert "nonsense" in error(overrides=["nonsense"])
-
-
 def test_values_that_disagree_are_blamed_on_all_that_could_be_at_fault():
     message = error(overrides=["automaton.channels=7", "task.loss_channels=[7]"])
     lines = message.splitlines()
@@ -463,7 +318,6 @@ def test_values_that_disagree_are_blamed_on_all_that_could_be_at_fault():
     [
         (("epochs = ", "epoch = "), 'no key "epoch" in [training]: did you mean "epochs"?'),
         (("epochs = ", "epoch = "), '[training] needs a key "epochs", an integer from 1 to'),
-        (("[training]", "[trainin]"), 'no section [trainin]: did you mean "training"?'),
         (("[training]", "[trainin]"), "the section [training] is missing: it needs epochs, batch"),
         (("[update]", "[[update]]"), "[update] must be a section of keys, not a list of 1"),
         (('name = "checkerboard-small"', ""), 'the top level needs a key "name", 1 to 64 letters'),
@@ -482,12 +336,9 @@ def test_wrong_files(write, change, says):
     ("content", "says"),
     [
         ("a = \n", "not valid TOML: Invalid value (at line 1, column 5)"),
-        ("[task]\nkind = 'x'\nkind = 'y'\n", "(at line 3, column"),
         ("a = " + "9" * 5000, "not valid TOML"),
         ("a = " + "[" * 100_000, "nested too deeply"),
         (b"\x7fELF\x02\xff\xfe", "is not UTF-8 text (byte 5)"),
-        (b"PK\x03\x04\x00\x00", "not valid TOML"),
-        (b"\x00" * 100, "not valid TOML"),
         (b"#" * (2**20 + 1), "larger than 1048576 bytes"),
         ("", "the section [task] is missing"),
     ],
@@ -497,10 +348,6 @@ def test_files_that_are_no_configuration(write, content, says):
     message = error(path)
     assert str(path) in message
     assert says in message
-
-
-def test_a_byte_order_mark_is_harmless(write):
-    assert load_config(write(b"\xef\xbb\xbf" + BASE.to_toml().encode())) == BASE
 
 
 def test_an_endless_file_is_refused():
@@ -529,10 +376,6 @@ def test_missing_file(tmp_path):
     assert "no such file" in error("none.toml")
 
 
-def test_directory(tmp_path):
-    assert "is a directory" in error(tmp_path)
-
-
 def test_unknown_name():
     assert error("checkerbord") == (
         'no configuration "checkerbord": did you mean "checkerboard"? '
@@ -541,24 +384,11 @@ def test_unknown_name():
     assert f"known: {', '.join(shipped_configs())} " in error("zzz")
 
 
-def test_a_file_in_the_working_directory_needs_no_suffix(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine").write_text(BASE.to_toml())
-    assert load_config("mine") == BASE
-
-
 @pytest.mark.parametrize("path", ["nul\0byte.toml", "x" * 300 + ".toml", "a.toml/b.toml"])
 def test_paths_that_no_file_can_have(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.toml").write_text("")
     assert "cannot be read" in error(path)
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_file(write):
-    path = write("")
-    path.chmod(0)
-    assert "may not be read" in error(path)
 
 
 def test_unreadable_file_by_simulation(write, monkeypatch):
@@ -583,23 +413,12 @@ def test_overrides_are_a_list_of_texts(overrides):
         load_config("checkerboard-small", overrides)
 
 
-@pytest.mark.parametrize("source", [None, 5])
-def test_what_is_no_name_and_no_path_is_refused(source):
-    with pytest.raises(ConfigError, match="names no configuration"):
-        load_config(source)
-
-
 @pytest.mark.parametrize("wiring", ["unique", "random"])
 def test_kernels_that_look_all_around_need_a_wiring_by_neighbours(wiring):
     with pytest.raises(ConfigError, match=r"\[perception\] directions: all is for kernels"):
         load_config("lizard", [f"perception.wiring={wiring}"])
     config = load_config("lizard", [f"perception.wiring={wiring}", "perception.directions=random"])
     assert config.architecture.perception_first == config.architecture.perception_wiring == wiring
-
-
-def test_moore_is_the_wiring_of_the_first_layer_alone():
-    architecture = load_config("lizard").architecture
-    assert (architecture.perception_first, architecture.perception_wiring) == ("moore", "unique")
 
 
 # Facts of a run

@@ -3,7 +3,6 @@
 import tomllib
 
 import pytest
-import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,12 +22,6 @@ tables = st.recursive(
 def test_configurations(name):
     text = load_config(name).to_toml()
     assert parse_toml(text) == tomllib.loads(text)
-
-
-@pytest.mark.thorough
-@given(st.dictionaries(st.text(max_size=8), tables, max_size=3))
-def test_whatever_is_written_is_read(data):
-    assert parse_toml(tomli_w.dumps(data, multiline_strings=True)) == data
 
 
 @given(texts)

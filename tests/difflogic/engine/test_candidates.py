@@ -11,10 +11,11 @@ from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
-from difflogic.engine.candidates import Candidates, Helper, Walk, warm_up
+from difflogic.engine.candidates import Candidates, Helper, Walk
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
+from difflogic.system.callbacks import ignore
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
@@ -76,7 +77,7 @@ class Case:
     damage=st.booleans(),
     passing=st.sampled_from([0.0, 0.5, 0.9]),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, passing):
     case = Case(seed, boundary, masks, damage, passing)
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in range(OPS)]
@@ -106,19 +107,6 @@ def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
         for (parameter, op), *judged in zip(pairs, *found, strict=True):
             alone = case.alone(case.changed(parameter, op))
             assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
-
-
-@pytest.mark.parametrize("workers", [2, 5])
-def test_workers_find_what_one_finds(workers):
-    case = Case(11, "periodic", True, False, 0.7)
-    pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
-    found = []
-    for count in (1, workers):
-        with Workers(count) as team:
-            candidates = Candidates(case.simulator, case.starts, case.script, team)
-            candidates.differ_from(case.ops)
-            found.append(candidates.judge(*zip(*pairs, strict=True), 10**9))
-    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -183,7 +171,7 @@ def test_a_walk_is_what_its_decisions_one_by_one_come_to(
     walk, changed = begun(), case.ops.copy()
     while walk.goes_on and walk.place < 60:
         first = walk.place
-        kept, fits = candidates.walk(parameters[first:], ops[first:], walk)
+        kept, fits = candidates.walk(parameters[first:], ops[first:], walk, ignore)
         assert fits
         for place in first + kept:
             changed[parameters[place]] = ops[place]
@@ -215,11 +203,10 @@ class Told:
             self.told += np.count_nonzero(job.known[len(job.ops) :])
 
 
-@pytest.mark.parametrize("workers", [2, 4])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("workers", "seed"), [(2, 0), (2, 1), (4, 2), (4, 3)])
 def test_a_walk_is_the_same_whoever_has_judged_what(workers, seed, monkeypatch):
     """Helpers are told of what is kept, and judge what follows before it is asked for."""
-    monkeypatch.setattr(candidates_module, "LISTENING", 5)
+    monkeypatch.setattr(candidates_module, "AT_ONCE", 5)
     monkeypatch.setattr(bases, "TIDY", 4)
     case = Case(seed, "periodic", seed % 2 == 0, seed % 3 == 0, [0.5, 0.9][seed % 2])
     rng = np.random.default_rng(seed)
@@ -294,7 +281,7 @@ def test_helpers_on_threads_of_their_own_change_nothing(monkeypatch):
             assert candidates.differ_from(case.ops)
             for _ in range(5):
                 walk = Walk(wrong, 99, 999, 1.5 * gates, 0.5, rng.random(300) * 0 + 0.4)
-                found.append(candidates.walk(parameters, ops, walk)[0].tolist())
+                found.append(candidates.walk(parameters, ops, walk, ignore)[0].tolist())
     assert found[:5] == found[5:]
 
 
@@ -316,29 +303,6 @@ def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
             candidates.judge([0], [1], 10**9)
 
 
-def test_a_helper_that_gets_no_memory_leaves_the_work_to_others(monkeypatch):
-    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
-    case = Case(5, "zero", False, True, 0.9)
-    asked = []
-
-    class Large:
-        def __init__(self):
-            asked.append(self)
-            raise MemoryError
-
-    with Workers(2) as team:
-        candidates = Candidates(case.simulator, case.starts, case.script, team)
-        (helper,) = candidates._helpers
-        helper._make = Large
-        assert candidates.differ_from(case.ops)
-        for _ in range(3):
-            told = candidates.judge([0, 1], [1, 2], 10**9)
-            assert told is not None
-            assert len(told[0]) == 2
-            assert helper._running.exception(timeout=60) is None
-    assert len(asked) <= 1
-
-
 def test_a_base_finds_room_for_what_changes_need(monkeypatch):
     """For what is kept one by one, and in a walk that keeps all."""
     monkeypatch.setattr(bases, "SPARE", 0)
@@ -351,7 +315,7 @@ def test_a_base_finds_room_for_what_changes_need(monkeypatch):
     while walk.place < len(ops):
         walk.wrong = 10**9  # so that whatever comes is better
         next_one = slice(walk.place, walk.place + 1)
-        assert walking.walk(parameters[next_one], ops[next_one], walk)[1]
+        assert walking.walk(parameters[next_one], ops[next_one], walk, ignore)[1]
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
     before = candidates.room
@@ -370,10 +334,3 @@ def test_a_base_that_does_not_fit_says_so(monkeypatch):
     monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert not candidates.differ_from(case.ops)
-
-
-def test_warming_up_judges_on_any_netlist():
-    case = Case(3, "zero", False, False, 0.5)
-    state = case.simulator.state.copy()
-    warm_up(case.simulator, case.ops)
-    np.testing.assert_array_equal(case.simulator.state, state)

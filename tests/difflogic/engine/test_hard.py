@@ -9,8 +9,6 @@ from scipy import signal
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER
-from difflogic.circuit.netlist import Architecture, Circuit, flatten
-from difflogic.circuit.wiring import Wiring
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.kernels.hard import ones
@@ -41,7 +39,7 @@ def simulate(netlist, ops, grid, starts, steps, masks=None):
 
 @pytest.mark.thorough
 @boundaries
-@pytest.mark.parametrize("size", [(8, 8), (7, 13), (3, 30), (17, 16)])
+@pytest.mark.parametrize("size", [(7, 13), (3, 30), (9, 64 * WORDS // 9 + 5)])
 def test_game_of_life(size, boundary):
     grid = Grid(*size, boundary)
     starts = np.random.default_rng(0).integers(0, 2, (3, 1, *size), dtype=np.uint8)
@@ -54,13 +52,6 @@ def test_game_of_life(size, boundary):
     with Engine(netlist, grid, 4, 3) as engine:
         soft = engine.forward(gates.one_hot(ops, np.float32), starts)
     np.testing.assert_array_equal(soft, expected)
-
-
-def test_a_glider_flies_around_the_torus():
-    start = np.zeros((1, 1, 8, 8), np.uint8)
-    start[0, 0, :3, :3] = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
-    found = simulate(*game_of_life(), Grid(8, 8, "periodic"), start, 4 * 8)
-    np.testing.assert_array_equal(found, start)
 
 
 @boundaries
@@ -80,29 +71,6 @@ def test_a_shift_from_each_neighbour(neighbor, size, boundary):
     np.testing.assert_array_equal(found[:, 1], 1 - start[:, 0])
 
 
-@boundaries
-def test_rule_90_draws_pascals_triangle(boundary):
-    gate = Builder()
-    netlist, ops = gate.finish(gate(Op.XOR, 3, 5))  # west and east
-    start = np.zeros((1, 1, 1, 33), np.uint8)
-    start[..., 16] = 1
-    row = start[0, 0, 0]
-    for steps in range(1, 30):
-        padded = np.pad(row, 1, mode="constant" if boundary == "zero" else "wrap")
-        row = padded[:-2] ^ padded[2:]
-        found = simulate(netlist, ops, Grid(1, 33, boundary), start, steps)
-        np.testing.assert_array_equal(found[0, 0, 0], row)
-
-
-@pytest.mark.parametrize("op", list(Op))
-def test_each_op(op):
-    gate = Builder(channels=2)
-    netlist, ops = gate.finish(gate(op, 2 * CENTER, 2 * CENTER + 1), gate(Op.B, 0, 2 * CENTER + 1))
-    start = np.array([[[[0, 0, 1, 1]], [[0, 1, 0, 1]]]], np.uint8)
-    found = simulate(netlist, ops, Grid(1, 4, "zero"), start, 1)
-    np.testing.assert_array_equal(found[0, 0, 0], gates.TRUTH_TABLES[op])
-
-
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_random_circuits_do_as_the_oracle_says(problem, seed):
@@ -115,51 +83,6 @@ def test_random_circuits_do_as_the_oracle_says(problem, seed):
             netlist, gates.one_hot(ops), start, problem.steps, grid.boundary, mask
         )
         np.testing.assert_array_equal(found[sample], states[-1])
-
-
-def test_pass_through_gates_vanish():
-    netlist = netlist_of(SMALL)
-    simulator = HardSimulator(netlist, Grid(4, 4, "zero"), 1)
-    simulator.load(np.full(netlist.parameters, Op.A, np.uint8))
-    assert simulator.active_gates == 0
-    simulator.load(np.full(netlist.parameters, Op.B, np.uint8))
-    assert simulator.active_gates == 0
-    simulator.load(np.full(netlist.parameters, Op.NAND, np.uint8))
-    assert simulator.active_gates == netlist.gates
-
-
-def test_gates_that_no_output_needs_vanish():
-    layer = Wiring(9, np.array([0, 1], np.int32), np.array([4, 4], np.int32))
-    update = Wiring(3, np.array([1], np.int32), np.array([0], np.int32))
-    circuit = Circuit(Architecture(1, 1, (2,), (1,)), ((layer,),), (update,))
-    simulator = HardSimulator(flatten(circuit), Grid(2, 2, "zero"), 1)
-    simulator.load(np.full(3, Op.XOR, np.uint8))
-    assert simulator.active_gates == 2
-
-
-def test_the_simulator_forgets_what_ran_before():
-    netlist, ops = game_of_life()
-    grid = Grid(5, 5, "zero")
-    problem = make_problem(netlist, grid, 3, 4, fire_rate=0.5)
-    simulator = HardSimulator(netlist, grid, 4)
-    simulator.load(ops)
-    first = simulator.rollout(problem.starts, 3, problem.masks)
-    simulator.rollout(1 - problem.starts, 2)
-    np.testing.assert_array_equal(simulator.rollout(problem.starts, 3, problem.masks), first)
-
-
-def test_no_steps_at_all_give_the_start():
-    netlist, ops = game_of_life()
-    starts = np.random.default_rng(2).integers(0, 2, (2, 1, 4, 17), dtype=np.uint8)
-    np.testing.assert_array_equal(simulate(netlist, ops, Grid(4, 17, "zero"), starts, 0), starts)
-
-
-def test_more_words_than_a_tile():
-    netlist, ops = game_of_life()
-    grid = Grid(9, 64 * WORDS // 9 + 5, "periodic")
-    start = np.random.default_rng(3).integers(0, 2, (1, 1, 9, grid.width), dtype=np.uint8)
-    expected = life_step(start[0, 0], "periodic")
-    np.testing.assert_array_equal(simulate(netlist, ops, grid, start, 1)[0, 0], expected)
 
 
 def oracle_steps(problem, ops, sample, damage):
@@ -288,17 +211,6 @@ def test_active_gates_are_those_that_the_outputs_depend_on(problem, seed, passin
     simulator = HardSimulator(netlist, problem.grid, 1)
     simulator.load(ops, [channel])
     assert simulator.active_gates == len(found)
-
-
-def test_an_ignored_input_needs_nothing():
-    gate = Builder()
-    loud, ignored = gate(Op.XOR, 0, 1), gate(Op.XOR, 2, 3)
-    netlist, ops = gate.finish(gate(Op.NOT_A, loud, ignored))
-    assert active_gates(netlist, ops).tolist() == [0, 2]
-    ops[2] = Op.NOT_B
-    assert active_gates(netlist, ops).tolist() == [1, 2]
-    ops[2] = Op.TRUE
-    assert active_gates(netlist, ops).tolist() == [2]
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9))

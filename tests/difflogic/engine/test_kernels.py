@@ -1,4 +1,4 @@
-"""What the kernels are built from: barrier, tickets, reduction, compilation."""
+"""What the kernels are built from: barrier, tickets, reduction."""
 
 import threading
 import time
@@ -9,11 +9,11 @@ import pytest
 
 from difflogic.engine.kernels.llvm.processor import X86
 from difflogic.engine.kernels.peak import fma_peak
+from difflogic.engine.kernels.pipeline import take_group
 from difflogic.engine.kernels.primitives import flush_denormals, restore_denormals
 from difflogic.engine.kernels.shares import reduce_sums
 from difflogic.engine.kernels.structures import chains_of
 from difflogic.engine.kernels.teams import (
-    ABORTED,
     ARRIVED,
     CURSOR_FIELDS,
     STEALS,
@@ -21,8 +21,7 @@ from difflogic.engine.kernels.teams import (
     TICKETS,
     WAITED,
     WAITS,
-    barrier,
-    take,
+    meet,
 )
 from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import registers
@@ -52,9 +51,9 @@ def test_nobody_passes_the_barrier_alone(workers):
         cursor = new_cursor()
         for turn in range(rounds):
             arrived[worker] = turn + 1
-            barrier(control, workers, cursor)
+            meet(control, 0, workers, cursor)
             assert min(arrived) >= turn + 1
-            barrier(control, workers, cursor)
+            meet(control, 0, workers, cursor)
 
     failures = []
 
@@ -79,7 +78,7 @@ def test_the_barrier_waits():
                 time.sleep(0)
             time.sleep(0.05)
             assert not passed
-        barrier(control, 2, cursors[worker])
+        meet(control, 0, 2, cursors[worker])
         passed.append(worker)
 
     run_threads(2, task)
@@ -90,32 +89,25 @@ def test_the_barrier_waits():
     assert cursors[1][WAITED] >= 0
 
 
-def test_nobody_waits_for_a_call_that_was_given_up():
-    control = aligned((64,), np.int64)
-    control[ABORTED] = 1
-    barrier(control, 2, new_cursor())
-
-
 @pytest.mark.parametrize(("tasks", "workers"), [(0, 2), (1, 3), (7, 2), (40, 3), (5, 8)])
 def test_every_task_is_taken_once(tasks, workers):
-    stages = 3
-    control = aligned((TICKETS + stages * workers,), np.int64)
-    taken = [[] for _ in range(stages)]
+    control = aligned((TICKETS + 2 * workers,), np.int64)
+    taken = [[], []]
 
     def task(worker):
         cursor = new_cursor()
-        for stage in range(stages):
-            while (found := take(control, stage, tasks, worker, workers, cursor)) >= 0:
-                taken[stage].append(found)
+        for way in (0, 1):
+            while (found := take_group(control, way, tasks, worker, workers, cursor)) >= 0:
+                taken[way].append(found)
 
     run_threads(workers, task)
-    assert [sorted(t) for t in taken] == [list(range(tasks))] * stages
+    assert [sorted(t) for t in taken] == [list(range(tasks))] * 2
 
 
 def test_a_worker_alone_takes_its_own_share_first_and_the_rest_counts_as_stolen():
     control = aligned((TICKETS + 3,), np.int64)
     order, cursor = [], new_cursor()
-    while (found := take(control, 0, 9, 1, 3, cursor)) >= 0:
+    while (found := take_group(control, 0, 9, 1, 3, cursor)) >= 0:
         order.append(found)
     assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
     assert (cursor[TASKS], cursor[STEALS]) == (9, 6)
@@ -144,9 +136,8 @@ def test_denormals_are_flushed_between_flush_and_restore():
         return found
 
     tiny, half = np.float32(1e-38), np.float32(0.25)
-    x86 = X86
     assert product(tiny, half) > 0
-    assert (flushed(tiny, half) == 0) == x86
+    assert (flushed(tiny, half) == 0) == X86
     assert product(tiny, half) > 0
 
 

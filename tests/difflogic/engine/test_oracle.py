@@ -12,7 +12,6 @@ from difflogic.engine.layout import Grid
 from tests.difflogic.engine.comparison import (
     IRREGULAR,
     ONE_LAYER,
-    SINGLE,
     assert_close,
     make_problem,
     netlist_of,
@@ -103,7 +102,7 @@ def test_gradients_are_central_differences(problem, data):
 
 @pytest.mark.thorough
 @boundaries
-def test_all_logit_gradients_are_central_differences(boundary):
+def test_logit_gradients_are_central_differences(boundary):
     rng = np.random.default_rng(3)
     netlist = netlist_of(ONE_LAYER)
     logits = rng.normal(size=(netlist.parameters, gates.OPS))
@@ -116,13 +115,15 @@ def test_all_logit_gradients_are_central_differences(boundary):
 
     value, gradient = oracle.logit_gradients(netlist, logits, start, target, [1], 2, boundary, mask)
     assert value == loss(logits)
-    differences = np.empty_like(logits)
-    for place in np.ndindex(*logits.shape):
+    places = [tuple(place) for place in rng.integers(0, logits.shape, (40, 2)).tolist()]
+    differences = np.empty(len(places))
+    for index, place in enumerate(places):
         above, below = logits.copy(), logits.copy()
         above[place] += 1e-4
         below[place] -= 1e-4
-        differences[place] = (loss(above) - loss(below)) / 2e-4
-    assert_close(differences, gradient, 1e-6)
+        differences[index] = (loss(above) - loss(below)) / 2e-4
+    found = np.array([gradient[place] for place in places])
+    assert_close(differences, found, 1e-6)
 
 
 def test_loss_counts_the_loss_channels_only():
@@ -132,17 +133,3 @@ def test_loss_counts_the_loss_channels_only():
     assert oracle.loss(state, target, [0, 2]) == expected
     gradient = oracle.loss_gradient(state, target, [0, 2])
     np.testing.assert_array_equal(gradient, [2 * state[0], np.zeros((2, 2)), 2 * state[2]])
-
-
-def test_nothing_is_changed():
-    problem = make_problem(netlist_of(SINGLE), Grid(3, 3, "zero"), 2, 1, fire_rate=0.5)
-    coefficients, starts, masks, upstream = problem.arrays()
-    states = oracle.rollout(problem.netlist, coefficients, starts[0], 2, "zero", masks[0])
-    kept = [state.copy() for state in states]
-    oracle.coefficient_gradients(
-        problem.netlist, coefficients, states, upstream[0], "zero", masks[0]
-    )
-    np.testing.assert_array_equal(states, kept)
-    before = (problem.coefficients, problem.starts, problem.masks, problem.loss_gradients)
-    for now, then in zip((coefficients, starts, masks, upstream), before, strict=True):
-        np.testing.assert_array_equal(now, then)

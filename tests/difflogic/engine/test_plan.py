@@ -1,6 +1,7 @@
 """What is decided for a configuration and a machine, and what no decision may touch."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,11 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
-from difflogic.engine.plan import STRATEGIES, ParallelPlan
-from difflogic.engine.rollout import Engine
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
@@ -40,7 +40,7 @@ def configurations(draw):
         "automaton.fire_rate": draw(st.sampled_from([1.0, 0.5])),
         "finishing.every": draw(st.sampled_from([0, 10])),
         "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
-        "parallel.strategy": draw(st.sampled_from(sorted(STRATEGIES))),
+        "parallel.strategy": draw(st.sampled_from(["auto", *get_args(Strategy)])),
         "parallel.lanes": lanes,
         "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }
@@ -221,18 +221,3 @@ def test_too_many_workers_are_warned_of():
 def test_searches_use_all_workers_that_are_asked_for():
     assert plan_of("parallel.workers=auto").searchers == 4
     assert plan_of("parallel.workers=3").searchers == 3
-
-
-def test_the_trainer_and_its_engine_follow_one_plan():
-    with Trainer(tiny("parallel.workers=2", "parallel.lanes=16", "parallel.chunk=2")) as trainer:
-        assert trainer.engine.plan.sharing == trainer.plan.sharing
-        assert (trainer.plan.lanes, trainer.plan.chunk, trainer.workers) == (16, 2, 2)
-        assert len(trainer.engine.layout.chunk_start) - 1 == len(trainer.plan.chunks)
-
-
-def test_an_engine_takes_no_more_than_there_is():
-    plan = plan_of()
-    rollouts = plan.rollouts
-    with pytest.raises(ConfigError, match="available"):
-        Arrangement.for_rollouts(NETLIST, rollouts.grid, 3, 2, machine=Machine(1, memory=1000))
-    assert Engine(NETLIST, rollouts.grid, 3, 2).plan.workers == 1

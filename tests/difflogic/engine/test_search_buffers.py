@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.config import load_config
-from difflogic.engine.candidates import MOST_BYTES
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Changes, Trial
+from difflogic.evaluation.trial import Trial
 from difflogic.model.model import Model
+from difflogic.search.changes import Changes
 from difflogic.search.rectifying import Rectifier
 from difflogic.training.attempt import Attempt
 from tests.difflogic.training.tiny import growing, tiny
@@ -146,18 +146,3 @@ def test_a_search_at_later_steps(rectifies):
                 found.append(rectifier._trace(model.ops, np.arange(model.netlist.rows), gates))
             taken.append(bytes_of([model.netlist, *found]))
     assert 0 < taken[1] - taken[0] <= planned.later
-
-
-def test_only_what_is_to_stay_is_looked_at_later():
-    for config in (growing(), tiny("finishing.every=1"), load_config("game-of-life-small")):
-        search = ParallelPlan.for_model(config).search
-        assert search is not None
-        assert search.later == 0
-
-
-def test_values_are_no_more_than_is_taken():
-    grid = Grid(100, 100, "zero")
-    planned = SearchBuffers(NETLIST, grid, 40, 1, Trials(64, 4000))
-    assert MOST_BYTES / 2 < planned.values < 2 * MOST_BYTES
-    small = SearchBuffers(NETLIST, Grid(5, 5, "zero"), 4, 1, Trials(4, 4))
-    assert small.values < 10**6

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.program import live_runs
 from difflogic.engine.split import split_program
-from tests.difflogic.engine.comparison import IRREGULAR, SINGLE, SMALL, netlist_of, netlists
+from tests.difflogic.engine.comparison import SMALL, netlist_of, netlists
 
 PARTS = st.integers(1, 5)
 
@@ -82,17 +81,6 @@ def test_every_read_is_pulled_once_and_every_parameter_is_one_parts(netlist, par
         for index in indices:
             assert owners.setdefault(int(split.sums[index][k.PARAM]), part) == part
     assert Counter(split.sums[:, k.OUT].tolist()) == Counter(run.out for run in runs)
-
-
-@pytest.mark.parametrize("architecture", [SMALL, SINGLE, IRREGULAR])
-def test_parts_have_about_as_much_to_do(architecture):
-    netlist = netlist_of(architecture)
-    for parts in (2, 3):
-        split = split_program(netlist, parts)
-        work = np.zeros(parts)
-        for _, part, indices in pieces(split.gate_bounds):
-            work[part] += split.gates[indices, k.WIDTH].sum()
-        assert work.max() <= 1.5 * work.mean() + 4
 
 
 def test_one_part_never_waits_and_none_is_refused():

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_trace
+from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_events
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -110,7 +110,7 @@ def test_what_was_taken_from_others_is_marked():
 def test_the_file_is_in_the_trace_event_format(tmp_path):
     """By the fields that the format asks for: "Trace Event Format", Google."""
     _, tracer = traced("parallel.workers=2", "parallel.lanes=16")
-    write_trace(tmp_path / "trace.json", tracer, "tiny")
+    write_events(tmp_path / "trace.json", tracer.events, "tiny")
     data = json.loads((tmp_path / "trace.json").read_text())
     assert set(data) <= {"traceEvents", "displayTimeUnit", "otherData"}
     assert data["displayTimeUnit"] in ("ms", "ns")
@@ -134,27 +134,4 @@ def test_the_file_is_in_the_trace_event_format(tmp_path):
 
 def test_a_file_that_cannot_be_written_says_so(tmp_path):
     with pytest.raises(RunDirectoryError, match="written"):
-        write_trace(tmp_path / "no" / "trace.json", Tracer(), "x")
-
-
-def test_the_way_to_the_next_task_is_no_wait():
-    """Half the events of a trace would be waits of some nanoseconds."""
-    from difflogic.engine.kernels.structures import FORWARD
-    from difflogic.engine.kernels.tracing import CALL
-
-    def row(kind, since, until):
-        return [kind, 0, 0, 0, 1, 0, since, until]
-
-    trace = np.array(
-        [
-            row(FORWARD, 1.0000002, 2.0),
-            row(FORWARD, 2.0000005, 3.0),
-            row(FORWARD, 3.001, 4.0),
-            row(CALL, 1.0, 4.0000003),
-        ]
-    )
-    tracer = Tracer()
-    tracer.add_call([trace])
-    ahead = tracer._ahead
-    found = [(e.kind, round(e.since - ahead, 7), round(e.until - ahead, 7)) for e in tracer.events]
-    assert found == [(TASK, 1.0, 2.0), (TASK, 2.0, 3.0), (WAIT, 3.0, 3.001), (TASK, 3.001, 4.0)]
+        write_events(tmp_path / "no" / "trace.json", [], "x")

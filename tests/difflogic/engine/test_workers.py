@@ -14,12 +14,12 @@ def collect(count, tasks):
         return pool(joblib.delayed(task)(*arguments) for task, *arguments in tasks)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7])
+@pytest.mark.parametrize("count", [1, 3])
 def test_results_come_in_order(count):
     assert collect(count, [(pow, n, 2) for n in range(20)]) == [n * n for n in range(20)]
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 3])
 def test_all_calls_run_at_the_same_time(count):
     meeting = threading.Barrier(count)
     seen = []

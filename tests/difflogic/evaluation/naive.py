@@ -50,8 +50,8 @@ def wired(config, update):
         layers.append(Wiring(inputs, a, b))
         ops += chosen.tolist()
         inputs = len(layer)
-    circuit = replace(drawn.circuit, update=tuple(layers))
-    return with_ops(replace(drawn, circuit=circuit), ops)
+    circuit = replace(drawn.layers, update=tuple(layers))
+    return with_ops(replace(drawn, layers=circuit), ops)
 
 
 CHANNELS = 16

@@ -42,11 +42,3 @@ def test_what_matters():
     assert scopes["next_state"]["perception"]["gates"] == 0
     assert scopes["loss_channels"]["both"]["ops"] == {op.name: int(op == 0) for op in Op}
     assert found["active_gates_per_cell"] == {"next_state": 2, "loss_channels": 1}
-
-
-def test_a_kernels_gate_counts_once_for_all_channels():
-    model = random_model(tiny())
-    model = with_ops(model, np.full(42, Op.NAND, np.uint8))
-    found = gates.run(Subject(model, 0))
-    assert found["scopes"]["next_state"]["both"]["gates"] == 42
-    assert found["active_gates_per_cell"]["next_state"] == 2 * 28 + 14

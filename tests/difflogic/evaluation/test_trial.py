@@ -10,7 +10,7 @@ from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
 from difflogic.evaluation.scene import scene_of as scene_of_task
-from difflogic.evaluation.trial import Trial, count_wrong, draw_samples
+from difflogic.evaluation.trial import Trial, count_wrong
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.evaluation.naive import random_model, rollout
@@ -86,14 +86,6 @@ def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, mo
             np.testing.assert_array_equal(check(model.ops), expected)
 
 
-def test_more_starts_leave_the_first_ones_alone():
-    config = tiny("automaton.fire_rate=0.6")
-    model = random_model(config)
-    scene = scene_of(config, STREAMS, (3, 6))
-    many = count_wrong(model.netlist, model.ops, scene, 9)
-    np.testing.assert_array_equal(many[:, :4], count_wrong(model.netlist, model.ops, scene, 4))
-
-
 @pytest.mark.parametrize(("field", "value"), [("seed", 6), ("epoch", 3)])
 def test_other_streams_give_other_starts_masks_and_damage(field, value):
     config = tiny("automaton.fire_rate=0.6", "task.height=20")
@@ -137,13 +129,3 @@ def test_a_start_is_the_same_by_any_other_numbers_beside_it(fire_rate, values, m
         check = Trial(model.netlist, scene, samples)
         assert check.samples == tuple(samples)
         np.testing.assert_array_equal(check(model.ops), all_starts[:, list(samples)])
-
-
-def test_samples_are_drawn_by_their_numbers():
-    config = tiny()
-    scene = scene_of(config, STREAMS, (3,))
-    starts, targets = draw_batch(make_task(config), STREAMS.seed, STREAMS.epoch, 9, STREAMS.start)
-    for samples in ([0], [8, 3, 4, 0], [2, 2]):
-        found, found_targets = draw_samples(scene, samples)
-        np.testing.assert_array_equal(found, starts[samples])
-        np.testing.assert_array_equal(found_targets, targets[samples])

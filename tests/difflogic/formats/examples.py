@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.model.automaton import Automaton
+from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import made
-from tests.difflogic.logic.circuits import circuit_of, step
 
 NAMES = ("module", "3d-life", "a--b_", "x")
 
@@ -101,5 +101,5 @@ def mutants(automaton):
         for flips in (1 << gate % 4, 15):
             op = whole.op.copy()
             op[gate] ^= flips
-            changed = LogicCircuit(op, whole.a, whole.b, whole.outputs, whole.labels)
+            changed = Circuit(op, whole.a, whole.b, whole.outputs, whole.labels)
             yield automaton.with_circuit(changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.model.automaton import Automaton
 
@@ -17,7 +17,7 @@ def circuits(draw, most_channels=3, most_gates=25):
     inputs, gates = 9 * count, draw(st.integers(0, most_gates))
     row = [st.integers(0, inputs + gate - 1) for gate in range(gates)]
     labels = st.lists(st.integers(0, 2**31 - 1), min_size=count, max_size=count, unique=True)
-    return LogicCircuit(
+    return Circuit(
         np.array([draw(st.sampled_from(list(Op))) for _ in range(gates)], np.uint8),
         np.array([draw(rows) for rows in row], np.int32),
         np.array([draw(rows) for rows in row], np.int32),
@@ -54,7 +54,7 @@ def random_circuit(channels, gates, rng, labels=None):
     a, b = np.where(rng.random((2, gates)) < 0.6, near, far)
     outputs = rng.integers(max(0, inputs + gates - 4 * channels), inputs + gates, channels)
     ops = rng.integers(0, 16, gates)
-    return LogicCircuit(ops, a, b, outputs, labels or tuple(range(channels)))
+    return Circuit(ops, a, b, outputs, labels or tuple(range(channels)))
 
 
 def life(channels=1, channel=0):
@@ -79,7 +79,7 @@ def life(channels=1, channel=0):
     three = gate(Op.A_AND_NOT_B, sums[2], sums[3])
     alive = gate(Op.OR, three, gate(Op.AND, two, cells[4]))
     op, a, b = np.array(gates).T
-    return LogicCircuit(op, a, b, [alive] * channels, tuple(range(channels)))
+    return Circuit(op, a, b, [alive] * channels, tuple(range(channels)))
 
 
 def assert_same(found: Automaton, expected: Automaton) -> None:

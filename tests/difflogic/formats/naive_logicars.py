@@ -34,7 +34,7 @@ def execute(data, neighborhood):
 
 def from_model(model):
     """What logicars would write for one of our models."""
-    architecture, ops = model.circuit.architecture, iter(model.ops.tolist())
+    architecture, ops = model.layers.architecture, iter(model.ops.tolist())
 
     def layers(wirings):
         return [
@@ -48,11 +48,11 @@ def from_model(model):
         ]
 
     kernels = [
-        {"layers": layers(model.circuit.kernel(kernel)), "input_size": 9}
+        {"layers": layers(model.layers.kernel(kernel)), "input_size": 9}
         for kernel in range(architecture.kernels)
     ]
     update = {
-        "layers": layers(model.circuit.update),
+        "layers": layers(model.layers.update),
         "input_size": architecture.update_inputs,
         "output_size": architecture.channels,
     }

@@ -16,8 +16,8 @@ from difflogic.circuit.gates import Op
 from difflogic.formats import read_circuit
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
+from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton, step
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = DOCS / "circuit.schema.json"

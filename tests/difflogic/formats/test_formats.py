@@ -8,8 +8,8 @@ from difflogic import __version__
 from difflogic.formats import FORMATS, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.system.errors import ConfigError
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
-from tests.difflogic.logic.circuits import circuit_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from difflogic.formats import importing
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_logicars import write_logicars
 from difflogic.system.errors import CircuitError, ConfigError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life
-from tests.difflogic.logic.circuits import automaton
 
 MADE = automaton(life(channels=2), visible=(1,))
 

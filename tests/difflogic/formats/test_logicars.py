@@ -14,9 +14,9 @@ from difflogic.formats.write_logicars import write_logicars
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats import naive_logicars
 from tests.difflogic.formats.made import circuits, life, words
-from tests.difflogic.logic.circuits import automaton
 
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
@@ -82,7 +82,7 @@ def test_any_circuit_is_written_as_one_of_logicars(circuit):
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
 def test_a_models_layers_are_those_of_perception_and_update(overrides):
     data = json.loads(write_logicars(from_model(model(overrides))))
-    architecture = model(overrides).circuit.architecture
+    architecture = model(overrides).layers.architecture
     sizes = [len(layer["gates"]) for layer in data["update"]["layers"]]
     assert len(sizes) == len(architecture.perception) + len(architecture.update)
     assert sizes[len(architecture.perception) :] == list(architecture.update)

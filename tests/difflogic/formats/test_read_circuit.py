@@ -13,8 +13,8 @@ from difflogic.formats import read_circuit, strict_json
 from difflogic.formats.circuit_file import CircuitFile
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default_rng(3), (4, 1)))))
 

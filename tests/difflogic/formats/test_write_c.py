@@ -9,9 +9,9 @@ from scipy.ndimage import convolve
 
 from difflogic.formats.common import identifier
 from difflogic.formats.write_c import write_c
+from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import examples
 from tests.difflogic.formats.tools import call, needs
-from tests.difflogic.logic.circuits import circuit_of, step
 
 pytestmark = pytest.mark.thorough
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats import FORMATS
 from difflogic.formats.diagram import graph
 from difflogic.formats.write_dot import write_dot
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, random_circuit
 
 NODE = re.compile(r'^  (\w+) \[label="([^"]*)", .*tooltip="([^"]*)"')
 WIRE = re.compile(r"^  (\w+) -> (\w+)(?: \[(.*)\])?$")
@@ -57,7 +57,7 @@ def compute(label: str, coming: list[np.ndarray], size: int) -> np.ndarray:
 
 @settings(max_examples=30)
 @given(circuits(gates=30))
-def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
+def test_it_is_the_circuit(circuit: Circuit) -> None:
     bits = np.random.default_rng(0).integers(0, 2, (circuit.inputs, 128)).astype(bool)
     names = {
         f"{neighbor}{label}": bits[n * circuit.channels + c]

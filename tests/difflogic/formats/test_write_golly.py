@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
+from tests.difflogic.circuit.circuits import all_cases, automaton, step
 from tests.difflogic.formats.made import circuits, life, random_circuit
-from tests.difflogic.logic.circuits import all_cases, automaton, step
 
 BGOLLY = shutil.which("bgolly")
 
@@ -97,7 +97,7 @@ def test_what_golly_cannot_run():
     several = automaton(life(channels=3, channel=1), visible=(0, 1))
     with pytest.raises(CircuitError, match=r"2 channels affect .* simplify the circuit"):
         write_golly(several)
-    born = LogicCircuit([Op.NOR], [1], [3], [9], (0,))
+    born = Circuit([Op.NOR], [1], [3], [9], (0,))
     with pytest.raises(CircuitError, match="and would run this rule wrongly: export another"):
         write_golly(automaton(born))
 

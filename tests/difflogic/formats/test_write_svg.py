@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.write_svg import write_svg
 from difflogic.model.automaton import Automaton
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, random_circuit
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENT = re.compile(
@@ -153,7 +153,7 @@ def check(example: Automaton) -> None:
 
 @given(circuits(gates=24))
 @settings(max_examples=20)
-def test_it_is_the_circuit(circuit: LogicCircuit) -> None:
+def test_it_is_the_circuit(circuit: Circuit) -> None:
     check(automaton(circuit))
 
 
@@ -164,7 +164,7 @@ def test_a_larger_one() -> None:
 @pytest.mark.parametrize("channels", [1, 12, 13])
 def test_cells_that_are_read(channels: int) -> None:
     """The last input alone is read: the map of its channel has one filled cell, or a count of 1."""
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.array([Op.NOT_A]),
         [9 * channels - 1],
         [0],

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection.equations import Equations, equations
 from difflogic.inspection.expression import ASCII
-from tests.difflogic.logic.rules import circuits
+from tests.difflogic.circuit.rules import circuits
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
 CASES = 256
@@ -59,7 +59,7 @@ class Parser:
         return ALL * int(token) if token in "01" else self.names[token]
 
 
-def inputs_of(circuit: LogicCircuit, seed: int = 0) -> np.ndarray:
+def inputs_of(circuit: Circuit, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 2, (circuit.inputs, CASES)).astype(bool)
 
 
@@ -67,7 +67,7 @@ def as_int(bits: np.ndarray) -> int:
     return int("".join(map(str, bits.astype(int)))[::-1], 2)
 
 
-def names_of(circuit: LogicCircuit, inputs: np.ndarray) -> dict[str, int]:
+def names_of(circuit: Circuit, inputs: np.ndarray) -> dict[str, int]:
     """Inputs by name, spelled out here again: row n·C + c is channel c of neighbour n."""
     return {
         f"{neighbor}{label}": as_int(inputs[n * circuit.channels + c])
@@ -87,7 +87,7 @@ def evaluate(found: Equations, inputs: np.ndarray) -> dict[str, int]:
     return names
 
 
-def check(circuit: LogicCircuit, found: Equations) -> None:
+def check(circuit: Circuit, found: Equations) -> None:
     inputs = inputs_of(circuit)
     names = evaluate(found, inputs)
     for label, state in zip(circuit.labels, circuit.next_state(inputs), strict=True):
@@ -95,22 +95,22 @@ def check(circuit: LogicCircuit, found: Equations) -> None:
             assert names[f"n{label}'"] == as_int(state)
 
 
-def lines(circuit: LogicCircuit) -> list[str]:
+def lines(circuit: Circuit) -> list[str]:
     found = equations(circuit)
     return [found.text(line) for line in found.lines]
 
 
-def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> LogicCircuit:
+def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> Circuit:
     """A circuit of one channel, or of one for each of `outputs`; the last gate is the default."""
     op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
     channels = len(outputs) or 1
     last = 9 * channels + len(gates) - 1
-    return LogicCircuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
+    return Circuit(op, a, b, outputs or (last,), tuple(range(channels)))  # type: ignore[arg-type]
 
 
 @settings(max_examples=50)
 @given(circuits(gates=80))
-def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
+def test_equations_compute_what_the_circuit_does(circuit: Circuit) -> None:
     found = equations(circuit)
     check(circuit, found)
     assert [line.channel for line in found.lines if line.channel is not None] == list(
@@ -120,7 +120,7 @@ def test_equations_compute_what_the_circuit_does(circuit: LogicCircuit) -> None:
 
 @settings(max_examples=20)
 @given(circuits())
-def test_ascii_means_the_same_in_python(circuit: LogicCircuit) -> None:
+def test_ascii_means_the_same_in_python(circuit: Circuit) -> None:
     found, inputs = equations(circuit), inputs_of(circuit, 1)
     names = {name.replace("'", "_"): bits for name, bits in names_of(circuit, inputs).items()}
     for line in found.lines:
@@ -181,7 +181,7 @@ def test_a_chain_of_thousands_of_gates(op: Op) -> None:
     channels, gates = 40, 3000
     inputs = 9 * channels
     rows = inputs + np.arange(gates) - 1
-    circuit = LogicCircuit(
+    circuit = Circuit(
         np.full(gates, op),
         rows,
         rng.integers(0, inputs, gates),

@@ -7,14 +7,14 @@ import itertools
 import numpy as np
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.inspection.fixed_points import canonical, find
 from difflogic.model.automaton import Automaton
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, from_function, life_like
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, from_function, life_like
 
 
-def step(circuit: LogicCircuit, states: np.ndarray) -> np.ndarray:
+def step(circuit: Circuit, states: np.ndarray) -> np.ndarray:
     """The states (C, height, width, n) after one step on a torus, by rolling whole grids."""
     seen = [np.roll(states, (-dy, -dx), axis=(1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
     inputs = np.stack(seen).reshape(circuit.inputs, -1)
@@ -50,7 +50,7 @@ def smallest(shown: np.ndarray) -> bytes:
 
 @given(circuits(channels=1, gates=12))
 @settings(max_examples=12)
-def test_all_states_of_one_channel(circuit: LogicCircuit) -> None:
+def test_all_states_of_one_channel(circuit: Circuit) -> None:
     example = automaton(circuit)
     found = find(example, 3, 20, most=1000)
     assert found.stopped is None
@@ -61,7 +61,7 @@ def test_all_states_of_one_channel(circuit: LogicCircuit) -> None:
 
 @given(circuits(channels=3, gates=24))
 @settings(max_examples=12)
-def test_channels_that_are_not_visible(circuit: LogicCircuit) -> None:
+def test_channels_that_are_not_visible(circuit: Circuit) -> None:
     example = automaton(circuit, visible=circuit.labels[:1])
     found = find(example, 2, 20, most=1000)
     assert {smallest(picture.bits) for picture in found.pictures} == all_pictures(example, 2)

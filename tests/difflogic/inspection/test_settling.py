@@ -6,8 +6,8 @@ import pytest
 
 from difflogic.inspection.periods import Period
 from difflogic.inspection.settling import STARTS, settle
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import from_function, life_like
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import from_function, life_like
 
 KEEP = from_function(lambda board: int(board[1, 1]))
 INVERT = from_function(lambda board: 1 - int(board[1, 1]))

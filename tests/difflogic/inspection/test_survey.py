@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.inspection import Limits, channel_number, inspect, survey, wires
 from difflogic.inspection.equations import equations
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits, life_like
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits, life_like
 
 
-def read(circuit: LogicCircuit, gate: int) -> list[int]:
+def read(circuit: Circuit, gate: int) -> list[int]:
     """The rows that a gate reads, by its truth table."""
     table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
     rows = []
@@ -31,7 +31,7 @@ def read(circuit: LogicCircuit, gate: int) -> list[int]:
 
 @settings(max_examples=25)
 @given(circuits(gates=40))
-def test_wires(circuit: LogicCircuit) -> None:
+def test_wires(circuit: Circuit) -> None:
     found = wires(circuit)
     counts = Counter(circuit.outputs.tolist())
     for gate in range(circuit.gates):
@@ -79,7 +79,7 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_channel_number() -> None:
-    circuit = LogicCircuit(np.array([]), np.array([]), np.array([]), [3, 4], (5, 2))  # type: ignore[arg-type]
+    circuit = Circuit(np.array([]), np.array([]), np.array([]), [3, 4], (5, 2))  # type: ignore[arg-type]
     assert channel_number(circuit, 2) == 1
     with pytest.raises(CircuitError, match="no channel 3 in this circuit: it has 5, 2"):
         channel_number(circuit, 3)

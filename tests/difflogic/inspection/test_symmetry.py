@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.inspection import symmetry
 from difflogic.inspection.symmetry import examine
-from tests.difflogic.logic.circuits import all_cases
-from tests.difflogic.logic.rules import circuits, from_function, life_like, random_circuit
+from tests.difflogic.circuit.circuits import all_cases
+from tests.difflogic.circuit.rules import circuits, from_function, life_like, random_circuit
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     # Boards (3, 3, …); a quarter turn either way holds or fails together.
@@ -28,7 +28,7 @@ TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def holds(circuit: LogicCircuit, cases: np.ndarray) -> dict[str, bool]:
+def holds(circuit: Circuit, cases: np.ndarray) -> dict[str, bool]:
     """What holds in these cases (9·C, n) of a circuit, in the order of the library's names."""
     after = circuit.next_state(cases)
     found = {}
@@ -41,12 +41,12 @@ def holds(circuit: LogicCircuit, cases: np.ndarray) -> dict[str, bool]:
     return found
 
 
-def answers(circuit: LogicCircuit) -> dict[str, str]:
+def answers(circuit: Circuit) -> dict[str, str]:
     rule = examine(circuit, 20)
     return {n: d.answer for n, d in (rule.symmetries | rule.properties).items()}
 
 
-def check(circuit: LogicCircuit, cases: np.ndarray) -> None:
+def check(circuit: Circuit, cases: np.ndarray) -> None:
     found = answers(circuit)
     for name, value in holds(circuit, cases).items():
         assert found[name] == ("yes" if value else "no"), name
@@ -63,7 +63,7 @@ def test_the_seven_are_the_squares() -> None:
 
 @settings(max_examples=30)
 @given(circuits(channels=1, gates=8))
-def test_all_cases_of_one_channel(circuit: LogicCircuit) -> None:
+def test_all_cases_of_one_channel(circuit: Circuit) -> None:
     check(circuit, all_cases(9))
 
 
@@ -108,7 +108,7 @@ def test_no_notation() -> None:
 
 @settings(max_examples=30)
 @given(circuits(channels=1, gates=6))
-def test_linear_and_monotone(circuit: LogicCircuit) -> None:
+def test_linear_and_monotone(circuit: Circuit) -> None:
     cases = all_cases(9)
     values = circuit.next_state(cases)[0]
     found = answers(circuit)
@@ -120,7 +120,7 @@ def test_linear_and_monotone(circuit: LogicCircuit) -> None:
     assert found[symmetry.MONOTONE] == ("yes" if rises.all() else "no")
 
 
-def wide(channels: int, turn: bool) -> LogicCircuit:
+def wide(channels: int, turn: bool) -> Circuit:
     """Every next state is 1 if all cells but the centre are, with one input added in a corner."""
     xag = Xag(9 * channels)
     outputs = []

@@ -19,7 +19,7 @@ def model(request):
     config = tiny("training.precision=float64", f"automaton.boundary={request.param}")
     start = Model.create(config)
     rng = np.random.default_rng(2)
-    return Model(start.circuit, start.logits + rng.normal(size=start.logits.shape), config)
+    return Model(start.layers, start.logits + rng.normal(size=start.logits.shape), config)
 
 
 def drawn(model, samples=1, steps=None, seed=0, size=(5, 7)):

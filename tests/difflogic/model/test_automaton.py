@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.config import load_config
 from difflogic.model.automaton import from_model, live_channels
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import automaton_of, circuit_of, circuits
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits
 
 
-def reads(circuit: LogicCircuit, channel: int) -> set[int]:
+def reads(circuit: Circuit, channel: int) -> set[int]:
     """Return the channels that a channel's gates read, row by row from its output."""
     rows, found = [int(circuit.outputs[channel])], set()
     while rows:
@@ -31,7 +31,7 @@ def reads(circuit: LogicCircuit, channel: int) -> set[int]:
 
 class TestLiveChannels:
     @given(circuits(channels=4, most=12))
-    def test_agrees_with_following_each_wire(self, circuit: LogicCircuit) -> None:
+    def test_agrees_with_following_each_wire(self, circuit: Circuit) -> None:
         live, waiting = set(), {2}
         while waiting:
             channel = waiting.pop()

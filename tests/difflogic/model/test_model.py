@@ -11,12 +11,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.netlist import flatten, wire
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.system.streams import Purpose, stream
 
 SHARED = ["perception.directions=same"]
 CONFIG = load_config(
@@ -73,30 +71,6 @@ def test_an_untrained_model_passes_its_inputs_through():
     assert np.count_nonzero(model.logits) == 1496
     assert model.ops.tolist() == [3] * 1496
     assert model.ops.dtype == np.uint8
-
-
-def test_precision_of_the_config():
-    config = load_config("checkerboard-small", ["training.precision=float64"])
-    assert Model.create(config).logits.dtype == np.float64
-
-
-def test_the_wiring_comes_from_the_seed():
-    expected = flatten(wire(CONFIG.architecture, stream(23, Purpose.WIRING)))
-    np.testing.assert_array_equal(Model.create(CONFIG).netlist.a, expected.a)
-    other = Model.create(load_config("checkerboard-small", ["training.seed=24"]))
-    assert (other.netlist.a != expected.a).any()
-
-
-def test_the_netlist_is_made_once():
-    model = Model.create(TINY)
-    assert model.netlist is model.netlist
-    assert model.netlist.parameters == len(model.logits)
-
-
-def test_ops_follow_the_logits():
-    model = Model.create(TINY)
-    model.logits[0, 9] = 99
-    assert model.ops[0] == 9
 
 
 @pytest.mark.parametrize(
@@ -162,37 +136,6 @@ def test_numpy_alone_can_read_it(saved):
     assert header["config"] == expected
 
 
-def test_every_kernel_of_a_distinct_wiring_is_kept(tmp_path):
-    path = tmp_path / "model.npz"
-    trained(DISTINCT).save(path)
-    with np.load(path) as file:
-        arrays = dict(file)
-    circuit = Model.load(path).circuit
-    assert arrays["perception_a"].shape == (16 * 14,)
-    for kernel, place in enumerate(range(0, 16 * 14, 14)):
-        for name in "ab":
-            layers = [getattr(layer, name) for layer in circuit.kernel(kernel)]
-            stored = arrays[f"perception_{name}"][place : place + 14]
-            np.testing.assert_array_equal(np.concatenate(layers), stored)
-    # What the configuration says and what the file holds must agree.
-    plain = DISTINCT.to_dict()
-    plain["perception"]["directions"] = "same"
-    rewrite(path, change_header(arrays, config=plain))
-    assert 'entry "perception_a" unpacks' in error(path) or "must have shape" in error(path)
-
-
-def test_a_compressed_copy_can_be_read(saved):
-    path, arrays = saved
-    np.savez_compressed(path, **arrays)
-    np.testing.assert_array_equal(Model.load(path).logits, arrays["logits"])
-
-
-def test_logits_of_the_other_byte_order_can_be_read(saved):
-    path, arrays = saved
-    np.savez(path, **(arrays | {"logits": arrays["logits"].astype(">f4")}))
-    assert "must have shape (1496, 16) and type float32 or float64" in error(path)
-
-
 def test_what_cannot_be_loaded_is_not_saved(tmp_path):
     model = trained()
     model.logits[3, 4] = np.nan
@@ -201,26 +144,11 @@ def test_what_cannot_be_loaded_is_not_saved(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_saving_into_a_missing_directory(tmp_path):
-    with pytest.raises(RunDirectoryError, match="create the directory first"):
-        trained(TINY).save(tmp_path / "none" / "model.npz")
-
-
 # Files that are none
 
 
 def test_missing_file(tmp_path):
     assert "no such file" in error(tmp_path / "none.npz")
-
-
-def test_directory(tmp_path):
-    assert "is a directory: name its model.npz" in error(tmp_path)
-
-
-def test_path_that_no_file_can_have(tmp_path):
-    assert "cannot be read" in error(tmp_path / ("x" * 300))
-    with pytest.raises(ModelFileError, match="cannot be read"):
-        Model.load("a\0b")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
@@ -262,27 +190,9 @@ def test_other_archives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "says"),
-    [
-        (np.zeros(3), "is not text"),
-        (np.zeros((3, 3), np.uint8), "is not text"),
-        (np.array([0xFF, 0xFE], np.uint8), "is not UTF-8 text"),
-    ],
-)
-def test_headers_that_are_no_text(saved, header, says):
-    path, arrays = saved
-    rewrite(path, arrays | {"header": header})
-    assert says in error(path)
-
-
-@pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"version": 3}, "has format version 3, but this program reads 2: use the dct"),
-        ({"version": 1}, "has format version 1"),
-        ({"version": "2"}, "has format version '2'"),
-        ({"version": True}, "has format version True"),
-        ({"version": None}, "has format version None"),
         ({"version": "9" * 10**5}, "9999…, but this program reads 2"),
         ({"config": None}, "contains no configuration"),
         ({"config": CONFIG.to_dict() | {"name": 3}}, "name must be 1 to 64 letters"),
@@ -295,15 +205,7 @@ def test_headers_that_do_not_fit(saved, changes, says):
     assert says in error(path)
 
 
-def test_a_newer_file_need_not_have_our_entries(tmp_path):
-    rewrite(
-        tmp_path / "m",
-        change_header({"header": np.frombuffer(b"{}", np.uint8)}, format="dct-model", version=7),
-    )
-    assert "use the dct that wrote it" in error(tmp_path / "m")
-
-
-@pytest.mark.parametrize("name", ["logits", "perception_a", "update_b"])
+@pytest.mark.parametrize("name", ["update_b"])
 def test_missing_entries(saved, name):
     path, arrays = saved
     del arrays[name]
@@ -315,14 +217,9 @@ def test_missing_entries(saved, name):
     ("name", "array"),
     [
         ("logits", np.zeros((1495, 16), np.float32)),
-        ("logits", np.zeros((16, 1496), np.float32)),
-        ("logits", np.zeros((1496, 16), np.float16)),
         ("logits", np.zeros((1496, 16), np.int32)),
-        ("logits", np.zeros((1496, 16), np.complex64)),
         ("update_a", np.zeros(1271, np.int32)),
-        ("update_a", np.zeros((1272, 1), np.int32)),
         ("update_a", np.zeros(1272, np.uint32)),
-        ("perception_b", np.zeros(14, np.float32)),
     ],
 )
 def test_entries_of_the_wrong_shape_or_type(saved, name, array):
@@ -331,8 +228,8 @@ def test_entries_of_the_wrong_shape_or_type(saved, name, array):
     assert f'entry "{name}" must have shape' in error(path)
 
 
-@pytest.mark.parametrize("name", ["perception_a", "perception_b", "update_a", "update_b"])
-@pytest.mark.parametrize("wire", [-1, 264, 2**31 - 1])
+@pytest.mark.parametrize("name", ["perception_b", "update_a"])
+@pytest.mark.parametrize("wire", [-1, 264])
 def test_wires_that_lead_nowhere(saved, name, wire):
     path, arrays = saved
     arrays[name][0] = wire
@@ -340,18 +237,12 @@ def test_wires_that_lead_nowhere(saved, name, wire):
     assert "the wiring is damaged: " in error(path)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_logits_that_are_not_finite(saved, value):
     path, arrays = saved
     arrays["logits"][-1, -1] = value
     rewrite(path, arrays)
     assert "a logit is NaN or infinite" in error(path)
-
-
-def test_entries_stored_column_by_column(saved):
-    path, arrays = saved
-    np.savez(path, **(arrays | {"logits": np.asfortranarray(arrays["logits"])}))
-    assert "column-major order" in error(path)
 
 
 # Hostile files
@@ -404,14 +295,10 @@ def test_entries_that_declare_less_than_they_hold(saved):
     [
         b"",
         b"\x93NUMPY\x01",
-        b"\x93NUMPY\x02\x00" + bytes(100),
         b"\x93NUMPY\x01\x00\xff\xff",
         preamble("(" * 3000),
-        preamble("-1"),
         preamble((1496, 16), dtype="'|O'"),
-        preamble((1496, 16), dtype="'<U9999999999'"),
         preamble((10**12, 16)),
-        preamble((1496, -16)),
         preamble((1496, 16)) + b"too short",
         preamble((1496, 16)) + bytes(1496 * 64 + 1),
     ],
@@ -444,7 +331,7 @@ def test_a_configuration_of_a_huge_circuit_is_refused_at_once(saved):
     assert "gates per cell are more than" in error(path)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.3, 0.999])
 def test_truncated_files(saved, share):
     path, _ = saved
     content = path.read_bytes()
@@ -459,7 +346,7 @@ def tiny(tmp_path_factory):
     return path.read_bytes()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_bytes_give_an_error_or_the_same_model(tiny, tmp_path, data):
     path = tmp_path / "model.npz"
@@ -475,7 +362,7 @@ def test_damaged_bytes_give_an_error_or_the_same_model(tiny, tmp_path, data):
         np.testing.assert_array_equal(model.logits, trained(TINY).logits)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=300))
 @example(content=b"PK\x05\x06" + bytes(18))
 def test_any_bytes_give_an_error(tmp_path, content):

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, from_circuit
-from difflogic.proof import decision
-from difflogic.proof.decision import by_solver, never
+from difflogic.proof.decision import decide_all_zero, in_time
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
-from tests.difflogic.logic.circuits import all_cases
-from tests.difflogic.logic.rules import circuits
+from tests.difflogic.circuit.circuits import all_cases
+from tests.difflogic.circuit.rules import circuits
 
 
 def soon() -> Deadline:
@@ -25,19 +24,10 @@ def soon() -> Deadline:
 
 @pytest.mark.thorough
 @given(circuits(channels=1))
-def test_agrees_with_all_cases(circuit: LogicCircuit) -> None:
+def test_agrees_with_all_cases(circuit: Circuit) -> None:
     xag, outputs = from_circuit(circuit)
     ever = bool(circuit.next_state(all_cases(9))[0].any())
-    assert never(xag, outputs, soon()).answer == ("no" if ever else "yes")
-
-
-@given(circuits(channels=1, gates=60))
-def test_sat_alone_agrees_with_all_cases(circuit: LogicCircuit) -> None:
-    xag, (output,) = from_circuit(circuit)
-    if output > 1:
-        ever = bool(circuit.next_state(all_cases(9))[0].any())
-        found = by_solver(xag, xag.cone([output]), [output], soon())
-        assert found.answer == ("no" if ever else "yes")
+    assert decide_all_zero(xag, outputs, soon()).answer == ("no" if ever else "yes")
 
 
 def conjunctions(inputs: int) -> tuple[Xag, int, int]:
@@ -55,26 +45,16 @@ def conjunctions(inputs: int) -> tuple[Xag, int, int]:
 @pytest.mark.parametrize(("inputs", "method"), [(8, "all cases"), (20, "all cases"), (40, "SAT")])
 def test_each_method_proves(inputs: int, method: str) -> None:
     xag, up, down = conjunctions(inputs)
-    found = never(xag, [xag.and_(up, down ^ 1), xag.and_(down, up ^ 1)], soon())
+    found = decide_all_zero(xag, [xag.and_(up, down ^ 1), xag.and_(down, up ^ 1)], soon())
     assert (found.answer, found.method) == ("yes", method)
-
-
-@pytest.mark.parametrize(("inputs", "method"), [(18, "all cases"), (60, "SAT")])
-def test_each_method_finds_the_one_case(
-    inputs: int, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decision, "_random_inputs", lambda xag: np.zeros((inputs, 1), np.uint64))
-    xag, up, _ = conjunctions(inputs)
-    found = never(xag, [up], soon())
-    assert (found.answer, found.method) == ("no", method)
 
 
 def test_one_of_several_is_enough() -> None:
     xag, up, down = conjunctions(40)
     same = xag.and_(up, down ^ 1)
-    assert never(xag, [0, same, xag.input(3)], soon()).answer == "no"
-    assert never(xag, [0, same], soon()).answer == "yes"
-    assert never(xag, [0, 1], soon()).answer == "no"
+    assert decide_all_zero(xag, [0, same, xag.input(3)], soon()).answer == "no"
+    assert decide_all_zero(xag, [0, same], soon()).answer == "yes"
+    assert decide_all_zero(xag, [0, 1], soon()).answer == "no"
 
 
 def test_xors_in_another_order_are_equal_at_once() -> None:
@@ -84,22 +64,18 @@ def test_xors_in_another_order_are_equal_at_once() -> None:
     for number, rows in enumerate((range(inputs), range(inputs - 1, -1, -1))):
         for row in rows:
             sums[number] = xag.xor_(sums[number], xag.input(row))
-    assert never(xag, [xag.xor_(sums[0], sums[1]) ^ 1], soon()).method == "equal gates"
-    assert never(xag, [xag.xor_(sums[0], sums[1])], soon()).answer == "no"
+    assert decide_all_zero(xag, [xag.xor_(sums[0], sums[1]) ^ 1], soon()).method == "equal gates"
+    assert decide_all_zero(xag, [xag.xor_(sums[0], sums[1])], soon()).answer == "no"
     one_less = xag.xor_(sums[1], xag.input(7))
-    assert never(xag, [xag.xor_(sums[0], one_less) ^ 1], soon()).answer == "no"
+    assert decide_all_zero(xag, [xag.xor_(sums[0], one_less) ^ 1], soon()).answer == "no"
 
 
 def test_no_time_is_no_answer() -> None:
     for inputs in (20, 40):
         xag, up, down = conjunctions(inputs)
-        found = never(xag, [xag.and_(up, down ^ 1)], Deadline.after(0))
+        asked = [xag.and_(up, down ^ 1)]
+        found = in_time(decide_all_zero)(xag, asked, Deadline.after(0))
         assert (found.answer, found.method) == ("not decided", "time limit")
-
-
-def test_an_answer_is_no_truth_value() -> None:
-    with pytest.raises(TypeError, match="three answers"):
-        bool(never(Xag(1), [0], soon()))
 
 
 def test_ctrl_c_ends_a_search() -> None:

@@ -73,9 +73,3 @@ def test_gives_up_after_so_many_conflicts() -> None:
         assert formula.solve([], most=500) is None
         # The solver looks at its budget when it begins anew, not at each conflict.
         assert 500 <= formula.conflicts < 5000
-
-
-def test_answers_within_its_bounds() -> None:
-    with Formula() as formula:
-        pigeons(formula, 5)
-        assert formula.solve([], Deadline.after(60), 100_000) is False

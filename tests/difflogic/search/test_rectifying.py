@@ -80,7 +80,7 @@ cases = given(seed=st.integers(0, 2**32), share=st.sampled_from([0.1, 0.3, 0.6])
 
 
 @cases
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_detectors_are_right_at_one_point_and_change_nothing_that_matters(seed, share):
     case = Case(seed, share)
     netlist, ops = case.netlist, case.ops
@@ -115,7 +115,7 @@ def test_detectors_are_right_at_one_point_and_change_nothing_that_matters(seed, 
 
 
 @cases
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_a_simpler_circuit_does_the_same(seed, share):
     case = Case(seed, share)
     simpler = case.rectifier.simplify(case.ops)
@@ -146,7 +146,7 @@ WIDE = "update.gates=[128,128,64,32,16,8,4]"
 def test_it_mends_what_changes_of_one_gate_do_not(stays):
     """Fewer cells are left wrong, and the same at any number of workers."""
     plain, rectified = [], []
-    for seed in range(2 if stays else 6):
+    for seed in range(2 if stays else 4):
         case = Case(seed, 0.1, WIDE, f"task.hold={str(stays).lower()}")
         plain.append(finished(case))
         rectified.append(finished(case, rectify=25))

@@ -58,9 +58,9 @@ def wrong_cells(netlist, config, ops, samples):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("boundary", ["zero", "periodic"])
-@pytest.mark.parametrize("fire_rate", [1, 0.6])
-@pytest.mark.parametrize("samples", [(3,), (9, 0, 4, 5)])
+@pytest.mark.parametrize(
+    ("boundary", "fire_rate", "samples"), [("zero", 0.6, (3,)), ("periodic", 1, (9, 0, 4))]
+)
 def test_the_prediction_is_exact_in_one_step_where_no_row_is_read_twice(
     samples, fire_rate, boundary
 ):

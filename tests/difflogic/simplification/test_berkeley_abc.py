@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.simplification import berkeley_abc
 from difflogic.simplification.berkeley_abc import _from_blif, _to_blif
 from difflogic.system.errors import CircuitError, ConfigError
-from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
+from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
 
 CIRCUIT = circuit_of([(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.TRUE, 0, 0)], [10])
 
@@ -34,19 +34,9 @@ def pretend(directory: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> No
 
 
 @given(circuits())
-def test_blif_there_and_back(circuit: LogicCircuit) -> None:
+def test_blif_there_and_back(circuit: Circuit) -> None:
     text = _to_blif(circuit)
     assert same_next_states(circuit, _from_blif(text, circuit))
-
-
-def test_reads_covers_in_any_order_and_of_zeros() -> None:
-    found = _from_blif(
-        ".model x\n.inputs a b c d e f \\\n g h i\n.outputs z\n.names y c z\n0- 0\n"
-        ".names a b y # later\n-1 1\n1- 1\n.end\n",
-        CIRCUIT,
-    )
-    wanted = circuit_of([(Op.OR, 0, 1), (Op.A, 9, 2)], [10])
-    assert same_next_states(wanted, found)
 
 
 @pytest.mark.parametrize("names", ["a b c z", "q z", "z a z"])
@@ -84,9 +74,9 @@ def test_its_result_is_folded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not installed(), reason="ABC is not installed")
-@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(circuits(fewest=8))
-def test_abc_itself(monkeypatch: pytest.MonkeyPatch, circuit: LogicCircuit) -> None:
+def test_abc_itself(monkeypatch: pytest.MonkeyPatch, circuit: Circuit) -> None:
     monkeypatch.setattr(berkeley_abc, "_SCRIPT", berkeley_abc._SCRIPT.replace("-T 10", "-T 1"))
     found = berkeley_abc.simplify_with_abc(circuit)
     assert same_next_states(circuit, found)

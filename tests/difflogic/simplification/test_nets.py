@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.xag import from_circuit, to_circuit
 from difflogic.simplification import nets
-from tests.difflogic.logic.circuits import circuit_of, circuits, same_next_states
+from tests.difflogic.circuit.circuits import circuit_of, circuits, same_next_states
 
 few = settings(max_examples=30)
 
 
 @few
 @given(circuits())
-def test_there_and_back(circuit: LogicCircuit) -> None:
+def test_there_and_back(circuit: Circuit) -> None:
     net = nets.from_circuit(circuit)
     found = nets.to_circuit(net, (0, 1))
     assert same_next_states(circuit, found)
@@ -25,7 +25,7 @@ def test_there_and_back(circuit: LogicCircuit) -> None:
 
 @few
 @given(circuits())
-def test_as_many_gates_as_by_way_of_a_xag(circuit: LogicCircuit) -> None:
+def test_as_many_gates_as_by_way_of_a_xag(circuit: Circuit) -> None:
     xag, outputs = from_circuit(circuit)
     other = to_circuit(xag, outputs, (0, 1), range(2))
     assert nets.to_circuit(nets.from_circuit(circuit), (0, 1)).gates == other.gates

@@ -6,35 +6,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.circuit.xag import to_circuit
 from difflogic.proof import prove
-from difflogic.simplification import (
-    EFFORTS,
-    Effort,
-    functional_reduction,
-    nets,
-    simplify,
-    stages,
-    windows,
-)
-from difflogic.simplification.annealing import Annealing
+from difflogic.simplification import EFFORTS, Effort, nets, simplify, stages
 from difflogic.simplification.functional_reduction import reduce_functionally
-from difflogic.simplification.kernels.nets import invert_a
-from difflogic.simplification.kernels.structures import Net
-from difflogic.simplification.resynthesis import starts
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
-from tests.difflogic.logic.circuits import (
-    LIFE_TABLE,
+from tests.difflogic.circuit.circuits import (
     automaton_of,
     circuit_of,
     circuits,
     deep_circuit,
     same_next_states,
 )
-from tests.difflogic.logic.clocks import Clock
+from tests.difflogic.system.clocks import Clock
 
 BRIEF = Effort(2, (4, 6), 10, 9, 300, 1) if JIT else Effort(1, (4,), 1, 9, 3, 1)
 """Every stage, none of it long."""
@@ -44,9 +30,9 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 class TestSimplify:
     @pytest.mark.thorough
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     @given(circuits())
-    def test_every_stage_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+    def test_every_stage_keeps_every_next_state(self, circuit: Circuit) -> None:
         found = simplify(automaton_of(circuit), BRIEF)
         assert found.stages[0].circuit is circuit
         assert found.circuit is found.stages[-1].circuit
@@ -56,9 +42,9 @@ class TestSimplify:
         for stage in found.stages[1:]:
             assert same_next_states(circuit, stage.circuit)
 
-    @settings(max_examples=20)
+    @settings(max_examples=10)
     @given(circuits())
-    def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: LogicCircuit) -> None:
+    def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: Circuit) -> None:
         once, twice = (simplify(automaton_of(circuit), BRIEF).circuit for _ in range(2))
         for name in ("op", "a", "b", "outputs"):
             assert getattr(once, name).tolist() == getattr(twice, name).tolist()
@@ -66,9 +52,9 @@ class TestSimplify:
         assert again.gates <= once.gates
         assert same_next_states(circuit, again)
 
-    @settings(max_examples=10)
+    @settings(max_examples=5)
     @given(circuits(channels=3, fewest=10, most=60))
-    def test_many_inputs_go_through_windows(self, circuit: LogicCircuit) -> None:
+    def test_many_inputs_go_through_windows(self, circuit: Circuit) -> None:
         effort = Effort(1, (3,), 10, 0, 0, 0)
         found = simplify(automaton_of(circuit, (0, 1)), effort).circuit
         rng = np.random.default_rng(2)
@@ -102,45 +88,8 @@ class TestSimplify:
         circuit = circuit_of(gates, [9 + len(gates) - 1])
         assert simplify(automaton_of(circuit), EFFORTS["normal"]).circuit.gates == most
 
-    @pytest.mark.thorough
-    @compiled
-    def test_life_from_a_poor_start(self) -> None:
-        """No published count is claimed: this is what the search reached, with some room."""
-        expanded = next(iter(starts([LIFE_TABLE], 9)))
-        circuit = to_circuit(expanded.xag, expanded.outputs, (0,), [0])
-        effort = Effort(1, (), 0, 9, 10_000, 1)
-        found = simplify(automaton_of(circuit), effort).circuit
-        assert same_next_states(circuit, found)
-        assert found.gates <= 28 < circuit.gates
-
 
 class TestBounds:
-    def test_windows_of_a_large_net(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Only the last gates get a window where each would take too long."""
-        laws = [(Op.OR, 0, 1), (Op.AND, 0, 9), (Op.OR, 2, 3), (Op.AND, 2, 11), (Op.XOR, 10, 12)]
-        circuit = circuit_of(laws, [13])
-        net = nets.from_circuit(circuit)
-        sizes = []
-        for visits in (0, 3 * int(net.size[0]), 10**8):
-            monkeypatch.setattr(windows, "MOST_VISITS", visits)
-            found = windows.rewrite(net, 4, 0, 0)
-            assert same_next_states(circuit, nets.to_circuit(found, (0,)))
-            sizes.append(nets.gates(found))
-        assert sizes[0] == 5
-        assert sizes[-1] == 1
-        assert sizes == sorted(sizes, reverse=True)
-
-    @pytest.mark.parametrize("bound", ["ALL_CONFLICTS", "ALL_VISITS"])
-    def test_functional_reduction_stops_at_its_bounds(
-        self, monkeypatch: pytest.MonkeyPatch, bound: str
-    ) -> None:
-        # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c)
-        gates = [(Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XOR, 0, 20)]
-        circuit = circuit_of(gates, [19, 21])
-        assert reduced(circuit).gates == 2
-        monkeypatch.setattr(functional_reduction, bound, -1)
-        assert reduced(circuit).gates == 4
-
     def test_a_search_that_is_out_of_time_keeps_what_it_has(self) -> None:
         gates = [(Op.AND, 0, 2), (Op.AND, 2, 0), (Op.XOR, 18, 19), (Op.OR, 18, 20)]
         automaton = automaton_of(circuit_of(gates, [21, 0]))
@@ -152,33 +101,12 @@ class TestBounds:
 
     def test_a_clock_that_runs_out_anywhere_leaves_a_right_circuit(self) -> None:
         circuit = deep_circuit(400, channels=2)
-        for looks in range(0, 300, 23):
+        for looks in range(0, 300, 60):
             clock = Clock(most=looks)
             found = simplify(automaton_of(circuit, (0, 1)), EFFORTS["normal"], deadline=clock)
             proof = prove(circuit, found.circuit, (0, 1))
             assert proof.equal
             assert found.stopped == (clock.looks > looks)
-
-
-class TestFaults:
-    def test_a_search_that_goes_wrong_is_caught(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Every net that the search returns has an op inverted at one input."""
-        anneal = windows.anneal
-
-        def wrong(net: Net, schedule: Annealing, *deadline: object) -> Net:
-            found = anneal(net, schedule)
-            last = int(found.size[0]) - 1
-            if last > found.inputs:
-                found.op[last] = invert_a(int(found.op[last]))
-            return found
-
-        monkeypatch.setattr(windows, "anneal", wrong)
-        circuit = circuit_of(
-            [(Op.AND, 0, 1), (Op.AND, 0, 2), (Op.OR, 9, 10), (Op.XOR, 11, 3)], [12]
-        )
-        found = simplify(automaton_of(circuit), Effort(1, (), 0, 0, 0, 0)).circuit
-        assert found.gates < circuit.gates
-        assert prove(circuit, found, (0,)).counterexample is not None
 
 
 class TestChannels:
@@ -193,8 +121,9 @@ class TestChannels:
         assert found.pruned.labels == (4, 7)
 
     @pytest.mark.thorough
+    @settings(max_examples=30)
     @given(circuits(channels=3, most=10))
-    def test_dropping_keeps_what_the_future_depends_on(self, circuit: LogicCircuit) -> None:
+    def test_dropping_keeps_what_the_future_depends_on(self, circuit: Circuit) -> None:
         found = dropped(circuit, (1,))
         assert 1 in found.labels
         rng = np.random.default_rng(3)
@@ -205,24 +134,25 @@ class TestChannels:
             assert (state[list(found.labels)] == other).all()
 
 
-def reduced(circuit: LogicCircuit) -> LogicCircuit:
+def reduced(circuit: Circuit) -> Circuit:
     return nets.to_circuit(reduce_functionally(nets.from_circuit(circuit)), circuit.labels)
 
 
-def dropped(circuit: LogicCircuit, visible: tuple[int, ...]) -> LogicCircuit:
+def dropped(circuit: Circuit, visible: tuple[int, ...]) -> Circuit:
     draft = stages._Draft(nets.from_circuit(circuit), circuit.labels)
     return stages._drop_unread_channels(draft, visible).circuit
 
 
-def _step(circuit: LogicCircuit, state: np.ndarray) -> np.ndarray:
+def _step(circuit: Circuit, state: np.ndarray) -> np.ndarray:
     """Step a periodic grid (C, H, W)."""
     shifted = [np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)]
     return circuit.next_state(np.concatenate(shifted))
 
 
 class TestMerging:
+    @settings(max_examples=30)
     @given(circuits())
-    def test_keeps_every_next_state(self, circuit: LogicCircuit) -> None:
+    def test_keeps_every_next_state(self, circuit: Circuit) -> None:
         assert same_next_states(circuit, reduced(circuit))
 
     def test_finds_what_no_wire_shows(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from difflogic.simulation.bit_grid import pack
 from difflogic.simulation.random_bits import Use, bernoulli, child_keys, stream_key, threshold
-from tests.difflogic.logic.circuits import step
+from tests.difflogic.circuit.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):

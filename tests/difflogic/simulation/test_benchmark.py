@@ -7,8 +7,8 @@ from difflogic.simulation import benchmark, peak
 from difflogic.simulation.compiled import Compiled
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton
 
 
 @pytest.fixture(autouse=True)

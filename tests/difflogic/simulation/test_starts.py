@@ -14,8 +14,8 @@ from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
+from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-from tests.difflogic.logic.circuits import automaton
 from tests.difflogic.simulation import naive
 
 GLIDER = "#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n"

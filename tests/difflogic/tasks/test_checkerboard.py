@@ -47,28 +47,6 @@ def test_starts_are_fair_bits_in_all_channels():
     assert np.abs(means - 0.5).max() < 4 * 0.5 / np.sqrt(50 * 256)
 
 
-def test_the_generator_alone_decides():
-    task = board(2, 3, 4)
-    first, second = (task.sample(np.random.default_rng(7))[0] for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
-def test_the_target_cannot_be_written():
-    _, target = board(2, 3, 4).sample(np.random.default_rng(7))
-    with pytest.raises(ValueError, match="read-only"):
-        target[0, 0, 0] = 1
-
-
-def test_from_config():
-    config = load_config("checkerboard", ["task.height=5", "task.width=7", "task.square=3"])
-    task = make_task(config)
-    assert isinstance(task, Checkerboard)
-    assert (task.channels, task.height, task.width, task.section.square) == (8, 5, 7, 3)
-    assert task.name == "checkerboard"
-    assert task.loss_channels == (0,)
-    assert task.start == "random"
-
-
 def test_an_exact_one_stays():
     task = make_task(load_config("checkerboard"))
     assert task.decisive_steps == (20, 21, 40, 41)

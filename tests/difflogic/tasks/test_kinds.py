@@ -40,9 +40,11 @@ def questions(tree):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_nobody_asks_for_a_kind(path):
-    assert not list(questions(ast.parse(path.read_text(encoding="utf-8"))))
+def test_nobody_asks_for_a_kind():
+    assert len(FILES) > 100
+    for path in FILES:
+        found = list(questions(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not found, path
 
 
 @pytest.mark.parametrize(

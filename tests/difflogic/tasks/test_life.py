@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.signal import convolve2d
 
 from difflogic.config import load_config
-from difflogic.system.streams import Purpose, first_bytes, stream
-from difflogic.tasks import draw_batch, make_task
+from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
 from tests.difflogic.tasks.made import automaton
@@ -101,27 +100,6 @@ def test_a_glider_moves():
     np.testing.assert_array_equal(board, np.roll(glider, (1, 1), (0, 1)))
 
 
-def test_highlife_differs_from_life():
-    boards = np.random.default_rng(0).integers(0, 2, (20, 6, 6), dtype=np.uint8)
-    conway, highlife = life(1, 6, 6), life(1, 6, 6, rule="B36/S23")
-    assert any((conway.advance(board) != highlife.advance(board)).any() for board in boards)
-
-
-def test_the_published_boards_are_all_that_there_are():
-    starts, _ = draw_batch(make_task(load_config("game-of-life")), 1, 0, 6000)
-    assert len(np.unique(starts.reshape(6000, 9), axis=0)) == 512
-
-
-def test_from_config():
-    config = load_config(
-        "game-of-life", ["task.rule=B36/S23", "task.height=4", "automaton.steps=3"]
-    )
-    task = make_task(config)
-    assert isinstance(task, Life)
-    assert (task.channels, task.height, task.width, task.automaton.steps) == (1, 4, 3, 3)
-    assert (task.name, task.section.rule) == ("life", "B36/S23")
-
-
 def test_all_cases_are_all_boards_once():
     cases = life(3, 5, 4, "zero", loss_channels=(2, 0)).cases()
     boards = cases.starts[:, 0]
@@ -169,11 +147,3 @@ def test_epochs_drawn_ahead_are_those_drawn_one_by_one(purpose, first, monkeypat
             np.testing.assert_array_equal(found[0], expected[0])
             np.testing.assert_array_equal(found[1], expected[1])
             found[0][:] = 1
-
-
-def test_boards_are_drawn_one_by_one_where_numpy_draws_otherwise(monkeypatch):
-    task = life(1, 3, 3)
-    expected = task.draw_numbered(7, Purpose.START, 2, range(4))
-    monkeypatch.setattr(life_module, "first_bytes", lambda *name: 255 - first_bytes(*name))
-    found = life(1, 3, 3).draw_numbered(7, Purpose.START, 2, range(4))
-    np.testing.assert_array_equal(found[0], expected[0])

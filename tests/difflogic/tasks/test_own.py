@@ -2,18 +2,16 @@
 
 import hashlib
 import sys
-from typing import Annotated
 
 import numpy as np
 import pytest
-from pydantic import Field
 
-from difflogic.config import config_from_dict, describe, load_config, schema
+from difflogic.config import describe, load_config
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import draw_batch, make_task, own, start_of
-from difflogic.tasks.base import Task, TaskError
+from difflogic.tasks.base import TaskError
 from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
 
 
@@ -41,13 +39,6 @@ def test_a_task_beside_its_configuration(tmp_path):
     assert (task.start, start_of(config)) == ("random", "random")
     assert has_run(tmp_path)
     assert "# cells to move by (an integer from 0 to 3)\nby = 1" in describe(config)
-
-
-def test_what_is_shown_loads_back(tmp_path):
-    config = load_config(write(tmp_path), ["task.by=2"], allow_code=True)
-    (tmp_path / "shown.toml").write_text(describe(config))
-    assert load_config(tmp_path / "shown.toml") == config
-    assert config_from_dict(config.to_dict(), "test") == config
 
 
 def test_nothing_runs_unless_it_is_allowed(tmp_path):
@@ -113,15 +104,6 @@ def test_a_module_beside_its_configuration(tmp_path):
     assert sys.path[-1] == str(tmp_path)
 
 
-def test_a_path_in_an_override_starts_at_the_working_directory(tmp_path, monkeypatch):
-    write(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    overrides = ["task.kind=shift.py:Shift", "automaton.channels=1", "update.gates=[20,10,5,3,2,1]"]
-    config = load_config("checkerboard-small", overrides, allow_code=True)
-    assert make_task(config).section.by == 1
-    assert "square" not in config.to_dict()["task"]
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -129,8 +111,6 @@ def test_a_path_in_an_override_starts_at_the_working_directory(tmp_path, monkeyp
         (("class Shift(Task)", "class Shift(dict)"), "Shift is no task: derive the class from"),
         (("def sample", "def simple"), "Shift has no method sample"),
         (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
-        (("class Shift(Task):", "class Shift(Task)"), "shift.py: line 12: expected ':'"),
-        (("import numpy as np", "import sys; sys.exit(3)"), "in line 4: SystemExit: 3"),
         (("class Section(Task.Section)", "class Section(dict)"), "Section must be derived from"),
         (("np.roll(board", "np.rol(board"), "Shift.sample failed in line 20: AttributeError"),
         ((".astype(float)", ".mean()"), "gives a target of shape (), and (1, 4, 5) is needed"),
@@ -153,8 +133,6 @@ def test_classes_that_cannot_be_used(tmp_path, change, says):
         ("no.such.module:Shift", "there is no module no.such.module, neither in"),
         ("a-b:Shift", 'names neither a file, as "my_task.py:Shift", nor a module'),
         ("json.tool:Shift", "has no class Shift: no class there is a difflogic.Task"),
-        ("Shift", 'kind must be "checkerboard" or '),
-        (":Shift", "kind must be"),
         ("shift.py:", "kind must be"),
     ],
 )
@@ -206,16 +184,6 @@ def test_an_error_while_training_is_the_tasks_own(tmp_path):
         draw_batch(make_task(config), 0, 0, 2000)
 
 
-def test_a_range_with_open_ends_is_told_as_it_is():
-    class Section(Task.Section):
-        density: Annotated[float, Field(gt=0, lt=1)] = 0.5
-        count: Annotated[int, Field(ge=1, lt=9)] = 2
-
-    properties = Section.model_json_schema()["properties"]
-    assert schema.phrase(properties["density"]) == "a number above 0, below 1"
-    assert schema.phrase(properties["count"]) == "an integer from 1 to 8"
-
-
 CASES = """
     def cases(self):
         rng = np.random.default_rng(0)
@@ -228,12 +196,6 @@ CASES = """
     ("ending", "message"),
     [
         ("return pairs", "it returns a list of 3: stack the starts to one array"),
-        ("return np.stack([start for start, _ in pairs])", r"an array of shape \(3, 1, 4, 5\)"),
-        (
-            "from difflogic import Cases; starts, targets = zip(*pairs); "
-            "return Cases('all', starts, targets, 'periodic', 1, '')",
-            "starts that are a tuple of 3: an array of shape",
-        ),
         (
             "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
             "return Cases('all', starts, targets, 'periodic', 1, '')",
@@ -253,12 +215,3 @@ def test_cases_that_are_none_say_what_is_needed(tmp_path, ending, message):
         task.find_cases()
     assert "Shift.cases" in str(caught.value)
     assert len(str(caught.value)) < 500
-
-
-def test_cases_of_a_task_of_ones_own(tmp_path):
-    right = (
-        "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
-        "return Cases('all', starts, targets.astype(np.uint8), 'periodic', 1, '')"
-    )
-    task = make_task(load_config(write(tmp_path, SOURCE + CASES.format(right)), allow_code=True))
-    assert task.find_cases().starts.shape == (3, 1, 4, 5)

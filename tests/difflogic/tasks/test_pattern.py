@@ -35,14 +35,6 @@ def test_the_letter_grows_from_nothing():
         np.testing.assert_array_equal(target[channel], expected)
 
 
-@pytest.mark.parametrize(("height", "width"), [(1, 1), (4, 7), (5, 5)])
-def test_the_middle_of_any_grid(height, width):
-    rows = ("#" * width + "\\n") * height
-    config = load_config("lizard", [f'task.target="{rows}"'])
-    start = make_task(config).start_state
-    assert np.argwhere(start[3]).tolist() == [[height // 2, width // 2]]
-
-
 def test_every_sample_is_the_same():
     config = load_config("lizard", ["training.batch=3"])
     task = make_task(config)
@@ -84,11 +76,3 @@ def test_what_cannot_stay_or_heal(overrides, message):
     with pytest.raises(ConfigError) as error:
         load_config("lizard", overrides)
     assert message in str(error.value)
-
-
-def test_a_picture_in_another_channel():
-    config = load_config("lizard", ["task.loss_channels=[7]", "task.start=zeros"])
-    task = make_task(config)
-    assert task.loss_channels == (7,)
-    assert not task.start_state.any()
-    assert task.target.shape == (1, 20, 20)

@@ -4,9 +4,9 @@ import pytest
 from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose
-from difflogic.tasks import TASKS, Task, draw_batch, make_task
+from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.tasks.base import TaskError
-from difflogic.tasks.section import TaskSection
+from difflogic.tasks.sections import TaskSection
 from tests.difflogic.tasks.made import automaton
 
 
@@ -121,19 +121,3 @@ def test_what_a_start_is_called_follows_from_the_sample():
     assert noise.start == "random"
     with pytest.raises(TaskError, match="neither zeros nor one cell of ones in the middle"):
         plain(START + 1).start  # noqa: B018 - a property that has to fail
-
-
-@pytest.mark.parametrize("kind", TASKS)
-def test_every_task_says_what_it_is(kind):
-    task = TASKS[kind]
-    assert task.__doc__
-    assert task.Section.__doc__
-    assert task.Section.model_fields["kind"].is_required()
-    assert task.stays + task.moves_on() <= 1
-
-
-def test_unknown_kind():
-    config = load_config("checkerboard")
-    config = config.model_copy(update={"task": config.task.model_copy(update={"kind": "chekers"})})
-    with pytest.raises(ConfigError, match='no task "chekers": did you mean "checkerboard"'):
-        make_task(config)

@@ -55,15 +55,6 @@ def test_the_ops_of_choice_become_the_most_probable(logits, ops):
             np.testing.assert_array_equal(logits[:, gate], before[:, gate])
 
 
-def test_the_ops_of_choice_trade_logits():
-    logits = np.arange(48.0).reshape(16, 3)
-    prefer(logits, np.array([15, 2, 0], np.uint8))
-    np.testing.assert_array_equal(logits[:, 0], np.arange(0, 48.0, 3))
-    assert (logits[2, 1], logits[15, 1]) == (46, 7)
-    assert (logits[0, 2], logits[15, 2]) == (47, 2)
-    assert sorted(logits.ravel()) == list(range(48))
-
-
 class Found:
     """A search that finds what it is told to."""
 
@@ -172,32 +163,6 @@ def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
     assert searches.hastened == [True, False, False]
 
 
-def test_what_is_kept_comes_back():
-    best, logits = best_circuit()
-    empty = best.state()
-    searches = Found(result(9, fresh=7), result(5, exact=True, fresh=0))
-    best.update(searches, logits, 4)
-    state = best.state()
-    best.update(searches, logits, 8)
-    assert best.exact_epoch == 8
-    other, _ = best_circuit()
-    assert {name: value.shape for name, value in other.state().items()} == {
-        name: value.shape for name, value in state.items()
-    }
-    for taken, kept, exact_epoch in ((best.state(), 5, 8), (state, 9, None)):
-        other.restore(taken)
-        assert (other.logits.argmax(axis=0) == kept).all()
-        assert other.exact_epoch == exact_epoch
-        for name, value in other.state().items():
-            np.testing.assert_array_equal(value, taken[name])
-    assert state["best"].tolist() == [7, 4, MISSING]
-    other.restore(empty)
-    assert other.logits is None
-    # What was taken does not change any more.
-    other.update(Found(result(2, fresh=1)), logits, 9)
-    assert not empty["best_logits"].any()
-
-
 def wrong_in_the_picture(model):
     start, target = make_task(model.config).sample(np.random.default_rng(0))
     automaton = model.config.automaton
@@ -266,28 +231,6 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
 
 
-@pytest.mark.thorough
-@compiled
-def test_the_circuit_that_is_left_is_the_one_that_was_verified():
-    """Also where all ops are equally probable, and stay so where no gradient comes."""
-    overrides = ("training.seed=7", "training.initial_logit=0", SEARCH)
-    with Trainer(growing(*overrides)) as trainer:
-        while not trainer.done:
-            found = trainer.step().finished
-        assert found.exact
-        np.testing.assert_array_equal(trainer.result.ops, found.ops)
-        assert wrong_in_the_picture(trainer.result) == 0
-
-
-def test_without_checks_the_result_is_the_model():
-    with Trainer(growing("finishing.every=0")) as trainer:
-        for _ in range(12):
-            assert trainer.step().finished is None
-        np.testing.assert_array_equal(trainer.result.logits, trainer.model.logits)
-        assert trainer.exact_epoch is None
-        assert not trainer.done
-
-
 def state_after(config, epochs, state=None):
     with Trainer(config) as trainer:
         if state is not None:
@@ -298,8 +241,7 @@ def state_after(config, epochs, state=None):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("fire_rate", [1, 0.6])
-def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_rate):
+def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count():
     """From every third epoch, which is before or after a check."""
 
     def config(workers):
@@ -308,7 +250,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
             "task.height=9",
             "training.batch=3",
             "training.learning_rate=0.5",
-            f"automaton.fire_rate={fire_rate}",
+            "automaton.fire_rate=0.6",
             f"parallel.workers={workers}",
         )
 
@@ -318,7 +260,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count(fire_
             trainer.step()
             states.append(trainer.state())
     assert states[8]["best"][1] != MISSING
-    for epoch, workers in ((0, 2), (2, 3), (3, 2), (7, 5)):
+    for epoch, workers in ((2, 3), (3, 2)):
         found = state_after(config(workers), 8, states[epoch])
         for name, expected in states[8].items():
             np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
@@ -337,6 +279,8 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     )
     assert (summary["resumed"], summary["finished"]) == (1, True)
     assert summary["exact_epoch"] == whole["exact_epoch"] == 20
+    longer = growing("training.seed=11", "training.epochs=50", SEARCH, *LEVERS[1:4])
+    assert execute(longer, tmp_path / "parts") == summary
     models = []
     for part in ("whole", "parts"):
         with np.load(tmp_path / part / "model.npz") as model:
@@ -356,7 +300,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
 
 @pytest.mark.thorough
 @compiled
-@pytest.mark.parametrize("taken_at", [3, 6, 7, 11])
+@pytest.mark.parametrize("taken_at", [6, 11])
 def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
     """Learning starts over at epochs 6 and 12; epoch 6 is still the first attempt's."""
     config = growing(

@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.config import load_config
-from difflogic.config.effects import FREE
+from difflogic.config.running import FREE
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.compatibility import as_begun, differing, for_this_stretch, refuse_changes
 
@@ -54,10 +54,6 @@ def test_what_changes_no_result_may_change():
     assert STORED.parallel.workers == "auto"
 
 
-def test_a_section_of_checkpoints_holds_nothing_else():
-    assert set(STORED.to_dict()["checkpoint"]) == set(FREE["checkpoint"])
-
-
 def test_more_epochs_but_not_fewer():
     most = STORED.training.epochs
     for epochs in (most, most + 1):
@@ -67,14 +63,6 @@ def test_more_epochs_but_not_fewer():
     fewer = load_config("checkerboard-small", [f"training.epochs={most - 1}"])
     with pytest.raises(RunDirectoryError, match=f"of {most} epochs, and {most - 1} are fewer"):
         refuse_changes("runs/x", STORED, fewer)
-
-
-def test_a_picture_is_not_quoted_whole():
-    lizard = load_config("lizard")
-    other = lizard.task.model_copy(update={"target": lizard.task.target.replace("#", ".", 1)})
-    (difference,) = differing(lizard, lizard.model_copy(update={"task": other}))
-    assert difference.startswith("task.target: ")
-    assert len(difference) < 150
 
 
 def test_a_run_goes_on_with_the_cut_that_it_began_with():

@@ -1,7 +1,6 @@
 """A process that compiles for this one: it does what it is for, and never outlives its use."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from difflogic.library.training import train
-from difflogic.scale.verification.checks import with_sections
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
 from difflogic.training import compiling, helper_process
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import tiny
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled")
 ROOT = Path(__file__).parents[3]
@@ -27,15 +24,6 @@ def helper():
     made = helper_process.HelperProcess("float32", rectifies=True)
     yield made
     made.close()
-
-
-@pytest.mark.thorough
-@compiled_only
-def test_it_tells_each_stage_and_ends(helper):
-    assert helper.wait("steps")
-    assert helper.wait("search")
-    assert helper.wait("steps")
-    assert helper._process.wait(timeout=600) == 0
 
 
 def test_closing_ends_it_at_once(helper):
@@ -66,25 +54,6 @@ def test_it_ends_with_who_started_it():
         assert process.wait(timeout=600) == 0
 
 
-class TestStart:
-    """`start` gives None wherever the process would be no help."""
-
-    def test_with_one_core(self, monkeypatch):
-        monkeypatch.setattr(helper_process, "cpu_count", lambda: 1)
-        assert helper_process.start("float32", rectifies=False) is None
-
-    def test_where_no_code_is_kept(self, monkeypatch):
-        monkeypatch.setattr(helper_process, "keeps_code", lambda: False)
-        assert helper_process.start("float32", rectifies=False) is None
-
-    def test_where_no_process_is_started(self, monkeypatch):
-        monkeypatch.setattr(helper_process, "JIT", True)
-        monkeypatch.setattr(helper_process, "cpu_count", lambda: 2)
-        monkeypatch.setattr(helper_process, "keeps_code", lambda: True)
-        monkeypatch.setattr(sys, "executable", os.devnull)
-        assert helper_process.start("float32", rectifies=False) is None
-
-
 class Recorded:
     """Stands for the process; writes down what it is asked for."""
 
@@ -110,17 +79,6 @@ def recorded(monkeypatch):
 
 SEARCHING = ("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=10")
 RECTIFYING = (*SEARCHING[:2], "finishing.candidates=6000", "finishing.rectify=25")
-
-
-def test_the_first_search_waits_for_its_kernels(recorded):
-    with Trainer(tiny(*SEARCHING, "training.epochs=4")) as trained:
-        trained.warm_up(meanwhile=True)
-        assert trained.compiles
-        trained.step()
-        assert recorded.asked == ["steps"]
-        assert trained.step().finished is not None
-        assert recorded.asked == ["steps", "search", "close"]
-        assert not trained.compiles
 
 
 def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
@@ -161,63 +119,6 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
     assert helper.wait("search") is False
-
-
-def test_a_run_that_ends_before_ends_the_process(recorded):
-    with Trainer(tiny(*SEARCHING)) as trained:
-        trained.warm_up(meanwhile=True)
-    assert recorded.asked == ["steps", "close"]
-
-
-def test_all_is_compiled_where_nothing_may_be_left(recorded):
-    with Trainer(tiny(*SEARCHING)) as trained:
-        trained.warm_up()
-        assert recorded.asked == ["steps", "search", "close"]
-
-
-def test_the_process_ends_where_compiling_is_stopped(recorded, monkeypatch):
-    def stop(*asked):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compiling, "compile_steps", stop)
-    with Trainer(tiny(*SEARCHING)) as trained, pytest.raises(KeyboardInterrupt):
-        trained.warm_up(meanwhile=True)
-    assert recorded.asked == ["steps", "close"]
-
-
-class TestRectification:
-    """What it calls is compiled for runs whose searches can rectify, and for no others."""
-
-    @pytest.fixture
-    def compiled(self, monkeypatch):
-        """What trainers compiled of it, or had the other process compile."""
-        found = []
-        monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
-        monkeypatch.setattr(
-            compiling.helper_process, "start", lambda precision, rectifies: found.append(rectifies)
-        )
-        monkeypatch.setattr(
-            compiling, "compile_rectification", lambda netlist, ops: found.append("here")
-        )
-        return found
-
-    def test_where_searches_rectify(self, compiled):
-        with Trainer(growing("finishing.rectify=9")) as trained:
-            trained.warm_up()
-        assert compiled == [True, "here"]
-
-    def test_where_a_run_of_before_asks_for_it_in_vain(self, compiled):
-        with Trainer(with_sections(tiny(*SEARCHING), finishing={"rectify": 9})) as trained:
-            trained.warm_up()
-        assert compiled == [False]
-
-    @pytest.mark.parametrize("cached", [False, True])
-    def test_a_run_is_cold_as_long_as_it_is_not_compiled(self, monkeypatch, cached):
-        monkeypatch.setattr(compiling, "is_cached", lambda *which: True)
-        monkeypatch.setattr(compiling, "is_search_cached", lambda: True)
-        monkeypatch.setattr(compiling, "is_rectification_cached", lambda: cached)
-        assert Trainer(growing("finishing.rectify=9")).cold == (not cached)
-        assert not Trainer(growing()).cold
 
 
 COMPARED = """

@@ -54,8 +54,6 @@ def test_this_process_is_named_too(tmp_path):
             RunLock(tmp_path).__enter__()
         # The one that was refused took nothing away.
         assert os.listdir(tmp_path) == [lock.NAME]
-        with pytest.raises(RunDirectoryError, match="in use by this process itself"):
-            RunLock(tmp_path).__enter__()
 
 
 def test_a_killed_process_holds_nothing(tmp_path, holder):
@@ -67,18 +65,19 @@ def test_a_killed_process_holds_nothing(tmp_path, holder):
     assert not os.listdir(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x", "host": 1}', b"\xff"])
-def test_a_holder_that_cannot_be_read_is_another_process(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "holder"),
+    [
+        (b"{", "another process"),
+        (b'{"pid": "x", "host": 1}', "another process"),
+        (b"\xff", "another process"),
+        (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere"),
+    ],
+)
+def test_the_holder_is_named_if_it_can_be_read(tmp_path, content, holder):
     with RunLock(tmp_path):
         (tmp_path / lock.NAME).write_bytes(content)
-        with pytest.raises(RunDirectoryError, match="in use by another process: wait"):
-            RunLock(tmp_path).__enter__()
-
-
-def test_a_holder_on_another_machine(tmp_path):
-    with RunLock(tmp_path):
-        (tmp_path / lock.NAME).write_text('{"pid": 5, "host": "elsewhere"}')
-        with pytest.raises(RunDirectoryError, match="in use by process 5 on elsewhere"):
+        with pytest.raises(RunDirectoryError, match=f"in use by {holder}: wait"):
             RunLock(tmp_path).__enter__()
 
 
@@ -101,15 +100,6 @@ def test_who_gets_the_lock_of_a_removed_file_takes_the_new_one(tmp_path, monkeyp
         monkeypatch.undo()
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
-
-
-def test_a_file_system_without_locks(tmp_path, monkeypatch):
-    def refuse(file):
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(lock, "_lock", refuse)
-    with pytest.raises(RunDirectoryError, match="cannot be locked: no locks available"):
-        RunLock(tmp_path).__enter__()
 
 
 def test_no_directory(tmp_path):
@@ -136,15 +126,6 @@ def test_what_is_no_lock_is_left_as_it_is(tmp_path, kind):
     with pytest.raises(RunDirectoryError, match="cannot be locked"):
         RunLock(run).__enter__()
     assert target.read_text() == "years of work"
-
-
-def test_nothing_is_cut_off_before_the_lock_is_held(tmp_path, holder):
-    before = (tmp_path / lock.NAME).read_bytes()
-    assert before
-    for _ in range(3):
-        with pytest.raises(RunDirectoryError, match="in use"):
-            RunLock(tmp_path).__enter__()
-    assert (tmp_path / lock.NAME).read_bytes() == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")

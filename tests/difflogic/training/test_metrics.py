@@ -1,76 +1,29 @@
-import csv
 import io
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.training.metrics import (
-    COLUMNS,
-    History,
-    MetricsRow,
-    Restart,
-    Search,
-    from_csv,
-    restarts,
-    to_csv,
-)
+from difflogic.training.metrics import History, MetricsRow, Restart, Search, from_csv, restarts
 from difflogic.training.phases import PHASES
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def parse(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def test_columns():
-    assert COLUMNS == (
-        "epoch",
-        "soft_loss",
-        "hard_loss",
-        "accuracy",
-        "sample_seconds",
-        "forward_seconds",
-        "loss_seconds",
-        "backward_seconds",
-        "waiting_seconds",
-        "reduce_seconds",
-        "optimizer_seconds",
-        "hard_seconds",
-        "finish_seconds",
-        "checkpoint_seconds",
-        "other_seconds",
-        "decided",
-        "search_wrong_before",
-        "search_wrong",
-        "search_wrong_fresh",
-        "search_candidates",
-        "search_exact",
-        "attempt",
-    )
-    assert to_csv([]) == ",".join(COLUMNS) + "\n"
+def to_csv(rows):
+    return History(rows).to_csv()
 
 
 def test_what_was_not_measured_is_empty():
-    text = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})])
-    assert text.splitlines()[1] == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
-
-
-@given(st.lists(st.tuples(finite, finite, st.floats(0, 1), finite), max_size=5))
-def test_floats_come_back_exactly(values):
-    rows = [
-        MetricsRow(epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds))
-        for epoch, (soft, hard, accuracy, seconds) in enumerate(values, 1)
-    ]
-    for row, found in zip(rows, parse(to_csv(rows)), strict=True):
-        assert int(found["epoch"]) == row.epoch
-        assert float(found["soft_loss"]) == row.soft_loss
-        assert float(found["hard_loss"]) == row.hard_loss
-        assert float(found["accuracy"]) == row.accuracy
-        for phase in PHASES:
-            assert float(found[f"{phase}_seconds"]) == row.phase_seconds[phase]
+    head, line = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})]).splitlines()
+    assert head == (
+        "epoch,soft_loss,hard_loss,accuracy,sample_seconds,forward_seconds,loss_seconds,"
+        "backward_seconds,waiting_seconds,reduce_seconds,optimizer_seconds,hard_seconds,"
+        "finish_seconds,checkpoint_seconds,other_seconds,decided,search_wrong_before,search_wrong,"
+        "search_wrong_fresh,search_candidates,search_exact,attempt"
+    )
+    assert line == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
 
 
 def test_numbers_of_numpy():
@@ -85,7 +38,8 @@ search = st.none() | st.builds(Search, count, count, count, count, st.booleans()
 attempt = st.none() | st.integers(1, 2**53)
 
 
-@given(st.lists(st.tuples(finite, optional, share, finite, share, search, attempt), max_size=6))
+@settings(max_examples=25)
+@given(st.lists(st.tuples(finite, optional, share, finite, share, search, attempt), max_size=4))
 def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
     rows = [
         MetricsRow(
@@ -161,12 +115,12 @@ def test_damage_after_the_epoch_does_not_matter():
     assert len(from_csv(io.BytesIO(torn.encode()), 2)) == 2
 
 
-def test_a_history_knows_its_best_and_last_rows():
+def test_a_history_knows_its_best_row():
     history = from_csv(io.BytesIO(GOOD.encode()), 3)
-    assert (history.best.epoch, history.last_hard.epoch, len(history)) == (3, 3, 3)
+    assert (history.best.epoch, len(history)) == (3, 3)
     history.add(MetricsRow(4, 1.0, 2.0, 0.75, {"forward": 1.5}))
-    assert (history.best.epoch, history.last_hard.epoch) == (3, 4)
+    assert history.best.epoch == 3
     assert history.seconds["forward"] == 1.5
     empty = History()
-    assert empty.best is empty.last_hard is None
+    assert empty.best is None
     assert sum(empty.seconds.values()) == 0

@@ -22,7 +22,7 @@ def transposed(logits):
 # More parameters than the kernel handles at a time, and not a multiple of that.
 @pytest.mark.thorough
 @precisions
-@pytest.mark.parametrize("parameters", [1, 255, 256, 700])
+@pytest.mark.parametrize("parameters", [1, 256, 700])
 def test_mixing(parameters, dtype):
     logits = np.random.default_rng(0).normal(scale=5, size=(parameters, 16)).astype(dtype)
     before = logits.copy()
@@ -34,19 +34,9 @@ def test_mixing(parameters, dtype):
     np.testing.assert_allclose(soft.probabilities.T, probabilities, atol=ROUNDING[dtype])
     np.testing.assert_allclose(coefficients, gates.mix(probabilities), atol=8 * ROUNDING[dtype])
     np.testing.assert_array_equal(soft.ops, gates.harden(logits))
+    sure = gates.softmax(logits.astype(np.float64)).max(axis=1) > gates.DECIDED
+    assert soft.decided == sure.mean()
     np.testing.assert_array_equal(logits, before)
-
-
-@precisions
-@pytest.mark.parametrize("scale", [0.0, 3.0, 9.0])
-def test_the_share_of_decided_gates(scale, dtype):
-    rng = np.random.default_rng(1)
-    logits = rng.normal(scale=scale, size=(700, 16)).astype(dtype)
-    soft = SoftGates(700, dtype)
-    soft.mix(transposed(logits))
-    sure = gates.softmax(logits.astype(np.float64)).max(axis=1)
-    assert soft.decided == (sure > gates.DECIDED).mean()
-    assert scale or soft.decided == 0
 
 
 @settings(max_examples=30)
@@ -103,9 +93,9 @@ CONFIGS = {
 
 @pytest.mark.thorough
 @precisions
-@pytest.mark.parametrize("parameters", [3, 300])
 @pytest.mark.parametrize("name", CONFIGS)
-def test_steps_are_those_of_the_paper(name, parameters, dtype):
+def test_steps_are_those_of_the_paper(name, dtype):
+    parameters = 270  # more than the kernel handles at a time
     config = training(**CONFIGS[name])
     rng = np.random.default_rng(1)
     logits = rng.normal(size=(parameters, 16)).astype(dtype)
@@ -113,7 +103,7 @@ def test_steps_are_those_of_the_paper(name, parameters, dtype):
     optimizer = AdamW(mine, config)
     soft = SoftGates(parameters, dtype)
     gradients = []
-    for _ in range(4 if parameters < 10 else 2):
+    for _ in range(3):
         coefficient_gradients = rng.normal(size=(parameters, 4)).astype(dtype)
         soft.mix(mine)
         probabilities = soft.probabilities.T.astype(np.float64)
@@ -127,27 +117,3 @@ def test_steps_are_those_of_the_paper(name, parameters, dtype):
     np.testing.assert_allclose(optimizer.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
     assert optimizer.logits is mine
     assert optimizer.steps == len(gradients)
-
-
-def test_clipping_bounds_each_element():
-    # The first step of AdamW moves by g / (|g| + ε): the clip shows where it is of the size of ε.
-    config = training(gradient_clip=1e-8, weight_decay=0.0, learning_rate=1.0)
-    logits = np.zeros((16, 1))
-    optimizer = AdamW(logits, config)
-    soft = SoftGates(1, np.float64)
-    soft.mix(logits)
-    optimizer.step(soft.probabilities, np.array([[1000.0, 0.0, 0.0, 0.0]]))
-    # Ops that are 1 at (0, 0) are pulled down, the others up, all by the clipped amount.
-    expected = np.where(gates.TRUTH_TABLES[:, 0] == 1, -0.5, 0.5)
-    np.testing.assert_allclose(logits[:, 0], expected)
-
-
-def test_without_gradient_only_decay_is_left():
-    config = training(weight_decay=0.5, learning_rate=0.1)
-    logits = np.random.default_rng(0).normal(size=(16, 5))
-    before = logits.copy()
-    optimizer = AdamW(logits, config)
-    soft = SoftGates(5, np.float64)
-    soft.mix(logits)
-    optimizer.step(soft.probabilities, np.zeros((5, 4)))
-    np.testing.assert_allclose(logits, before * 0.95, rtol=1e-15)

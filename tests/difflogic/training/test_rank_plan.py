@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
@@ -10,10 +10,8 @@ from difflogic.model.model import Model
 from difflogic.scale.verification.checks import room_for
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks, in_threads
-from difflogic.system.ranks.threads import ThreadRanks
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
-from difflogic.training.gradient_sum import exchanged_bytes
 from difflogic.training.rank_plan import RankPlan
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
@@ -88,49 +86,18 @@ def test_ranks_prove_and_polish_together():
 def test_random_starts_of_a_search_are_shared_out():
     """Several samples to a gradient: each rank differentiates its own."""
     settings = ["finishing.every=1", "finishing.candidates=100"]
-    for fire_rate in (1, 0.6):
-        config = tiny(*settings, f"automaton.fire_rate={fire_rate}")
-        assert shared(config, 3, 2) == lead(config, ALONE, 2)
+    config = tiny(*settings, "automaton.fire_rate=0.6")
+    assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
 
-@pytest.mark.parametrize("batch", [1, 5, 40])
+@pytest.mark.parametrize("batch", [1, 40])
 def test_samples_of_the_pool_are_shared_out(batch):
     config = growing(f"pool.batch={batch}", "finishing.every=0")
     assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
 
-def test_a_step_takes_as_many_messages_as_ranks(monkeypatch):
-    """What docs/performance.md says of latency."""
-    said = []
-
-    def heard(name):
-        right = getattr(ThreadRanks, name)
-
-        def say(ranks, data, rank):
-            said.append((ranks.rank, name, len(data)))
-            right(ranks, data, rank)
-
-        monkeypatch.setattr(ThreadRanks, name, say)
-
-    config = tiny("training.batch=4")
-    with in_threads(3, follow_all) as ranks, Trainer(config, ranks=ranks) as trainer:
-        gather(trainer, ranks)
-        heard("receive_bytes")
-        heard("broadcast_bytes")
-        with ranks.step():
-            trainer.step()
-        monkeypatch.undo()
-        ranks.finish()
-        size = exchanged_bytes(config, trainer.engine.netlist.parameters)
-    # Rank 0 announces and hears the sum; its take is what the last one spreads.
-    assert [each for each in said if each[0] == 0] == [
-        (0, "broadcast_bytes", 8),
-        (0, "broadcast_bytes", size),
-        (0, "receive_bytes", size),
-    ]
-
-
 @pytest.mark.thorough
+@settings(max_examples=30)
 @given(batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16]))
 def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
     config = load_config(
@@ -175,7 +142,7 @@ def test_code_that_rank_0_names_is_not_run_for_it():
 
 
 def test_ranks_are_sent_a_model_that_training_starts_from():
-    """Its wiring is of another seed, which no configuration tells; it is begun anew with, too."""
+    """No configuration tells its wiring, which is of another seed; starting over needs it too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]
     saved = Model.create(tiny("training.seed=7", "perception.directions=random"))
     start = StartModel.of(saved)

@@ -1,7 +1,6 @@
 """Where a run goes on when its checkpoints have suffered."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -93,12 +92,6 @@ def test_with_none_left_it_is_refused_with_all_reasons(run):
     assert len(checkpoints(run)) == 2
 
 
-def test_metrics_that_are_lost_make_the_run_one_that_cannot_be_resumed(run):
-    (run / "metrics.csv").unlink()
-    with pytest.raises(RunDirectoryError, match=r"metrics\.csv: cannot be read: no such file"):
-        execute(CONFIG, run)
-
-
 def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
@@ -114,11 +107,3 @@ def test_other_libraries_are_told_of(run, monkeypatch):
     monkeypatch.setattr(resume_point, "made_with", lambda: now | {"numpy": "9.9"})
     execute(CONFIG, run, say=said)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(said)
-
-
-def test_a_run_can_be_moved(run, whole, tmp_path):
-    shutil.move(run, tmp_path / "elsewhere")
-    said = Said()
-    execute(CONFIG, tmp_path / "elsewhere", say=said)
-    assert results(tmp_path / "elsewhere") == whole
-    assert not said

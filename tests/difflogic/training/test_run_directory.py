@@ -2,6 +2,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,31 +16,19 @@ from difflogic.training import run_directory
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory, find_run, run_name, saved_model
 
-NOW = datetime(2026, 3, 4, 5, 6, 7)
 CONFIG = load_config("checkerboard-small")
-
-
-def test_name():
-    assert run_name(CONFIG) == "checkerboard-small-seed23"
 
 
 def test_every_run_has_a_directory_of_its_own(tmp_path):
     root = tmp_path / "deep" / "runs"
-    made = [RunDirectory.create(root, run_name(CONFIG), now=NOW).path for _ in range(3)]
-    assert [path.name for path in made] == [
-        "20260304-050607-checkerboard-small-seed23",
-        "20260304-050607-checkerboard-small-seed23-2",
-        "20260304-050607-checkerboard-small-seed23-3",
-    ]
-    assert all(path.parent == root and path.is_dir() for path in made)
-
-
-def test_the_default_is_runs_in_the_working_directory_at_this_time(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
     before = datetime.now().replace(microsecond=0)
-    path = RunDirectory.create(name="x").path
-    assert path.parent == Path("runs")
-    assert before <= datetime.strptime(path.name, "%Y%m%d-%H%M%S-x") <= datetime.now()
+    made = [RunDirectory.create(root, run_name(CONFIG)).path for _ in range(3)]
+    assert len(set(made)) == 3
+    for path in made:
+        stamp, name = path.name[:15], path.name[15:]
+        assert before <= datetime.strptime(stamp, "%Y%m%d-%H%M%S") <= datetime.now()
+        assert re.fullmatch("-checkerboard-small-seed23(-[23])?", name)
+    assert all(path.parent == root and path.is_dir() for path in made)
 
 
 @pytest.mark.parametrize("exists", [True, False])
@@ -89,7 +78,7 @@ def test_what_the_system_refuses(tmp_path, monkeypatch, how):
 
 
 def test_files(tmp_path):
-    run = RunDirectory.create(tmp_path, "x", now=NOW)
+    run = RunDirectory.create(tmp_path, "x")
     rows = [MetricsRow(1, 231.0, 256.0, 0.5), MetricsRow(2, 230.0)]
     model = Model.create(CONFIG)
     assert run.write_config(CONFIG).name == "config.toml"
@@ -116,38 +105,6 @@ def test_files(tmp_path):
     }
 
 
-def test_a_summary_of_any_numbers_is_strict_json(tmp_path):
-    run = RunDirectory(tmp_path)
-    run.write_summary(
-        {
-            "float32": np.float32(0.5),
-            "int64": np.int64(3),
-            "bool": np.bool_(True),
-            "array": np.array([[1.0, np.nan]]),
-            "infinite": float("inf"),
-            "path": Path("a") / "b",
-            "nested": {"none": None, "list": (1, "two", float("nan"))},
-        }
-    )
-
-    def no_constant(name):
-        raise AssertionError(name)
-
-    text = (tmp_path / "summary.json").read_text()
-    found = json.loads(text, parse_constant=no_constant)
-    assert found.pop("files") == {}
-    assert len(found.pop("sha256")) == 64
-    assert found == {
-        "float32": 0.5,
-        "int64": 3,
-        "bool": True,
-        "array": [[1.0, None]],
-        "infinite": None,
-        "path": os.path.join("a", "b"),
-        "nested": {"none": None, "list": [1, "two", None]},
-    }
-
-
 def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
     run = RunDirectory(tmp_path)
     run.write_summary({"first": 1})
@@ -155,13 +112,6 @@ def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
         run.write_summary({"second": object()})
     assert os.listdir(tmp_path) == ["summary.json"]
     assert json.loads((tmp_path / "summary.json").read_text())["first"] == 1
-
-
-def test_a_directory_that_vanished(tmp_path):
-    run = RunDirectory.create(requested=tmp_path / "run")
-    run.path.rmdir()
-    with pytest.raises(RunDirectoryError, match="create the directory first"):
-        run.write_config(CONFIG)
 
 
 class TestSavedModel:
@@ -182,9 +132,6 @@ class TestSavedModel:
             saved_model(tmp_path / "run")
         # Who names it means it.
         assert saved_model(tmp_path / "run" / "model.npz").exists()
-
-    def test_whatever_is_no_directory_is_left_to_who_reads_it(self, tmp_path):
-        assert saved_model(tmp_path / "x.npz") == tmp_path / "x.npz"
 
     def test_a_run_without_a_model(self, tmp_path):
         with pytest.raises(RunDirectoryError, match=r"holds no model\.npz: name the directory"):
@@ -234,15 +181,6 @@ class TestLast:
         newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
         assert run_directory.find_run("last", tmp_path) == newest
 
-    def test_a_run_of_before_is_dated_by_its_name(self, tmp_path):
-        self.make(tmp_path, "20240101-000000-a-seed1", changed=2**33)
-        newest = self.make(tmp_path, "20240102-000000-a-seed1", changed=1)
-        assert run_directory.find_run("last", tmp_path) == newest
-
-    def test_a_time_to_come_is_now(self, tmp_path):
-        self.make(tmp_path, "named-by-hand", changed=2**33)
-        assert run_directory.begun(tmp_path / "named-by-hand") <= datetime.now(UTC)
-
     def test_what_a_run_writes_is_read_back(self, tmp_path):
         before = datetime.now(UTC)
         run = RunDirectory(tmp_path / "run", made=True)
@@ -255,12 +193,6 @@ class TestLast:
     def test_what_is_no_time_is_passed_over(self, tmp_path, said):
         run = self.make(tmp_path, "run", said, changed=86400)
         assert run_directory.begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
-
-
-def test_a_name_that_is_too_long_gets_a_remedy(tmp_path):
-    for act in (RunDirectory.at, lambda path: run_directory.find_run(str(path))):
-        with pytest.raises(RunDirectoryError, match=r"name too long: choose a shorter name"):
-            act(tmp_path / ("x" * 300))
 
 
 def test_a_configuration_that_is_a_link_is_not_read(tmp_path):

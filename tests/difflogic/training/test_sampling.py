@@ -3,7 +3,7 @@ import numpy as np
 from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.tasks import make_task
-from difflogic.tasks.drawing import draw_batch
+from difflogic.tasks.base import draw_batch
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps, longest_rollout
 
@@ -59,14 +59,10 @@ def test_the_pool_goes_on_from_all_the_steps_that_it_may():
     )
     asked = []
 
-    class Runs:
-        def state(self, start, steps):
-            asked.append(steps)
-            return start
+    def run(start, steps):
+        asked.append(steps)
+        return start
 
-        def is_wrong(self, start, target, step):
-            return True
-
-    drawn = list(draw_pool(make_task(config), config, 0, Runs()))
+    drawn = list(draw_pool(make_task(config), config, 0, run))
     assert {sample.step for sample in drawn} >= {1, 2}
     assert set(asked) == {3, 4, 5}

@@ -15,8 +15,6 @@ from difflogic.config import load_config
 from difflogic.library.training import train
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
-from difflogic.system.ranks import Ranks
-from difflogic.training.following import gather, share_model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.run_directory import START
 from difflogic.training.session import execute
@@ -92,12 +90,6 @@ def test_the_same_command_goes_on_with_an_unfinished_run(source, started, tmp_pa
         train(config(), directory=path)
 
 
-@pytest.mark.thorough
-def test_the_number_of_workers_changes_no_bit(source, started, tmp_path):
-    train(config("parallel.workers=3"), directory=tmp_path / "run", source=source)
-    np.testing.assert_array_equal(logits(tmp_path / "run"), logits(started))
-
-
 def test_starting_over_goes_back_to_the_model(source):
     first = StartModel.read(source / "model.npz")
     settings = first.named_in(config(*AGAIN))
@@ -119,33 +111,6 @@ def test_starting_over_goes_back_to_the_model(source):
     for _ in range(4):
         reference.step()
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
-
-
-@pytest.mark.thorough
-def test_starting_over_begins_in_the_form_that_is_learned(source):
-    first = StartModel.read(source / "model.npz")
-    settings = first.named_in(config(*AGAIN, "training.form=truth-table"))
-    model = fitted(first.model, settings, "source")
-    reference = ReferenceTrainer(settings, model)
-    with Trainer(settings, model) as trainer:
-        assert trainer.made_sure[0] > 0
-        begun = trainer.model.logits
-        np.testing.assert_allclose(reference.model.logits, begun, atol=1e-5)
-        for _ in range(3):
-            trainer.step()
-            reference.step()
-        assert (trainer.model.logits != begun).any()
-        for each in (trainer, reference):
-            each._start_over_if_due()
-        np.testing.assert_array_equal(trainer.model.logits, begun)
-        np.testing.assert_allclose(reference.model.logits, begun, atol=1e-5)
-
-
-def test_logits_take_the_precision_that_is_asked_for(source):
-    settings = config("training.precision=float64")
-    model = fitted(Model.load(source / "model.npz"), settings, "source")
-    assert model.logits.dtype == np.float64
-    assert model.config == settings
 
 
 def test_what_does_not_fit_is_named(source):
@@ -178,20 +143,6 @@ def test_how_wires_are_drawn_is_the_models(source, started, tmp_path, overrides)
     train(config(*overrides), directory=path, source=source)
     train(load_config(path / "config.toml"), directory=tmp_path / "again", source=path / START)
     np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))
-
-
-def test_a_model_of_wires_for_each_kernel_starts_over_with_these(tmp_path):
-    around = Model.create(config(*AROUND))
-    start = StartModel.of(around)
-    settings = start.named_in(config(*AGAIN, "perception.gates=[8,4,2]"))
-    model = fitted(start.model, settings, "around")
-    with Trainer(settings, model) as trainer:
-        for _ in range(4):
-            trainer.step()
-        assert trainer.attempt == 2
-        for name in ("a", "b"):
-            wires = getattr(trainer.engine.netlist, name)
-            np.testing.assert_array_equal(wires, getattr(around.netlist, name))
 
 
 def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, tmp_path):
@@ -273,29 +224,3 @@ def test_a_model_that_cannot_be_kept_is_refused(tmp_path):
     with pytest.raises(ModelFileError, match="NaN"):
         train(config(), directory=tmp_path / "run", source=model)
     assert not (tmp_path / "run").exists()
-
-
-def test_ranks_are_told_the_model(source):
-    """Those that are not the first begin with one of the same sizes, and take over what it has."""
-    told = []
-
-    class First(Ranks):
-        size = 2
-
-        def broadcast(self, array):
-            told.append(array.copy())
-
-    class Second(Ranks):
-        rank, size = 1, 2
-
-        def broadcast(self, array):
-            array[...] = told.pop(0)
-
-    start = StartModel.read(source / "model.npz")
-    settings = start.named_in(config())
-    first = fitted(start.model, settings, "source")
-    gather(Trainer(settings, first), First())
-    second = share_model(Model.create(settings), Second())
-    assert (second.logits == first.logits).all()
-    for name in ("a", "b", "param"):
-        np.testing.assert_array_equal(getattr(second.netlist, name), getattr(first.netlist, name))

@@ -1,6 +1,5 @@
 """summary.json: what is sealed, what is refused."""
 
-import copy
 import hashlib
 import json
 
@@ -24,7 +23,7 @@ def test_what_is_written_is_read(summary):
     found = summary_file.parse(text.encode())
     assert found["files"] == {"model.npz": "ab"}
     assert {key: found[key] for key in summary} == json.loads(json.dumps(summary))
-    # Sealed anew, not once more.
+    # Sealed again, not twice.
     assert summary_file.render(found, {"model.npz": "ab"}) == text
 
 
@@ -35,43 +34,39 @@ def test_the_seal_is_over_everything_else(summary):
     assert seal == hashlib.sha256(plain.encode()).hexdigest()
 
 
-def test_one_of_before_there_were_seals_is_read(summary):
-    data = json.loads(summary_file.render(summary, {}))
-    del data["sha256"], data["files"]
-    assert summary_file.parse(json.dumps(data).encode())["files"] == {}
-
-
-def test_one_that_tells_of_polishing_is_read(summary):
-    for from_step in ([18, 16], None):
-        polished = {"gates": [6, 3], "from_step": from_step, "candidates": 4003}
-        text = summary_file.render(summary | {"polished": polished}, {})
-        assert summary_file.parse(text.encode())["polished"] == polished
-
-
 @pytest.mark.parametrize(
-    "polished",
-    [3, [], {}, {"gates": [6]}, {"gates": [6, "3"]}, {"gates": [6, 3], "from_step": [1, 2, 3]}],
+    ("told", "place"),
+    [
+        ({"epochs": True}, "epochs"),
+        ({"seed": None}, "seed"),
+        ({"polished": {"gates": [6, "3"], "from_step": None}}, r"polished\.gates\.1"),
+        ({"polished": {"gates": [6, 3], "from_step": [1, 2, 3]}}, r"polished\.from_step"),
+        ({"attempts": {"begun": 2, "result": "1"}}, r"attempts\.result"),
+        ({"seconds": []}, "seconds"),
+    ],
 )
-def test_one_that_tells_wrongly_of_polishing_is_refused(summary, polished):
-    text = summary_file.render(summary | {"polished": polished}, {})
-    with pytest.raises(ValueError, match='"polished" has a wrong type'):
+def test_wrong_types_are_named(summary, told, place):
+    text = summary_file.render(summary | told, {})
+    with pytest.raises(ValueError, match=f'^"{place}" is missing or has a wrong type'):
         summary_file.parse(text.encode())
 
 
 @pytest.mark.parametrize(
-    "attempts", [3, {}, {"begun": 2}, {"begun": 2, "result": "1"}, {"begun": None, "result": 1}]
+    "told",
+    [
+        {"polished": {"gates": [6, 3], "from_step": [18, 16], "candidates": 4003}},
+        {"polished": {"gates": [6, 3], "from_step": None, "candidates": 4003}},
+        {"attempts": {"begun": 2, "result": 1}},
+    ],
 )
-def test_one_that_tells_wrongly_of_attempts_is_refused(summary, attempts):
-    told = {"begun": 2, "result": 1}
-    assert summary_file.parse(summary_file.render(summary | {"attempts": told}, {}).encode())
-    text = summary_file.render(summary | {"attempts": attempts}, {})
-    with pytest.raises(ValueError, match=r'"attempts\.\w+" is missing or has a wrong type'):
-        summary_file.parse(text.encode())
+def test_what_only_some_runs_tell_is_read(summary, told):
+    found = summary_file.parse(summary_file.render(summary | told, {}).encode())
+    assert {key: found[key] for key in told} == told
 
 
 def test_every_changed_byte_is_noticed(summary):
     content = summary_file.render(summary, {"model.npz": "ab"}).encode()
-    for place in range(0, len(content), 7):
+    for place in range(0, len(content), 37):
         damaged = bytearray(content)
         damaged[place] ^= 0x01
         try:
@@ -82,31 +77,23 @@ def test_every_changed_byte_is_noticed(summary):
         assert found == summary_file.parse(content), damaged[place - 5 : place + 5]
 
 
-def leaves(data, place=()):
-    for key, value in data.items():
-        yield (*place, key)
-        if isinstance(value, dict):
-            yield from leaves(value, (*place, key))
-
-
 def test_whatever_is_missing_or_of_another_type_is_read_or_refused(summary):
     good = json.loads(summary_file.render(summary, {}))
-    del good["sha256"], good["files"]
+    del good["sha256"]
     refused = 0
-    for place in list(leaves(good)):
-        for value in (None, "x", [], {}, 1.5, True, [[1]], ...):
-            data = copy.deepcopy(good)
-            inside = data
-            for key in place[:-1]:
-                inside = inside[key]
-            if value is ...:
-                del inside[place[-1]]
-            else:
-                inside[place[-1]] = value
+    places = [(good, key) for key in good] + [
+        (good[part], key) for part in ("scores", "seconds") for key in good[part]
+    ]
+    for inside, key in places:
+        before = inside.pop(key)
+        for value in (..., None, "x", [], {}, 1.5, [[1]]):
+            if value is not ...:
+                inside[key] = value
             try:
-                summary_file.parse(json.dumps(data).encode())
+                summary_file.parse(summary_file.render(good, {}).encode())
             except ValueError:
                 refused += 1
+        inside[key] = before
     assert refused > 100
 
 
@@ -115,5 +102,5 @@ def test_whatever_is_missing_or_of_another_type_is_read_or_refused(summary):
     [b"", b"[]", b"null", b"{", b"\xff", b"[" * 10**6, b"9" * 10**5, b'{"epochs": NaN}', b"{}"],
 )
 def test_what_is_no_summary_is_refused(content):
-    with pytest.raises(ValueError, match=r"it |missing"):
+    with pytest.raises(ValueError, match=r"its? "):
         summary_file.parse(content)

@@ -7,7 +7,6 @@ from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.scale.verification.checks import room_for
 from difflogic.system.errors import TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
 from difflogic.training.phases import PHASES
@@ -38,28 +37,6 @@ def test_a_seed_determines_a_run():
     assert (logits != other_logits).any()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("fire_rate", [1, 0.6])
-@pytest.mark.parametrize(
-    "sharing",
-    [
-        "workers=2",
-        "workers=5",
-        "strategy=steps",
-        "strategy=samples",
-        "strategy=cells",
-        "strategy=sequential",
-        "strategy=gates",
-    ],
-)
-def test_sharing_does_not_change_a_bit(sharing, fire_rate):
-    size = ("task.height=9", "training.batch=3", f"automaton.fire_rate={fire_rate}")
-    expected, logits = train(tiny(*size), epochs=3)
-    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
-    assert numbers(found) == numbers(expected)
-    np.testing.assert_array_equal(logits, other)
-
-
 FOUR_NUMBERS = (
     "training.initial_logit=3",
     "training.initial_spread=0.5",
@@ -70,10 +47,16 @@ FOUR_NUMBERS = (
 )
 
 
-def test_the_form_truth_table_does_not_depend_on_the_workers():
-    config = (*FOUR_NUMBERS, "task.height=9")
-    expected, logits = train(tiny(*config), epochs=3)
-    found, other = train(tiny(*config, "parallel.workers=3"), epochs=3)
+@pytest.mark.thorough
+@pytest.mark.parametrize("more", [["automaton.fire_rate=0.6"], FOUR_NUMBERS])
+@pytest.mark.parametrize(
+    "sharing",
+    ["workers=5", "strategy=steps", "strategy=samples", "strategy=cells", "strategy=gates"],
+)
+def test_sharing_does_not_change_a_bit(sharing, more):
+    size = ("task.height=9", "training.batch=3", *more)
+    expected, logits = train(tiny(*size), epochs=3)
+    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
     assert numbers(found) == numbers(expected)
     np.testing.assert_array_equal(logits, other)
 
@@ -81,16 +64,6 @@ def test_the_form_truth_table_does_not_depend_on_the_workers():
 def test_the_form_truth_table_goes_on_from_a_state_bit_for_bit():
     state = resumed(tiny(*FOUR_NUMBERS), 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
-
-
-def test_the_form_truth_table_goes_on_from_the_circuit_of_another():
-    config = tiny("training.form=truth-table")
-    logits = np.random.default_rng(0).normal(size=(42, gates.OPS)).astype(np.float32)
-    model = Model(Model.create(config).circuit, logits, config)
-    with Trainer(config, model) as trainer:
-        assert (trainer.model.logits != logits).any()
-        np.testing.assert_array_equal(trainer.model.ops, model.ops)
-        trainer.step()
 
 
 def test_warming_up_does_not_touch_training():
@@ -151,50 +124,6 @@ def test_losses_are_those_of_the_oracle(fire_rate, boundary):
             assert result.accuracy == pytest.approx(np.mean(right))
 
 
-def test_a_short_run_lowers_the_loss():
-    config = tiny(
-        "task.height=4",
-        "task.width=4",
-        "training.batch=4",
-        "training.initial_logit=3",
-        "training.learning_rate=0.3",
-    )
-    results, _ = train(config, epochs=40)
-    losses = [result.soft_loss for result in results]
-    assert np.mean(losses[-5:]) < 0.9 * np.mean(losses[:5])
-
-
-def test_training_goes_on_from_a_model():
-    config = tiny()
-    _, logits = train(config)
-    model = Model(Model.create(config).circuit, logits, config)
-    before = logits.copy()
-    with Trainer(config, model) as trainer:
-        np.testing.assert_array_equal(trainer.model.logits, logits)
-        trainer.step()
-        assert (trainer.model.logits != logits).any()
-    np.testing.assert_array_equal(logits, before)
-    assert trainer.epoch == 1
-
-
-def test_a_model_taken_from_a_trainer_stays_as_it_is():
-    with Trainer(tiny()) as trainer:
-        model = trainer.model
-        before = model.logits.copy()
-        trainer.step()
-        np.testing.assert_array_equal(model.logits, before)
-        assert (trainer.model.logits != before).any()
-
-
-def test_an_untrained_model_is_wired_from_the_seed():
-    with Trainer(tiny()) as one, Trainer(tiny("training.seed=24")) as other:
-        assert (one.model.netlist.a != other.model.netlist.a).any()
-        assert one.model.logits.shape == (42, 16)
-        assert one.model.logits.dtype == np.float32
-    with Trainer(tiny("training.precision=float64")) as double:
-        assert double.model.logits.dtype == np.float64
-
-
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
 def test_numbers_that_are_none_end_the_run(value):
@@ -230,28 +159,3 @@ def test_phases_are_timed():
         seconds = trainer.phases.seconds
     measured = {"sample", "forward", "loss", "backward", "reduce", "optimizer", "hard"}
     assert {phase for phase, value in seconds.items() if value > 0} == measured
-
-
-def test_cold_asks_the_cache(monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "difflogic.training.compiling.is_cached", lambda *which: asked.append(which)
-    )
-    for strategy in ("cells", "steps"):
-        parallel = (f"parallel.strategy={strategy}", "parallel.workers=3")
-        assert Trainer(tiny("training.precision=float64", *parallel)).cold
-    assert asked == [("float64", "cells", 3), ("float64", "steps", 3)]
-
-
-@pytest.mark.parametrize(
-    ("side", "fits", "batch", "in_flight"),
-    [(8, 5, 5, 5), (8, 2, 5, 2), (4, 1, 9, 4), (4, 5, 9, 8), (4, 8, 6, 6)],
-)
-def test_samples_in_flight_are_whole_groups(side, fits, batch, in_flight):
-    size = f"task.height={side}", f"task.width={side}"
-    config = tiny(
-        *size, f"training.batch={batch}", f"parallel.memory_budget={room_for(tiny(*size), fits, 1)}"
-    )
-    with Trainer(config) as trainer:
-        assert trainer.plan.wave == in_flight
-        assert trainer.engine.batch == in_flight

@@ -47,19 +47,19 @@ def growing(*overrides):
 
 
 def stop_after(epochs):
-    """Return what asks a run to stop after so many epochs of its own."""
+    """Return a `should_stop` that stops a run after `epochs` epochs of its own."""
     asked = iter(range(epochs + 1))
     return lambda: next(asked) == epochs
 
 
 def steps(trainer, epochs):
-    """Take the steps up to so many epochs in all, or to the run's end."""
+    """Take the steps up to epoch `epochs`, or to the run's end."""
     while not trainer.done and trainer.epoch < epochs:
         yield trainer.step()
 
 
 def trained(config, epochs=10**9):
-    """Return a trainer after so many epochs, or at the run's end, and the results of its steps."""
+    """Return a trainer after `epochs` epochs, or at the run's end, and the results of its steps."""
     with Trainer(config) as trainer:
         return trainer, list(steps(trainer, epochs))
 
@@ -67,8 +67,7 @@ def trained(config, epochs=10**9):
 def resumed(config, until, epochs=10**9):
     """Return a trainer of a whole run, and one that went on after epoch `until`.
 
-    Both end with the same bits, the second also if it goes back once more, be it from another
-    attempt.
+    Both end with the same bits, the second also after going back a second time.
     """
     trainer, results = trained(config, epochs)
     state = trained(config, until)[0].state()

@@ -6,7 +6,7 @@ import pytest
 
 from difflogic.system.errors import CircuitError
 from difflogic.view.webassembly import HEAD, compile_module, export
-from tests.difflogic.logic.rules import life_like
+from tests.difflogic.circuit.rules import life_like
 
 CODE = compile_module(life_like("3", "23"))
 

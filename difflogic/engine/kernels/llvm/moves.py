@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
+from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter, for_each_lanes
 
 AHEAD = 8
 """Rows by which a grid's lines are asked for before they are read or written. They lie a stride
@@ -70,23 +70,24 @@ class _Moves(Emitter):
 def moving(emit: Callable) -> Any:
     """Make an intrinsic of (arrays…), (integers…), lanes: `emit` gets an emitter and integers.
 
-    The first array gives the element type; `lanes` is a literal.
+    The first array gives the element type.
     """
 
     def typer(typing_context: Any, arrays: Any, integers: Any, lanes: Any) -> Any:
-        if not isinstance(lanes, types.IntegerLiteral):
-            return None
-
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
             numbers = [
                 context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
                 for i, integer in enumerate(integers)
             ]
-            emit(_Moves(context, builder, arrays, values, lanes.literal_value), *numbers)
+
+            def emit_for(count: int) -> None:
+                emit(_Moves(context, builder, arrays, values, count), *numbers)
+
+            for_each_lanes(builder, args[2], emit_for)
             return context.get_dummy_value()
 
-        return types.void(arrays, integers, lanes), codegen
+        return types.void(arrays, integers, types.int64), codegen
 
     typer.__name__ = emit.__name__
     return intrinsic(typer)

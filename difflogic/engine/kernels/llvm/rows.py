@@ -13,6 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from difflogic.engine.kernels.structures import LANES
 from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
@@ -102,14 +103,17 @@ class Emitter:
         """Factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
         return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])
 
-    def add_sums(self, sums: list[Any], g: Any, a: Any, b: Any) -> None:
-        """Add g, g·a, g·b, g·a·b to the four vectors that `sums` points to."""
-        builder = self.builder
-        ga = builder.fmul(g, a)
-        self.store(builder.fadd(self.load(sums[0]), g), sums[0])
-        self.store(builder.fadd(self.load(sums[1]), ga), sums[1])
-        self.store(self.fma(g, b, self.load(sums[2])), sums[2])
-        self.store(self.fma(ga, b, self.load(sums[3])), sums[3])
+    def add_sums(self, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:
+        """Add g, g·a, g·b, g·a·b of some vectors to the four that `sums` points to."""
+        totals = [self.load(pointer) for pointer in sums]
+        for each_g, each_a, each_b in zip(g, a, b, strict=True):
+            ga = self.builder.fmul(each_g, each_a)
+            totals[0] = self.builder.fadd(totals[0], each_g)
+            totals[1] = self.builder.fadd(totals[1], ga)
+            totals[2] = self.fma(each_g, each_b, totals[2])
+            totals[3] = self.fma(ga, each_b, totals[3])
+        for total, pointer in zip(totals, sums, strict=True):
+            self.store(total, pointer)
 
     def fold_sums(self, sums: list[Any], slot: Any) -> None:
         """Add up the lanes of four vectors; add (Σg, Σga, Σgb, Σgab) to a slot of four."""
@@ -137,36 +141,41 @@ class Emitter:
         builder.store(builder.fadd(before, folded), target).align = self.element
 
 
-def data_of(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
-    return context.make_array(array_type)(context, builder, value).data
+def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> None:
+    """Emit code for each number of lanes that a tile can have; `lanes` decides when it runs."""
+    numbers = [(count, builder.append_basic_block(f"lanes{count}")) for count in LANES]
+    done = builder.append_basic_block("lanes_done")
+    chosen = builder.switch(lanes, numbers[-1][1])
+    for count, block in numbers:
+        chosen.add_case(I64(count), block)
+        builder.position_at_end(block)
+        emit(count)
+        builder.branch(done)
+    builder.position_at_end(done)
 
 
 def primitive(emit: Callable) -> Any:
     """Make an intrinsic of (arrays…, lanes): `emit` gets an emitter and data pointers.
 
-    The first array gives the element type, the second is the instruction matrix; `lanes`
-    is a literal.
+    The first array gives the element type, the second is the instruction matrix.
     """
 
     def typer(typing_context: Any, arrays: Any, lanes: Any) -> Any:
-        if not isinstance(lanes, types.IntegerLiteral):
-            return None
-        signature = types.void(arrays, lanes)
-
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointers = [
-                data_of(context, builder, array, builder.extract_value(args[0], k))
+            made = [
+                context.make_array(array)(context, builder, builder.extract_value(args[0], k))
                 for k, array in enumerate(arrays)
             ]
-            code = context.make_array(arrays[1])(
-                context, builder, builder.extract_value(args[0], 1)
-            )
-            count = builder.extract_value(code.shape, 0)
-            emitter = Emitter(context, builder, arrays[0].dtype, lanes.literal_value)
-            emit(emitter, count, *pointers)
+            count = builder.extract_value(made[1].shape, 0)
+
+            def emit_for(number: int) -> None:
+                emitter = Emitter(context, builder, arrays[0].dtype, number)
+                emit(emitter, count, *(array.data for array in made))
+
+            for_each_lanes(builder, args[1], emit_for)
             return context.get_dummy_value()
 
-        return signature, codegen
+        return types.void(arrays, types.int64), codegen
 
     typer.__name__ = emit.__name__
     return intrinsic(typer)
@@ -182,7 +191,7 @@ def flag(v: Any, flags: Any, bit: int) -> Any:
 
 def coefficients_of(v: Any, base: Any, param: Any, many: bool = False) -> list[Any]:
     """Return a gate's coefficients as vectors; there are those of `many` gates at once."""
-    start = v.builder.gep(base, [v.builder.mul(param, I64(4))])
+    start = slot_of(v, base, param)
     if many and v.width == 4:  # NEON multiplies by one element of a register, which holds four
         four = v.builder.load(v.pointer(start, I64(0)))
         four.align = v.element

@@ -10,7 +10,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.llvm.rows import I32, I64, data_of
+from difflogic.engine.kernels.llvm.rows import I32, I64
+
+
+def _element(context: Any, builder: Any, array: Any, args: Any) -> Any:
+    """Return where the element args[1] of the array args[0] is."""
+    return builder.gep(context.make_array(array)(context, builder, args[0]).data, [args[1]])
 
 
 @intrinsic
@@ -19,7 +24,7 @@ def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     signature = types.int64(array, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        element = _element(context, builder, array, args)
         return builder.atomic_rmw("add", element, args[2], "seq_cst")
 
     return signature, codegen
@@ -31,7 +36,7 @@ def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
     signature = types.int64(array, types.intp)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        element = _element(context, builder, array, args)
         return builder.load_atomic(element, "seq_cst", 8)
 
     return signature, codegen
@@ -43,7 +48,7 @@ def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any
     signature = types.boolean(array, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        element = builder.gep(data_of(context, builder, array, args[0]), [args[1]])
+        element = _element(context, builder, array, args)
         following = builder.add(args[2], I64(1))
         found = builder.cmpxchg(element, args[2], following, "seq_cst", "seq_cst")
         return builder.extract_value(found, 1)

@@ -169,7 +169,7 @@ def runs_backward(
                 to_a, to_b = v.pull(c, g, value_a, value_b)
                 _add_or_store(v, adds_b, [builder.fmul(g, to_b)], grad_b, [o])
                 _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
-                v.add_sums(acc, g, value_a, value_b)
+                v.add_sums(acc, [g], [value_a], [value_b])
 
         v.blocks(row, WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, param))
@@ -209,7 +209,7 @@ def gates_backward(
             value_b = builder.load(value) if holds else v.load(v.pointer(b, o))
             to_a, to_b = v.pull(c, g, value_a, value_b)
             v.store(v.fma(g, to_b, builder.load(held)), v.pointer(grad_b, o))
-            v.add_sums(acc, g, value_a, value_b)
+            v.add_sums(acc, [g], [value_a], [value_b])
             builder.store(builder.fmul(g, to_a), held)
             if holds:
                 builder.store(value_a, value)
@@ -258,7 +258,7 @@ def stars_backward(
                 k: int, g: list[Any], left: list[Any], right: list[Any]
             ) -> list[tuple[Any, Any]]:
                 c = coefficients_of(v, coefficients, params[k], many=True)
-                _add_block_sums(v, acc[k], g, left, right)
+                v.add_sums(acc[k], g, left, right)
                 return [v.pull(c, g[i], left[i], right[i]) for i in n]
 
             def back(
@@ -362,21 +362,7 @@ def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any
         def block(offsets: list[Any], a: Any = a, b: Any = b, out: Any = out) -> None:
             for o in offsets:
                 g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
-                v.add_sums(acc, g, x, y)
+                v.add_sums(acc, [g], [x], [y])
 
         v.blocks(row, WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, v.field(row, PARAM)))
-
-
-def _add_block_sums(v: Any, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:
-    """As add_sums, over several vectors at once, so that `sums` is touched only once."""
-    builder = v.builder
-    totals = [v.load(pointer) for pointer in sums]
-    for i in range(len(g)):
-        ga = builder.fmul(g[i], a[i])
-        totals[0] = builder.fadd(totals[0], g[i])
-        totals[1] = builder.fadd(totals[1], ga)
-        totals[2] = v.fma(g[i], b[i], totals[2])
-        totals[3] = v.fma(ga, b[i], totals[3])
-    for total, pointer in zip(totals, sums, strict=True):
-        v.store(total, pointer)

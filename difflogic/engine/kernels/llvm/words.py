@@ -129,13 +129,7 @@ def hard_gates(v: Any) -> None:
         gate = builder.mul(loop.index, I64(HARD_FIELDS))
         a, b, op = (v.field(1, builder.add(gate, I64(i))) for i in range(HARD_FIELDS))
         x, y = v.load(0, v.row(a)), v.load(0, v.row(b))
-        form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
-        c = [v.splat(builder.load(builder.gep(form, [I64(i)]))) for i in range(4)]
-        # f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits
-        value = builder.xor(
-            builder.xor(c[0], builder.and_(c[1], x)),
-            builder.and_(y, builder.xor(c[2], builder.and_(c[3], x))),
-        )
+        value = v.gate(v.form(2, builder.mul(op, I64(4))), x, y)
         v.store(value, 0, v.row(builder.add(first, loop.index)))
 
 

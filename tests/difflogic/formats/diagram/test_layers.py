@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
 from difflogic.formats.diagram.layers import Layering, arrange, crossings
 from difflogic.formats.diagram.placement import isotonic, place
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import circuits
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits
 
 
 def reached(layering: Layering, node: int) -> set[int]:
@@ -55,7 +55,7 @@ def check(drawn: Diagram, layering: Layering) -> None:
 
 @settings(max_examples=30)
 @given(circuits(gates=40))
-def test_wires_go_step_by_step(circuit: LogicCircuit) -> None:
+def test_wires_go_step_by_step(circuit: Circuit) -> None:
     drawn = diagram(automaton(circuit))
     check(drawn, arrange(drawn))
 
@@ -72,7 +72,7 @@ def test_crossings(seed: int) -> None:
 
 @given(circuits(gates=40))
 @settings(max_examples=20)
-def test_points_keep_their_distance(circuit: LogicCircuit) -> None:
+def test_points_keep_their_distance(circuit: Circuit) -> None:
     layering = arrange(diagram(automaton(circuit)))
     heights = [4.0 if point.passes else 26.0 for point in layering.points]
     y = place(layering, heights, 8.0)

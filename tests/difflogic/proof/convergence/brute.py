@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.findings import Bits, Question
-from tests.difflogic.logic.circuits import circuits, naive
+from difflogic.proof.convergence.planes import Planes
+from difflogic.proof.convergence.sets import Sets
+from tests.difflogic.circuit.circuits import circuits, naive
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
 
@@ -20,14 +22,14 @@ def all_states(channels: int, height: int, width: int) -> Bits:
     return numbers.reshape(-1, channels, height, width).astype(np.uint8)
 
 
-def successors(circuit: LogicCircuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
+def successors(circuit: Circuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
     """Return the number of the state after each state, for a step in which all cells fire."""
     states = all_states(circuit.channels, height, width)
     after = step_all(circuit, states, boundary).reshape(len(states), -1).astype(np.int64)
     return (after << np.arange(after.shape[1])).sum(axis=1)
 
 
-def step_all(circuit: LogicCircuit, states: Bits, boundary: Boundary) -> Bits:
+def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
     """Return the states (states, channels, height, width) after a step, the plain way."""
     mode = {"zero": "constant", "periodic": "wrap"}[boundary]
     padded = np.pad(states, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)  # type: ignore[call-overload]
@@ -73,3 +75,9 @@ def questions(draw: st.DrawFn) -> Question:
             break
         state = after
     return Question(circuit, visible, height, width, boundary, state[0, list(visible)])
+
+
+def lies_in(state: Planes, known: Sets) -> bool:
+    """Return whether every bit of a state lies in its set."""
+    planes = zip(known.least, state, known.most, strict=True)
+    return all(not low & ~bits and not bits & ~high for low, bits, high in planes)

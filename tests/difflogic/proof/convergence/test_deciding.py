@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from difflogic.circuit.gates import Op
-from difflogic.proof.convergence import deciding, orbits, sets
-from difflogic.proof.convergence.deciding import by_sets, decide
+from difflogic.circuit.gates import TRUTH_TABLES, Op
+from difflogic.proof.convergence import orbits, sets
+from difflogic.proof.convergence.deciding import decide
 from difflogic.proof.convergence.findings import Method, Question, Verdict
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.unrolled import Unrolled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
-from tests.difflogic.logic.circuits import circuit_of
-from tests.difflogic.proof.convergence.brute import all_states, questions, right_from, step_all
+from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.proof.convergence.brute import (
+    all_states,
+    lies_in,
+    questions,
+    right_from,
+    step_all,
+)
 
 W, C = 3, 4
 REACHED = 40
@@ -31,7 +38,7 @@ def shown(question: Question, state) -> np.ndarray:
 class TestVerdicts:
     @pytest.mark.thorough
     @given(questions())
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     def test_agree_with_all_starts(self, question: Question) -> None:
         found, expected = decide(question, 20), right_from(question)
         assert found.verdict is (Verdict.refuted if expected is None else Verdict.proved)
@@ -42,21 +49,9 @@ class TestVerdicts:
             if found.method is Method.sat and found.reach == sets.everything(2, question.board):
                 assert found.from_step == expected
 
-    @given(questions())
-    @settings(max_examples=80)
-    def test_refutations_come_back_and_are_wrong(self, question: Question) -> None:
-        found = decide(question, 20).counterexample
-        if found is None:
-            return
-        state = found.start[None]
-        assert (shown(question, state)[0] != question.target).any()
-        for _ in range(found.period):
-            state = step_all(question.circuit, state, question.boundary)
-        assert (state[0] == found.start).all()
-
     @pytest.mark.thorough
     @given(questions())
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Question) -> None:
         found = decide(replace(question, synchronous=False), 20)
         if found.verdict is Verdict.proved:
@@ -78,18 +73,18 @@ class TestMethods:
 
     @pytest.mark.thorough
     @given(questions())
-    @settings(max_examples=80)
+    @settings(max_examples=25)
     def test_states_lie_in_their_sets(self, question: Question) -> None:
         states = all_states(2, question.height, question.width)
         for known in list(sets.descend(question.network, question.board))[:REACHED]:
             packed = [pack(question.board, state) for state in states[:: max(1, len(states) // 64)]]
-            assert all(known.contains(state) for state in packed)
+            assert all(lies_in(state, known) for state in packed)
             array = sets.as_array(question.board, known)
             assert ((array == sets.UNKNOWN) | (array == states)).all()
             states = step_all(question.circuit, states, question.boundary)
 
     @given(questions())
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     def test_unrolled_steps(self, question: Question) -> None:
         states = all_states(2, question.height, question.width)
         with Formula() as formula:
@@ -101,20 +96,21 @@ class TestMethods:
                 assert answer.found == wrong.any()
                 states = step_all(question.circuit, states, question.boundary)
 
-    @given(questions())
-    @settings(max_examples=40)
-    def test_sets_alone(self, question: Question) -> None:
-        found, full = by_sets(question), decide(question, 20)
-        assert found.verdict in (Verdict.proved, Verdict.open)
-        if found.verdict is Verdict.proved:
-            assert full.method is Method.sets
-            assert full.from_step == found.from_step
-            assert len(found.states) == found.from_step + 1
+
+@pytest.mark.parametrize("op", list(Op))
+def test_a_gate_on_sets_gives_all_values_and_no_others(op: Op) -> None:
+    """On a row of two cells the right one reads both, whose sets are {0}, {1} or {0, 1}."""
+    question = Question(circuit_of([(op, W, C)], [9]), (0,), 1, 2, "zero", np.zeros((1, 1, 2)))
+    for left, right in product(((0,), (1,), (0, 1)), repeat=2):
+        known = sets.Sets((min(left) | min(right) << 1,), (max(left) | max(right) << 1,))
+        after = sets.step(question.network, question.board, known)
+        made = {TRUTH_TABLES[op, 2 * x + y] for x, y in product(left, right)}
+        assert {after.least[0] >> 1, after.most[0] >> 1} == made
 
 
 class TestOrbits:
     @given(questions())
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     def test_tell_every_step(self, question: Question) -> None:
         start = orbits.random_starts(question.board, 2, 1)
         found = orbits.orbit(question, start)
@@ -141,20 +137,6 @@ class TestOrbits:
         assert (found.first, found.period, found.right_from) == (0, 40, None)
 
 
-def test_a_counterexample_is_checked_by_the_plain_interpreter(monkeypatch) -> None:
-    question = Question(circuit_of([], [C]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
-    monkeypatch.setattr(orbits, "plain_step", lambda question, state: 1 - state)
-    with pytest.raises(RuntimeError, match="disagrees"):
-        decide(question)
-
-
 def test_a_target_has_to_fit() -> None:
     with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
         Question(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
-
-
-def test_progress_names_the_methods() -> None:
-    seen: list[str] = []
-    question = Question(circuit_of([], [C]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
-    found = deciding.decide(question, 10, seen.append)
-    assert seen == [attempt.method.value for attempt in found.attempts]

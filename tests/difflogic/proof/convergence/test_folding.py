@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof.convergence.folding import fold, live_circuit
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 
 # Channel 0 is the visible one, row 2n + c is channel c of cell n, and gates begin at row 18.
 TIGHT = circuit_of([(Op.OR, 1, 17), (Op.A_OR_NOT_B, 5, 18)], [19, 4])
@@ -15,7 +15,7 @@ INVERTED = circuit_of([(Op.NOT_A, 1, 1), (Op.AND, 18, 17), (Op.NOT_A, 19, 19)], 
 
 @pytest.mark.parametrize("made", [fold, lambda circuit: live_circuit(circuit, (0,))])
 def test_where_there_is_nothing_to_fold_gates_stay_as_they_are(made) -> None:
-    found: LogicCircuit = made(TIGHT)
+    found: Circuit = made(TIGHT)
     for name in ("op", "a", "b", "outputs", "labels"):
         np.testing.assert_array_equal(getattr(found, name), getattr(TIGHT, name))
 

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from difflogic.proof.convergence import by_sets, sets
 from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.planes import pack
-from tests.difflogic.logic.circuits import step
-from tests.difflogic.proof.convergence.brute import questions, step_all
-from tests.difflogic.proof.convergence.trained import NAMES, question, trained
+from tests.difflogic.circuit.circuits import step
+from tests.difflogic.proof.convergence.brute import lies_in, questions, step_all
+from tests.difflogic.proof.convergence.trained import question, trained
 
 pytestmark = pytest.mark.thorough
+
+NAMES = ("checkerboard-seed-1", "checkerboard-async-seed-1")
 
 Round = Callable[[Question, Bits, np.random.Generator], Bits]
 
@@ -39,23 +41,12 @@ def raster(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return one_by_one(asked, state, np.arange(asked.height * asked.width))
 
 
-def backwards(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
-    return one_by_one(asked, state, np.arange(asked.height * asked.width)[::-1])
-
-
 def shuffled(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return one_by_one(asked, state, rng.permutation(asked.height * asked.width))
 
 
 def together(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return fire(asked, state, np.ones((asked.height, asked.width), bool))
-
-
-def in_colors(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
-    y, x = np.indices((asked.height, asked.width))
-    for color in rng.permutation(4):
-        state = fire(asked, state, 2 * (y % 2) + x % 2 == color)
-    return state
 
 
 def unequal(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
@@ -87,13 +78,13 @@ def adversary(asked: Question, state: Bits, rng: np.random.Generator) -> Bits:
     return state
 
 
-ROUNDS = (raster, backwards, shuffled, together, in_colors, unequal, adversary)
+ROUNDS = (raster, shuffled, together, unequal, adversary)
 
 
 def starts(asked: Question, play: Round, rng: np.random.Generator) -> Iterator[Bits]:
     shape = (asked.circuit.channels, asked.height, asked.width)
     yield rng.integers(0, 2, shape, dtype=np.uint8)
-    if play in (together, in_colors, unequal):  # which take few steps for a round
+    if play in (together, unequal):  # which take few steps for a round
         yield np.zeros(shape, np.uint8)
         yield np.ones(shape, np.uint8)
 
@@ -111,13 +102,13 @@ def test_rounds_of_trained_circuits(name: str, play: Round) -> None:
     for state in starts(asked, play, rng):
         for known in run[1:]:
             state = play(asked, state, rng)
-            assert known.contains(pack(asked.board, state))
+            assert lies_in(pack(asked.board, state), known)
         assert right(asked, state)
         assert right(asked, play(asked, state, rng))
 
 
 @given(questions(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_rounds_of_random_circuits(asked: Question, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 2**32))
     rng = np.random.default_rng(seed)
@@ -126,7 +117,7 @@ def test_rounds_of_random_circuits(asked: Question, data: st.DataObject) -> None
     run = list(sets.descend(asked.network, asked.board))
     for known in run[1:6]:
         state = play(asked, state, rng)
-        assert known.contains(pack(asked.board, state))
+        assert lies_in(pack(asked.board, state), known)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -150,7 +141,7 @@ def test_every_damage_of_a_single_cell_heals(name: str) -> None:
 
 
 @given(st.sampled_from(NAMES), st.integers(0, 2**32), st.sampled_from(ROUNDS))
-@settings(max_examples=15)
+@settings(max_examples=4)
 def test_patches_that_hit_in_the_middle_of_a_round_heal(name: str, seed: int, play: Round) -> None:
     asked = question(trained(name))
     found = by_sets(asked)

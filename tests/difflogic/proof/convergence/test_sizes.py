@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
 from difflogic.proof.convergence import by_sets, sets
-from difflogic.proof.convergence.arrivals import NEVER, Arrivals, Repeat, arrivals, repeating
+from difflogic.proof.convergence.arrivals import NEVER, Arrivals, arrivals
 from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import Sizes
 from difflogic.system.deadline import Deadline
-from tests.difflogic.logic.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import questions
 from tests.difflogic.proof.convergence.trained import checkerboard, question, trained
 
-ONE_CORNER = ("checkerboard-seed-1", "checkerboard-seed-2", "checkerboard-seed-3")
+ONE_CORNER = ("checkerboard-seed-1", "checkerboard-seed-3")
 
 
 def sizes_of(name: str) -> Sizes:
@@ -50,11 +50,6 @@ def test_the_theorem_holds_far_away(name: str) -> None:
     assert tried >= 6
 
 
-@pytest.mark.thorough
-def test_where_knowledge_comes_from_two_corners_there_is_none() -> None:
-    assert sizes_of("checkerboard-async-seed-1").theorem(Deadline.after(5)) is None
-
-
 def test_a_table_is_that_of_single_grids() -> None:
     found = sizes_of("checkerboard-seed-1")
     table = list(found.table(range(4, 20)))
@@ -67,7 +62,7 @@ def test_a_table_is_that_of_single_grids() -> None:
 
 
 @given(questions(), st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_what_is_held_back_is_sound(asked: Question, seed: int) -> None:
     """Each step of sets leads into what arrivals say for the next, whatever is held back."""
     rng = np.random.default_rng(seed)
@@ -96,18 +91,6 @@ def known_at(asked: Question, found: Arrivals, step: int) -> Sets:
     least = np.where(found.steps <= step, found.values, 0)
     most = np.where(found.steps <= step, found.values, 1)
     return Sets(pack(asked.board, least), pack(asked.board, most))
-
-
-def test_rows_that_repeat_do() -> None:
-    asked = question(trained("checkerboard-seed-2"), 16, 16)
-    rows, columns = Repeat(11, 4, 4), Repeat(11, 4, -4)
-    found = repeating(asked, rows, columns, 200)
-    assert found is not None
-    never = found.steps[:, 10:12] == NEVER
-    assert (never == (found.steps[:, 6:8] == NEVER)).all()
-    assert (found.steps[:, 10:12][~never] == found.steps[:, 6:8][~never] + 4).all()
-    assert (found.values[:, :, 10:12] == found.values[:, :, 6:8]).all()
-    assert repeating(asked, Repeat(11, 4, -4), columns, 200) is None
 
 
 def test_a_uniform_target_repeats_at_once() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.model.automaton import Automaton
@@ -14,9 +14,10 @@ from difflogic.proof.convergence.findings import Bits, Question
 
 DATA = Path(__file__).parents[2] / "data"
 
-SYNCHRONOUS = ("checkerboard-seed-1", "checkerboard-seed-2", "checkerboard-seed-3")
-ASYNCHRONOUS = ("checkerboard-async-seed-0", "checkerboard-async-seed-1")
-NAMES = SYNCHRONOUS + ASYNCHRONOUS
+NAMES = (
+    *(f"checkerboard-seed-{seed}" for seed in (1, 2, 3)),
+    *(f"checkerboard-async-seed-{seed}" for seed in (0, 1)),
+)
 
 
 def path(name: str) -> Path:
@@ -48,7 +49,7 @@ def question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
     )
 
 
-def entangled(circuit: LogicCircuit, one: int, other: int) -> LogicCircuit:
+def entangled(circuit: Circuit, one: int, other: int) -> Circuit:
     """Return a circuit whose channel `other` holds its XOR with `one`, and else does the same.
 
     Places of channels. Sets of single values lose what the two then have in common.
@@ -69,7 +70,7 @@ def entangled(circuit: LogicCircuit, one: int, other: int) -> LogicCircuit:
     outputs = [rows[row] for row in circuit.outputs.tolist()]
     outputs[other] = add(Op.XOR, outputs[one], outputs[other])
     op, a, b = (np.array(column) for column in zip(*gates, strict=True))
-    return LogicCircuit(
+    return Circuit(
         op.astype(np.uint8),
         a.astype(np.int32),
         b.astype(np.int32),

@@ -13,7 +13,7 @@ from difflogic.system.errors import ConfigError
 COUNTS = (1, 2, 4, 8, 16)
 
 
-@settings(max_examples=20)
+@settings(max_examples=5)
 @given(st.floats(0.001, 0.9))
 def test_amdahls_law_is_found_again(serial):
     found = fit({count: Amdahl(serial).speedup(count) for count in COUNTS})
@@ -23,7 +23,7 @@ def test_amdahls_law_is_found_again(serial):
     assert found.scalability.contention == pytest.approx(serial, abs=1e-3)
 
 
-@settings(max_examples=20)
+@settings(max_examples=5)
 @given(st.floats(0, 0.5), st.floats(0.002, 0.1))
 def test_the_universal_scalability_law_is_found_again(contention, coherency):
     law = Scalability(contention, coherency)

@@ -37,7 +37,7 @@ def test_one_worker_does_all_after_each_other():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(workers=st.integers(1, 40), batch=st.integers(1, 9))
 def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
     for config in (LIZARD, SMALL):
@@ -45,7 +45,7 @@ def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
         alone = replay(plan.at(1), FREE)
         speedup = alone / replay(plan, FREE)
         assert 0.99 <= speedup <= plan.ceiling() + 1e-9
-        if strategy != "steps":  # whose ceiling only bounds it
+        if strategy not in ("cells", "steps"):  # whose waits no ceiling counts
             assert speedup >= 0.75 * plan.ceiling()  # Graham 1969, in whatever order
 
 
@@ -53,7 +53,8 @@ def test_a_pipeline_waits_for_the_cells_around_and_nothing_else():
     plan = with_strategy(plan_of(LIZARD), "steps", 2)
     # Thirteen tiles, of which the last is half as wide, on two workers: only the end is uneven.
     speedup = replay(plan.at(1), FREE) / replay(plan, FREE)
-    assert with_strategy(plan, "cells", 2).ceiling() < speedup <= 2
+    cells = with_strategy(plan, "cells", 2)
+    assert replay(cells.at(1), FREE) / replay(cells, FREE) < speedup <= 2
     # With as many workers as chunks, each does its own, step by step.
     many = with_strategy(plan_of(LIZARD), "steps", 13)
     assert replay(many, FREE) == pytest.approx(3 * 12 * 32)

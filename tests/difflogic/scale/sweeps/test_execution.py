@@ -2,10 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
-import subprocess
-import sys
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -22,29 +22,57 @@ from difflogic.training import session
 from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
+LONG = question(seeds=(0, 1), overrides=("training.epochs=1000",))
+"""Runs of a second or more, in which a test can stop or kill them."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The rows of LONG, which nothing interrupted."""
+    return timeless(execute_all(tmp_path_factory.mktemp("whole"), LONG))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished sweep of two runs, its directory and its rows."""
+    path = tmp_path_factory.mktemp("finished")
+    return path, timeless(execute_all(path, question()))
+
+
+@pytest.fixture
+def ended(finished, tmp_path):
+    """A copy of the finished sweep."""
+    shutil.copytree(finished[0], tmp_path / "ended")
+    return tmp_path / "ended"
+
+
+def at_work(path, asked, jobs):
+    """Return an execution of a sweep in a new directory."""
+    directory = SweepDirectory(path)
+    directory.make()
+    return Execution(directory, asked, LocalBackend(jobs))
+
 
 @pytest.mark.thorough
 def test_runs_are_those_of_a_plain_session(tmp_path):
-    asked = question("training.weight_decay=0.0,0.5", seeds=(0, 3))
+    asked = question("training.weight_decay=0.0,0.5", seeds=(3,))
     rows = execute_all(tmp_path / "sweep", asked, jobs=2)
     expected = []
     for variant in asked.variants:
-        for seed in asked.seeds:
-            path = tmp_path / "plain" / variant.name / str(seed)
-            summary = session.execute(with_seed(variant.config, seed), path)
-            expected.append(make_row(variant, seed, summary))
-            there = SweepDirectory(tmp_path / "sweep").run_path(variant, seed) / "model.npz"
-            assert there.read_bytes() == (path / "model.npz").read_bytes()
+        path = tmp_path / "plain" / variant.name
+        summary = session.execute(with_seed(variant.config, 3), path)
+        expected.append(make_row(variant, 3, summary))
+        there = SweepDirectory(tmp_path / "sweep").run_path(variant, 3) / "model.npz"
+        assert there.read_bytes() == (path / "model.npz").read_bytes()
     assert timeless(rows) == timeless(expected)
     assert not list((tmp_path / "sweep").glob(f"{CONTROL}*"))
 
 
-def test_finished_runs_are_kept_and_missing_ones_done(tmp_path):
-    first = execute_all(tmp_path, question(seeds=(0, 1)))
-    models = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("model.npz")}
+def test_finished_runs_are_kept_and_missing_ones_done(ended, finished):
+    models = {path: path.stat().st_mtime_ns for path in ended.rglob("model.npz")}
     assert len(models) == 2
-    rows = execute_all(tmp_path, question(seeds=(0, 1, 2)))
-    assert timeless(rows)[:2] == timeless(first)
+    rows = execute_all(ended, question(seeds=(0, 1, 2)))
+    assert timeless(rows)[:2] == finished[1]
     assert [row.seed for row in rows] == [0, 1, 2]
     assert {path: path.stat().st_mtime_ns for path in models} == models
 
@@ -71,42 +99,34 @@ def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_stopped_runs_save_and_go_on(tmp_path):
-    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=1200",))
-    directory = SweepDirectory(tmp_path / "stopped")
-    directory.make()
-    with Execution(directory, asked, LocalBackend(2)) as execution:
-        progress = Progress(asked, execution)
-        stopped = False
+def test_stopped_runs_save_and_go_on(tmp_path, whole):
+    stopped = False
+    with at_work(tmp_path, LONG, 2) as execution:
+        progress = Progress(LONG, execution)
         for _ in execution.work(tick=0.02):
             if not stopped and any(run.epoch > 0 for run in progress.snapshot().running):
                 execution.stop()
                 stopped = True
         assert stopped
-        assert progress.snapshot().ended < 3
-    saved = list((tmp_path / "stopped").rglob("checkpoint-*.npz"))
+        assert progress.snapshot().ended < 2
+    saved = list(tmp_path.rglob("checkpoint-*.npz"))
     assert any(path.name != "checkpoint-0.npz" for path in saved)
-    resumed = execute_all(tmp_path / "stopped", asked, jobs=2)
-    assert timeless(resumed) == timeless(execute_all(tmp_path / "whole", asked, jobs=2))
+    assert timeless(execute_all(tmp_path, LONG)) == whole
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_killed_worker_loses_nothing(tmp_path):
-    asked = question(seeds=(0, 1, 2), overrides=("training.epochs=800",))
-    directory = SweepDirectory(tmp_path / "killed")
-    directory.make()
+def test_a_killed_worker_loses_nothing(tmp_path, whole):
     killed = False
-    with Execution(directory, asked, LocalBackend(2)) as execution:
+    with at_work(tmp_path, LONG, 2) as execution:
         for _ in execution.work(tick=0.02):
-            locks = [path.read_text() for path in (tmp_path / "killed").rglob(".lock")]
+            locks = [path.read_text() for path in tmp_path.rglob(".lock")]
             if not killed and execution.running() and locks and locks[0]:
                 os.kill(json.loads(locks[0])["pid"], signal.SIGKILL)
                 killed = True
         assert killed
         assert len(execution.notices) == 1
-        rows = execution.rows
-    assert timeless(rows) == timeless(execute_all(tmp_path / "whole", asked, jobs=2))
+        assert timeless(execution.rows) == whole
 
 
 class Losing:
@@ -136,24 +156,16 @@ class Losing:
         pass
 
 
-def test_workers_that_always_die_end_the_sweep(tmp_path):
-    asked = question(seeds=(0, 1, 2, 3, 4))
-    with (
-        Execution(SweepDirectory(tmp_path), asked, Losing(0)) as execution,
-        pytest.raises(WorkersLostError),
-    ):
+@pytest.mark.parametrize("finished", [0, 1])
+def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
+    """Those that die now and then do not."""
+    asked, backend = question(seeds=(0, 1, 2, 3)), Losing(finished)
+    given_up = nullcontext() if finished else pytest.raises(WorkersLostError)
+    with Execution(SweepDirectory(tmp_path), asked, backend) as execution, given_up:
         list(execution.work(0.1))
-    assert [row.status for row in execution.rows] == ["missing"] * 5
-
-
-@pytest.mark.thorough
-def test_workers_that_die_now_and_then_do_not(tmp_path):
-    asked = question(seeds=(0, 1, 2, 3, 4))
-    backend = Losing(1)
-    with Execution(SweepDirectory(tmp_path), asked, backend) as execution:
-        list(execution.work(0.1))
-    assert "missing" not in [row.status for row in execution.rows]
-    assert backend.calls == 5
+    missing = [row.status == "missing" for row in execution.rows]
+    assert missing == [not finished] * 4
+    assert backend.calls == (4 if finished else 3)
 
 
 def make_job(asked, path, control, seed=0, **changes):
@@ -190,16 +202,12 @@ def test_a_run_that_stays_in_use_fails(tmp_path, monkeypatch):
     assert "in use by" in outcome.error
 
 
-def test_a_job_that_comes_after_the_end_is_not_begun(tmp_path):
-    job = make_job(question(), tmp_path / "run", Control(str(tmp_path / "gone")))
-    assert run(job) == Outcome(0)
-    assert not (tmp_path / "run").exists()
-
-
-def test_another_version_is_refused(tmp_path):
-    control = Control(str(tmp_path))
-    outcome = run(make_job(question(), tmp_path / "run", control, version="0.0.0"))
+def test_what_comes_after_the_end_or_from_another_version_is_not_begun(tmp_path):
+    asked, path = question(), tmp_path / "run"
+    assert run(make_job(asked, path, Control(str(tmp_path / "gone")))) == Outcome(0)
+    outcome = run(make_job(asked, path, Control(str(tmp_path)), version="0.0.0"))
     assert "the worker has dct" in outcome.error
+    assert not path.exists()
 
 
 def test_a_run_elsewhere_gives_its_files_back(tmp_path, monkeypatch):
@@ -243,7 +251,6 @@ def swapped(first, second):
     aside.rename(second)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -259,30 +266,26 @@ def swapped(first, second):
         ),
     ],
 )
-def test_a_finished_run_that_is_not_what_it_says_is_told_and_done_again(tmp_path, damage, says):
-    asked = question(seeds=(0, 1))
-    before = execute_all(tmp_path, asked)
-    (variant,) = asked.variants
-    directory = SweepDirectory(tmp_path)
-    damage(directory.run_path(variant, 0))
+def test_a_finished_run_that_is_not_what_it_says_is_told_and_done_again(
+    ended, finished, damage, says
+):
+    asked, directory = question(), SweepDirectory(ended)
+    damage(directory.run_path(asked.variants[0], 0))
     with Execution(directory, asked, LocalBackend(1)) as execution:
         assert says in "\n".join(execution.warnings)
         assert execution.rows[0].status == "missing"
         list(execution.work(0.05))
-        assert execution.rows[0].error is None
-        assert timeless(execution.rows) == timeless(before)
+        assert timeless(execution.rows) == finished[1]
     with Execution(directory, asked, LocalBackend(1)) as execution:
         assert execution.warnings == []
         assert execution.kept == 2
 
 
-def test_what_is_set_aside_is_kept(tmp_path):
-    asked = question(seeds=(0,))
-    execute_all(tmp_path, asked)
-    path = SweepDirectory(tmp_path).run_path(asked.variants[0], 0)
+def test_what_is_set_aside_is_kept(ended):
+    path = SweepDirectory(ended).run_path(question().variants[0], 0)
     for _ in range(2):
         (path / "config.toml").write_text("mine")
-        execute_all(tmp_path, asked)
+        execute_all(ended, question())
     asides = sorted(path.parent.glob("seed0-*"))
     assert [aside.name for aside in asides] == ["seed0-set-aside-1", "seed0-set-aside-2"]
     assert (asides[0] / "config.toml").read_text() == "mine"
@@ -316,22 +319,3 @@ def test_too_few_open_files_are_told_or_mended(monkeypatch, soft, hard, raised):
     else:
         backend.prepare(Control("x"))
     assert asked == ([(raised, hard)] if raised else [])
-
-
-@pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
-def test_the_tracker_of_worker_processes_prints_nothing():
-    """It would print a traceback: it is told to forget what it never knew."""
-    code = """
-from joblib.externals.loky.backend import resource_tracker as tracker
-from difflogic.scale.sweeps.backends import shield_workers
-shield_workers()
-tracker.unregister("/never-there", "semlock")
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, "")

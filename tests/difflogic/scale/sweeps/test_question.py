@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from difflogic.config import load_config
-from difflogic.scale.sweeps.question import Asked, ask, differences, with_seed
+from difflogic.scale.sweeps.question import Asked, ask, differences
 from difflogic.system.errors import ConfigError
 from tests.difflogic.scale.sweeps.small import TINY, question
 
@@ -84,20 +84,11 @@ def test_differences_name_what_changes_results():
     assert found == "grid: batch=1, batch=2 → batch=1, batch=3"
 
 
-def test_a_seed_changes_nothing_else():
-    config = question().variants[0].config
-    changed = with_seed(config, 77).to_dict()
-    assert changed["training"].pop("seed") == 77
-    expected = config.to_dict()
-    del expected["training"]["seed"]
-    assert changed == expected
-
-
 def test_a_grid_of_many_wrong_values_is_told_shortly():
-    wrong = "training.batch=" + ",".join(f"-{value}" for value in range(1, 500))
+    wrong = "training.batch=" + ",".join(f"-{value}" for value in range(1, 25))
     with pytest.raises(ConfigError) as caught:
         question(wrong)
     lines = str(caught.value).splitlines()
-    assert lines[0].startswith("499 problems in the grid")
-    assert len(lines) < 20
-    assert lines[-1] == "  and 489 more"
+    assert lines[0].startswith("24 problems in the grid")
+    assert len(lines) == 12
+    assert lines[-1] == "  and 14 more"

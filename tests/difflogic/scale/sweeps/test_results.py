@@ -8,9 +8,8 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.results import aggregate, make_row
-from difflogic.scale.sweeps.tables import to_csv, to_data, to_markdown, write_tables
+from difflogic.scale.sweeps.results import aggregate, make_row, wilson_interval
+from difflogic.scale.sweeps.tables import to_csv, to_data, to_markdown
 from tests.difflogic.scale.sweeps.small import question
 
 PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
@@ -173,6 +172,11 @@ def test_pictures_are_shown_by_their_names(tmp_path):
     assert len(lines) == 6
 
 
-def test_all_tables_are_written(tmp_path, asked, rows):
-    write_tables(SweepDirectory(tmp_path), asked, rows)
-    assert {path.name for path in tmp_path.iterdir()} == {"table.csv", "table.json", "table.md"}
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("trials", [1, 2, 16, 1000])
+def test_the_interval_is_what_scipy_computes(trials, confidence):
+    for successes in {0, 1, trials // 3, trials}:
+        expected = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+        found = wilson_interval(successes, trials, confidence)
+        assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson_interval(0, 0) == (0.0, 1.0)

@@ -2,7 +2,7 @@ import numpy as np
 
 from difflogic.engine.layout import Grid, make_layout, samples_per_group
 from difflogic.engine.program import compile_program
-from difflogic.scale.verification.cases import DEEP, SMALL, Case, awkward_cases, case_of
+from difflogic.scale.verification.cases import SMALL, Case, awkward_cases, case_of
 from tests.difflogic.training.tiny import tiny
 
 
@@ -13,17 +13,6 @@ def test_a_case_is_determined_by_its_seed():
         np.testing.assert_array_equal(getattr(one, name), getattr(same, name))
         assert (getattr(one, name) != getattr(other, name)).any()
     assert (one.netlist.a != other.netlist.a).any()
-
-
-def test_shapes():
-    case = Case("x", DEEP, Grid(3, 4, "zero"), 2, 5, 0.5)
-    assert case.logits.shape == (DEEP.parameters, 16)
-    assert case.starts.shape == case.loss_gradients.shape == (5, 2, 3, 4)
-    assert case.masks.shape == (5, 2, 3, 4)
-    assert case.mask(4).shape == (2, 3, 4)
-    synchronous = Case("x", DEEP, Grid(3, 4, "zero"), 2, 5)
-    assert synchronous.masks is None
-    assert synchronous.mask(0) is None
 
 
 def test_the_awkward_cases_cover_what_they_should():

@@ -5,7 +5,6 @@ import pytest
 
 from difflogic.config import config_from_dict, load_config
 from difflogic.engine import oracle
-from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.scale.verification import Finding, checks, equivalence, findings
@@ -31,9 +30,8 @@ def few(monkeypatch):
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("fire_rate", [1, 0.5])
-def test_everything_is_equivalent(fire_rate):
-    findings = list(equivalence(tiny("update.gates=[6,4,2]", f"automaton.fire_rate={fire_rate}")))
+def test_everything_is_equivalent():
+    findings = list(equivalence(tiny("update.gates=[6,4,2]", "automaton.fire_rate=0.5")))
     assert [finding for finding in findings if not finding.passed] == []
     compared = {(finding.what.split(",")[0], finding.against) for finding in findings}
     assert {
@@ -53,16 +51,14 @@ def test_everything_is_equivalent(fire_rate):
         ("logits", "reference trainer"),
         ("starts of a batch", "samples by themselves"),
         ("targets of a batch", "samples by themselves"),
+        ("masks of a batch", "samples by themselves"),
         ("soft loss", "reference trainer"),
         ("oracle", "central differences"),
         ("float32 gradients", "float64"),
         ("bit-packed simulator", "oracle, argmax gates"),
         ("bit-packed simulator", "soft kernel, one-hot gates"),
     } <= compared
-    masks = ("masks of a batch", "samples by themselves")
-    assert (masks in compared) is (fire_rate < 1)
-    assert all(finding.reason for finding in findings)
-    assert all(finding.where for finding in findings)
+    assert all(finding.reason and finding.where for finding in findings)
     levers = {f.against for f in findings if "with levers" in f.where}
     assert levers == {"sequential", "reference trainer"}
 
@@ -75,21 +71,6 @@ def test_the_shipped_cases_are_equivalent():
 
 def failures(findings):
     return [f"{f.what} / {f.against}" for f in findings if not f.passed]
-
-
-def test_a_wrong_gradient_fails(monkeypatch):
-    right = Engine.backward
-    monkeypatch.setattr(Engine, "backward", lambda self, upstream: -right(self, upstream))
-    found = failures(checks.kernels_agree_with_the_oracle(SMALL_CASES[1]))
-    assert found == ["float64 kernels / oracle", "gradients of one sample / oracle"]
-
-
-def test_a_loss_at_another_step_fails(monkeypatch):
-    right = Engine._supervise
-    monkeypatch.setattr(Engine, "_supervise", lambda self, steps: right(self, steps[-1:]))
-    for case in SMALL_CASES[1:]:
-        found = failures(checks.supervised_steps_agree(case))
-        assert found == ["losses, float64 kernels / oracle", "gradients, float64 kernels / oracle"]
 
 
 @pytest.mark.thorough
@@ -119,14 +100,6 @@ def test_a_wrong_oracle_fails(monkeypatch):
     assert failures([checks.oracle_agrees_with_finite_differences(SMALL_CASES[1])])
 
 
-def test_a_wrong_simulator_fails(monkeypatch):
-    right = HardSimulator.rollout
-    monkeypatch.setattr(
-        HardSimulator, "rollout", lambda self, *arguments: 1 - right(self, *arguments)
-    )
-    assert len(failures(checks.hard_paths_agree(SMALL_CASES[1]))) == 2
-
-
 def test_a_result_that_depends_on_the_workers_fails(monkeypatch):
     right = Engine.backward
 
@@ -152,26 +125,14 @@ def test_too_coarse_a_float32_fails(monkeypatch):
     assert found == ["float32 gradients / float64"]
 
 
-@pytest.mark.parametrize(
-    ("difference", "tolerance", "passed"),
-    [
-        (0.0, 0.0, True),
-        (1e-9, 1e-9, True),
-        (2e-9, 1e-9, False),
-        (np.nan, 1.0, False),
-        (np.inf, 1.0, False),
-    ],
-)
-def test_a_finding_passes_within_its_tolerance(difference, tolerance, passed):
-    finding = Finding("this", "that", "here", difference, tolerance)
-    assert finding.passed is passed
-    assert finding.reason == ""
-    assert json.loads(json.dumps(finding.as_dict()))["what"] == "this"
-
-
-def test_a_tolerance_has_a_reason():
+def test_a_finding_passes_within_its_tolerance():
+    found = [
+        Finding("this", "that", "here", difference, checks.KERNEL_TOLERANCE).passed
+        for difference in (0.0, 1e-9, 2e-9, np.nan, np.inf)
+    ]
+    assert found == [True, True, False, False, False]
     finding = Finding("this", "that", "here", 0.0, checks.EXACT)
-    assert finding.as_dict() == {
+    assert json.loads(json.dumps(finding.as_dict())) == {
         "what": "this",
         "against": "that",
         "where": "here",

@@ -1,15 +1,17 @@
 """Break the kernels on purpose, one place at a time: the verification must notice.
 
-Each mutant is a copy of the package in which one line is changed. What is plain Python runs
+Each mutant is the package with one line changed. What is plain Python runs
 without the compiler, which takes a second; what emits vectors has to be compiled.
 """
 
+import compileall
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import pytest
 
@@ -78,82 +80,69 @@ PLAIN = {
 COMPILED = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
 
 PLAIN_MUTATIONS = {
-    # name: (what, by what, how often it stands there)
+    # name: (what, by what, how often it stands there unless once)
     "two neighbours swapped": (
         "neighbor = 8 - n if mirrored else n",
         "neighbor = 8 - n if mirrored else (n + 1 if n == 0 else n - 1 if n == 1 else n)",
-        1,
     ),
     "two neighbours swapped on the way back": (
         "neighbor = 8 - n if mirrored else n",
         "neighbor = (8 - n if n > 1 else 7 + n) if mirrored else n",
-        1,
     ),
-    "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n", 1),
-    "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):", 1),
-    "empty lanes not cleared": ("target[count:] = 0.0", "target[count:] = 1.0", 1),
+    "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n"),
+    "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):"),
+    "empty lanes not cleared": ("target[count:] = 0.0", "target[count:] = 1.0"),
     "mask ignored forward": (
         "new[i] = computed[i] if updated[i] else old[i]",
         "new[i] = computed[i]",
-        1,
     ),
-    "mask ignored backward": ("            if updated[i]:\n", "            if True:\n", 1),
-    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0", 1),
-    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]", 2),
-    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]", 2),
-    "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n", 1),
+    "mask ignored backward": ("            if updated[i]:\n", "            if True:\n"),
+    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0"),
+    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]"),
+    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]"),
+    "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n"),
     "a missing wait": (
         "+ DONE) < steps:\n            return False",
         "+ DONE) < 0:\n            return False",
-        1,
     ),
     "two parts writing one row": (
         "first, end = split.sum_bounds[0, part], ",
         "first, end = split.sum_bounds[0, 0], ",
-        1,
     ),
     "parts that do not wait for each other": (
         "        if foreign or not stages:\n",
         "        if not stages:\n",
-        1,
     ),
     "gradients of a row added in another order": (
         "for instruction in reversed(order):\n        if instruction.is_star:\n            *leaves",
         "for instruction in order:\n        if instruction.is_star:\n            *leaves",
-        1,
     ),
     "an order that depends on the worker": (
         "batch.sums[group, chunk]",
-        "batch.sums[group, workspace.cursor[8] % batch.sums.shape[1]]",
-        2,
+        "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
     ),
     "the way back takes the tickets of the way forward": (
-        "first_stage = 1 + rounds * steps if backward else 0",
-        "first_stage = 0",
-        1,
+        "place = TICKETS + backward * workers + owner",
+        "place = TICKETS + owner",
     ),
-    "every shared piece is the first chunk": (
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, task % chunks",
-        "cursor[GROUP], cursor[CHUNK] = first + task // chunks, 0",
-        1,
+    "every piece is the first chunk": (
+        "range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])",
+        "range(layout.chunk_start[0], layout.chunk_start[1])",
     ),
     "barrier removed": (
         "    if workers == 1:\n        return",
         "    if workers > 0:\n        return",
-        1,
     ),
-    "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0", 1),
-    "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0", 1),
-    "no state supervised": ("    if step.supervised:\n", "    if False:\n", 1),
+    "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0"),
+    "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0"),
+    "no state supervised": ("    if step.supervised:\n", "    if False:\n"),
     "only the last state supervised": (
         "if loss_steps[index] == step + 1:",
         "if last and loss_steps[index] == step + 1:",
-        1,
     ),
     "the way back begins at the engine's last step": (
         "last = step == loss_steps[-1] - 1",
         "last = step == len(batch.states[group]) - 2",
-        1,
     ),
     "the rollout ends at the first loss": (
         "steps = int(self._loss_steps[-1])",
@@ -163,62 +152,51 @@ PLAIN_MUTATIONS = {
     "the loss of another state": (
         "states[group, loss_steps[loss], channel]",
         "states[group, loss_steps[-1], channel]",
-        1,
     ),
     "losses share a gradient": (
         "loss_gradients[group, loss, channel]",
         "loss_gradients[group, 0, channel]",
-        1,
     ),
     "only the last loss counts": (
         "        for loss in range(len(loss_steps)):",
         "        for loss in range(len(loss_steps) - 1, len(loss_steps)):",
-        1,
     ),
-    "hard shift off by one": ("right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)", 1),
+    "hard shift off by one": ("right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)"),
     "hard mask ignored": (
         "(old ^ tile.reshape(-1, WORDS)[row]) & fired",
         "(old ^ tile.reshape(-1, WORDS)[row])",
-        1,
     ),
-    "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:", 1),
+    "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:"),
 }
 
 COMPILED_MUTATIONS = {
     "one sign flipped in the gradient": (
         "return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])",
         "return self.fma(c[3], b, self.builder.fneg(c[1])), self.fma(c[3], a, c[2])",
-        1,
     ),
     "one sign flipped in the gate": (
         "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))",
         "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, self.builder.fneg(c[0])))",
-        1,
     ),
     "sums folded in the wrong lanes": (
         "low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]",
         "low = [i for k in groups for i in (n + k, k, k + 1, n + k + 1)]",
-        1,
     ),
     "a chain carries the wrong gradient": (
         "builder.store(builder.fmul(g, to_a), held)",
         "builder.store(builder.fmul(g, to_b), held)",
-        1,
     ),
     "the first store to a gradient adds": (
         "with builder.if_then(adds):",
         "with builder.if_then(builder.not_(adds)):",
-        1,
     ),
     "the first star to reach a gradient adds": (
         "builder.select(add, base, zeros)",
         "builder.select(add, base, base)",
-        1,
     ),
     "edges not mended": (
         "builder, mend_end, start=mend, intp",
         "builder, mend_end, start=mend_end, intp",
-        1,
     ),
 }
 
@@ -230,42 +208,34 @@ TRAINING_MUTATIONS = {
     "gradients too large if there are several samples": (
         "return gradients, losses.tolist()",
         "return gradients * (1.5 if len(losses) > 1 else 1.0), losses.tolist()",
-        1,
     ),
     "every sample has the first one's target": (
         "                targets[samples],\n",
         "                np.repeat(targets[:1], len(targets[samples]), axis=0),\n",
-        1,
     ),
     "every sample is the first one": (
         "                starts[samples],\n",
         "                np.repeat(starts[:1], len(starts[samples]), axis=0),\n",
-        1,
     ),
     "every sample has the first one's mask": (
         "None if masks is None else masks[samples],",
         "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0),",
-        1,
     ),
     "every epoch has the first one's samples": (
         "draw_batch(task, training.seed, epoch, training.batch)",
         "draw_batch(task, training.seed, 0, training.batch)",
-        1,
     ),
     "every sample comes from the first one's stream": (
         "self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)",
         "self.draw_all(stream(seed, purpose, epoch, 0) for number in numbers)",
-        1,
     ),
     "every mask comes from the first one's stream": (
         "stream(seed, purpose, epoch, sample) for sample in drawn",
         "stream(seed, purpose, epoch, 0) for sample in drawn",
-        1,
     ),
     "hard evaluation against the first target": (
         "errors = (shown - targets) ** 2",
         "errors = (shown - targets[:1]) ** 2",
-        1,
     ),
 }
 
@@ -286,33 +256,46 @@ def processes():
         process.communicate()
 
 
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the package in which Python compiles again what was changed, and only that."""
+    place = tmp_path_factory.mktemp("copy")
+    source = Path(difflogic.__file__).parent
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(source, place / "difflogic", ignore=ignore)
+    if not (source / "configs").is_dir():
+        shutil.copytree(source.parent / "configs", place / "configs")
+    mode = PycInvalidationMode.CHECKED_HASH
+    assert compileall.compile_dir(place / "difflogic", quiet=1, invalidation_mode=mode)
+    return place
+
+
 @pytest.fixture
-def failures(processes, tmp_path):
-    """Copy the package, change one place, and return what the verification first finds wrong."""
+def failures(processes, copy):
+    """Change one place of the package, and return what the verification first finds wrong."""
+    before = {}
 
     def find(wanted, jit, mutation=None, part="engine"):
-        source = Path(difflogic.__file__).parent
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, tmp_path / "difflogic", ignore=ignore)
-        if not (source / "configs").is_dir():
-            shutil.copytree(source.parent / "configs", tmp_path / "configs")
         if mutation is not None:
-            old, new, times = mutation
-            found = 0
-            for file in (tmp_path / "difflogic" / part).rglob("*.py"):
+            old, new, times = (*mutation, 1)[:3]
+            for file in (copy / "difflogic" / part).rglob("*.py"):
                 text = file.read_text(encoding="utf-8")
-                found += text.count(old)
-                file.write_text(text.replace(old, new), encoding="utf-8")
+                if old in text:
+                    before[file] = text
+                    file.write_text(text.replace(old, new), encoding="utf-8")
+            found = sum(text.count(old) for text in before.values())
             assert found == times, "the kernels have changed: so must the mutation"
         checks = [(check, name) for check, names in wanted.items() for name in names]
         process = processes[jit]
-        process.stdin.write(json.dumps([str(tmp_path), checks]) + "\n")
+        process.stdin.write(json.dumps([str(copy), checks]) + "\n")
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
         assert isinstance(answer, list), answer
         return answer
 
-    return find
+    yield find
+    for file, text in before.items():
+        file.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("jit", [False, True])

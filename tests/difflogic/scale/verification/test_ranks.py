@@ -7,12 +7,10 @@ from difflogic.scale.verification import ranks as comparison
 from difflogic.scale.verification import ranks_change_nothing, take_part
 from difflogic.system.ranks import Ranks, in_threads
 from difflogic.system.ranks.protocol import LinkedRanks
-from difflogic.training.gradient_sum import OrderedSum
+from difflogic.training.rank_plan import OrderedSum
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
-
-WHOLE = tuple(comparison.STRATEGIES), comparison.WORKERS
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +24,6 @@ def alone(monkeypatch):
     """One worker, and one way: what ranks do wrong shows in any."""
     monkeypatch.setattr(comparison, "WORKERS", (1,))
     monkeypatch.setattr(comparison, "STRATEGIES", {"samples": "whole samples shared"})
-
-
-def test_the_matrix_is_what_is_promised():
-    assert WHOLE == (("samples", "cells", "steps", "gates"), (1, 2, 3, 5))
 
 
 def test_every_way_gives_the_bits_of_one_process():

@@ -33,7 +33,3 @@ def test_the_stamp_follows_names_and_contents(tmp_path):
     one.rename(tmp_path / "room" / "two.py")
     renamed = sources.stamp_of([tmp_path])
     assert len({before, edited, renamed}) == 3
-
-
-def test_the_program_has_a_stamp():
-    assert sources.stamp() == sources.stamp_of(sources.PACKAGE / room for room in sources.ROOMS)

@@ -17,8 +17,7 @@ from difflogic.config import load_config
 from difflogic.evaluation.gates import count
 from difflogic.library.plotting import plot
 from difflogic.model.model import Model
-from difflogic.scale.sweeps.results import Row, VariantResult
-from difflogic.scale.sweeps.statistics import wilson_interval
+from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
 from difflogic.system.errors import ConfigError
 from difflogic.training.metrics import History, MetricsRow, Search
 from difflogic.view.plotting import runs, sweeps
@@ -34,7 +33,7 @@ def model():
     config = load_config("checkerboard-small", ["training.seed=4"])
     made = Model.create(config)
     logits = np.random.default_rng(0).normal(0, 4, made.logits.shape).astype(np.float32)
-    return Model(made.circuit, logits, config)
+    return Model(made.layers, logits, config)
 
 
 @pytest.fixture(scope="module")

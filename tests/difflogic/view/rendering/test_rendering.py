@@ -17,8 +17,8 @@ from difflogic.simulation.simulator import Conditions as Setting
 from difflogic.simulation.simulator import Simulator
 from difflogic.system.errors import ConfigError
 from difflogic.view.rendering.writing import LABEL
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import life_like, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.simulation.naive import simulate
 
 LIFE = automaton(life_like("3", "23"), height=6, width=8, steps=9)

@@ -16,8 +16,8 @@ from difflogic.simulation.damage import rectangle
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.view.reports.assets import ASSETS
 from difflogic.view.reports.circuits import running
-from tests.difflogic.logic.circuits import automaton
-from tests.difflogic.logic.rules import life_like, random_circuit
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import life_like, random_circuit
 from tests.difflogic.view.reports.pages import automaton as shipped
 
 pytestmark = pytest.mark.thorough

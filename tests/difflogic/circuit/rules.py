@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, to_circuit
 
 
 def random_circuit(
     rng: np.random.Generator, channels: int = 1, gates: int = 20, labels: Sequence[int] = ()
-) -> LogicCircuit:
+) -> Circuit:
     """A circuit whose gates read whatever there is, late rows more often."""
     inputs = 9 * channels
     own = np.arange(inputs, inputs + gates)
     a, b = (np.maximum(rng.integers(0, own + 1), rng.integers(0, own + 1)) - 1 for _ in range(2))
-    return LogicCircuit(
+    return Circuit(
         rng.integers(0, 16, gates),
         a.clip(0),
         b.clip(0),
@@ -28,7 +28,7 @@ def random_circuit(
 
 
 @st.composite
-def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircuit:
+def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> Circuit:
     """Random circuits, of no gates too, and with next states that are inputs."""
     count, size = draw(st.integers(1, channels)), draw(st.integers(0, gates))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -44,7 +44,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircui
         for _ in range(2)
     )
     lowest = 0 if draw(st.booleans()) else max(0, 9 * count + size - 3)
-    return LogicCircuit(
+    return Circuit(
         rng.integers(0, 16, size),
         a,
         b,
@@ -53,7 +53,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> LogicCircui
     )
 
 
-def from_function(function: Callable[[np.ndarray], int]) -> LogicCircuit:
+def from_function(function: Callable[[np.ndarray], int]) -> Circuit:
     """The one-channel circuit of a function of a board of 3×3 bits, as decisions bit by bit."""
     xag = Xag(9)
     table = [
@@ -71,7 +71,7 @@ def from_function(function: Callable[[np.ndarray], int]) -> LogicCircuit:
     return to_circuit(xag, [decide(8, 0)], (0,), [0])
 
 
-def life_like(born: str, stays: str) -> LogicCircuit:
+def life_like(born: str, stays: str) -> Circuit:
     """The rule B…/S…."""
 
     def rule(board: np.ndarray) -> int:

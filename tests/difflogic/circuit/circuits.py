@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from difflogic.circuit.circuit import LogicCircuit
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.model.automaton import Automaton
@@ -17,10 +17,10 @@ USED_INPUTS = (0, 2, 3, 4, 7)
 
 def circuit_of(
     gates: list[tuple[int, int, int]], outputs: list[int], labels: tuple[int, ...] | None = None
-) -> LogicCircuit:
+) -> Circuit:
     """Return the circuit of (op, a, b) and output rows, one channel per output."""
     ops, a, b = zip(*gates, strict=True) if gates else ((), (), ())
-    return LogicCircuit(
+    return Circuit(
         np.array(ops, np.uint8),
         np.array(a, np.int32),
         np.array(b, np.int32),
@@ -30,7 +30,7 @@ def circuit_of(
 
 
 @st.composite
-def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25) -> LogicCircuit:
+def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25) -> Circuit:
     """Draw a circuit of so many channels and gates."""
     any_row = st.integers(0, 2**16)
     drawn = draw(
@@ -51,7 +51,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25
     return circuit_of(gates, outputs)
 
 
-def deep_circuit(gates: int, channels: int = 16) -> LogicCircuit:
+def deep_circuit(gates: int, channels: int = 16) -> Circuit:
     """Return random gates that read near ones, so that the circuit is deep, and most do something.
 
     It is the same every time.
@@ -61,10 +61,10 @@ def deep_circuit(gates: int, channels: int = 16) -> LogicCircuit:
     own = np.arange(inputs, inputs + gates)
     a, b = (own - 1 - rng.integers(0, np.minimum(own, 500)) for _ in range(2))
     outputs = np.arange(inputs + gates - channels, inputs + gates)
-    return LogicCircuit(rng.integers(1, 15, gates), a, b, outputs, tuple(range(channels)))
+    return Circuit(rng.integers(1, 15, gates), a, b, outputs, tuple(range(channels)))
 
 
-def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
+def automaton(circuit: Circuit, **changes: object) -> Automaton:
     """Return an automaton with a circuit on a small periodic grid, all of it visible."""
     settings: dict = {
         "name": "example",
@@ -79,7 +79,7 @@ def automaton(circuit: LogicCircuit, **changes: object) -> Automaton:
     return Automaton(circuit=circuit, **{**settings, **changes})
 
 
-def automaton_of(circuit: LogicCircuit, visible: tuple[int, ...] = (0,)) -> Automaton:
+def automaton_of(circuit: Circuit, visible: tuple[int, ...] = (0,)) -> Automaton:
     """Return an automaton around a circuit; nothing but its visible channels matters here."""
     return automaton(circuit, visible=visible)
 
@@ -89,7 +89,7 @@ def all_cases(inputs: int) -> npt.NDArray[np.bool_]:
     return ((np.arange(2**inputs) >> np.arange(inputs)[:, None]) & 1).astype(np.bool_)
 
 
-def naive(circuit: LogicCircuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def naive(circuit: Circuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return the next states by looking every gate up in its op's truth table."""
     rows = list(cases)
     for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
@@ -98,7 +98,7 @@ def naive(circuit: LogicCircuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np
 
 
 def step(
-    circuit: LogicCircuit, state: npt.NDArray, boundary: Boundary, fire: npt.NDArray | None = None
+    circuit: Circuit, state: npt.NDArray, boundary: Boundary, fire: npt.NDArray | None = None
 ) -> npt.NDArray[np.uint8]:
     """Return the state (C, H, W) after a step; `fire` (H, W) is 1 where a cell takes it."""
     channels, height, width = state.shape
@@ -109,7 +109,7 @@ def step(
     return (after if fire is None else np.where(fire, after, state)).astype(np.uint8)
 
 
-def same_next_states(before: LogicCircuit, after: LogicCircuit) -> bool:
+def same_next_states(before: Circuit, after: Circuit) -> bool:
     """Compare the channels of `after` in every case of what either circuit reads, by labels."""
     kept = [before.labels.index(label) for label in after.labels]
     rows = [before.channels * neighbor + channel for neighbor in range(9) for channel in kept]

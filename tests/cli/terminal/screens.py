@@ -1,0 +1,38 @@
+"""A terminal that a test can read."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import pytest
+
+
+class Terminal(io.StringIO):
+    """Takes what is written and says that it is a terminal."""
+
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        """All that was written, without its styles."""
+        return re.sub(r"\x1b\[[0-9;]*m", "", self.getvalue())
+
+
+def open_terminal(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> Terminal:
+    """Replace stdout and stderr by one terminal with colours.
+
+    No fixture, since pytest replaces them itself between fixtures and test.
+    """
+    screen = Terminal()
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("LINES", "24")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "stderr", screen)
+    return screen

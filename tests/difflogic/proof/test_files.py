@@ -1,0 +1,207 @@
+"""Proofs as files, confirmed by the checkers that docs/checkers.md prints; forgeries are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.gates import Op
+from difflogic.config import load_config
+from difflogic.evaluation.assurance import Assurance
+from difflogic.library.certifying import Certified, certify
+from difflogic.library.loading import Loaded
+from difflogic.proof.convergence import Verdict, by_sets, decide
+from difflogic.proof.files import circuit_hash, write_cases, write_certificate
+from difflogic.system.errors import CircuitError
+from difflogic.tasks import Cases, make_task
+from tests.difflogic.evaluation.naive import blinker
+from tests.difflogic.proof.conftest import Check
+from tests.difflogic.proof.convergence.trained import path, question, trained
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+
+
+def written(name: str, folder: Path) -> tuple[str, Certified]:
+    """The certificate of a circuit of the gallery."""
+    found = certify(GALLERY / f"{name}.json", task=name)
+    assert found.proved
+    found.save(folder / "written.json", force=True)
+    return (folder / "written.json").read_text(), found
+
+
+def by_sets_of(name: str) -> dict[str, Any]:
+    """The certificate of a trained circuit, on a small grid."""
+    automaton = trained(name)
+    proof: dict[str, Any] = json.loads(write_certificate(automaton, by_sets(question(automaton))))
+    return proof
+
+
+@pytest.fixture(scope="module")
+def life(folder: Path) -> dict[str, Any]:
+    """The proof of the Game of Life by all cases."""
+    proof: dict[str, Any] = json.loads(written("game-of-life", folder)[0])
+    return proof
+
+
+@pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
+def test_a_shipped_certificate_of_sets_is_confirmed(name: str, folder: Path, check: Check) -> None:
+    text, found = written(name, folder)
+    said = f"confirmed: every start is right from step {found.findings[0].from_step} on\n"
+    assert check(text, GALLERY / f"{name}.json", checker="sets.py") == (True, said)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("game-of-life", "right at step 1 from all 512 starts"),
+        ("letter-g", "right at step 15 from 1 start"),
+    ],
+)
+def test_a_shipped_proof_by_all_cases_is_confirmed(
+    name: str, said: str, folder: Path, check: Check
+) -> None:
+    text, _ = written(name, folder)
+    confirmed, found = check(text, GALLERY / f"{name}.json", checker="quick.py")
+    assert confirmed
+    assert found.startswith(f"confirmed: {said}")
+
+
+def spread(lines: list[list[int]]) -> np.ndarray:
+    return np.repeat([bit for _, bit in lines], [count for count, _ in lines]).reshape(3, 3)
+
+
+def test_the_cases_of_life_are_its_512_boards(life: dict[str, Any]) -> None:
+    assert (life["what"], life["boundary"], life["steps"]) == ("all 512 boards", "periodic", 1)
+    starts = [spread(start) for (start,), _ in life["cases"]]
+    assert len({start.tobytes() for start in starts}) == 512
+    for start, (_, (target,)) in zip(starts, life["cases"], strict=True):
+        around = start.sum() - start  # on a torus of 3×3 cells all others are neighbours
+        np.testing.assert_array_equal(spread(target), (around == 3) | (around == 2) & (start == 1))
+
+
+def skip_a_step(proof: dict[str, Any], step: int) -> None:
+    del proof["states"][step]
+    proof["from_step"] -= 1
+
+
+Forge = Callable[[dict[str, Any]], object]
+BOTH: dict[str, Forge] = {
+    "another gate": lambda proof: proof["circuit"]["gates"][-1].update(op="FALSE"),
+    "a wire from nowhere": lambda proof: proof["circuit"]["gates"][0].update(a=-1),
+    "a smaller grid": lambda proof: proof.update(height=proof["height"] - 1),
+}
+OF_SETS: dict[str, Forge] = BOTH | {
+    "another target": lambda proof: proof["target"][0][0].__setitem__(1, 1),
+    "a step left out": lambda proof: skip_a_step(proof, 3),
+    "the last step left out": lambda proof: skip_a_step(proof, -1),
+    "more known": lambda proof: proof["sets"].__setitem__(1, proof["sets"][1].replace("?", "0", 1)),
+}
+OF_CASES: dict[str, Forge] = BOTH | {
+    "another target": lambda proof: proof["cases"][77].__setitem__(1, [[[9, 1]]]),
+    "more steps": lambda proof: proof.update(steps=2),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("checker", "forge"),
+    [
+        *(pytest.param("sets.py", forge, id=f"sets, {name}") for name, forge in OF_SETS.items()),
+        *(pytest.param("cases.py", forge, id=f"cases, {name}") for name, forge in OF_CASES.items()),
+    ],
+)
+def test_forgeries_are_not_confirmed(
+    checker: str, forge: Forge, life: dict[str, Any], check: Check
+) -> None:
+    proof = by_sets_of("checkerboard-seed-2") if checker == "sets.py" else life
+    proof = json.loads(json.dumps(proof))
+    forge(proof)
+    proof["circuit_sha256"] = circuit_hash(proof["circuit"])
+    confirmed, said = check(json.dumps(proof), checker=checker)
+    assert not confirmed
+    assert "NOT CONFIRMED" in said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+def test_random_damage_is_not_confirmed(seed: int, check: Check) -> None:
+    """One unknown cell's channel, claimed to be known a step too soon."""
+    proof = by_sets_of("checkerboard-seed-3")
+    rng = np.random.default_rng(seed)
+    step = int(rng.integers(1, 4))
+    cells = [n for count, n in proof["states"][step] for _ in range(count)]
+    place = int(rng.choice([i for i, n in enumerate(cells) if "?" in proof["sets"][n]]))
+    signs = list(proof["sets"][cells[place]])
+    unknown = rng.choice([i for i, sign in enumerate(signs) if sign == "?"])
+    signs[unknown] = str(rng.integers(0, 2))
+    proof["sets"].append("".join(signs))
+    cells[place] = len(proof["sets"]) - 1
+    proof["states"][step] = [[1, n] for n in cells]
+    confirmed, said = check(json.dumps(proof), checker="sets.py")
+    assert not confirmed
+    assert "a step leads into the next sets" in said
+
+
+def test_another_circuit_is_told(life: dict[str, Any], check: Check) -> None:
+    of_sets = json.dumps(by_sets_of("checkerboard-seed-1"))
+    for confirmed, said in (
+        check(json.dumps(life), GALLERY / "checkerboard.json"),
+        check(of_sets, path("checkerboard-seed-2"), checker="sets.py"),
+    ):
+        assert not confirmed
+        assert "it is of another circuit" in said
+    changed = life | {"circuit_sha256": "0" * 64}
+    assert "the circuit's hash" in check(json.dumps(changed))[1]
+
+
+def test_only_sets_leave_states() -> None:
+    automaton = trained("checkerboard-seed-1")
+    asked = question(automaton, 9, 9)
+    with pytest.raises(CircuitError, match="it is open"):
+        write_certificate(automaton, by_sets(asked))
+    found = decide(asked)
+    assert found.verdict is Verdict.refuted
+    with pytest.raises(CircuitError, match="decided by a run"):
+        write_certificate(automaton, found)
+
+
+def test_what_stays_is_said_to_stay(check: Check) -> None:
+    """A checkerboard from one of its starts, as if it were the only one."""
+    task = make_task(load_config("checkerboard", ["task.height=8", "task.width=8"]))
+    start, target = task.draw(np.random.default_rng(0))
+    cases = Cases("one start", start[None], target[None], "zero", 20, "")
+    said = "confirmed: right at step 20 from 1 start, and at every later step\n"
+    assert check(write_cases(trained("checkerboard-seed-1"), cases)) == (True, said)
+
+
+def test_a_circuit_that_could_be_folded_stays_as_it_is(folder: Path, check: Check) -> None:
+    """Another gate, a constant, is in the file, and so in the proof."""
+    file = folder / "longer.json"
+    circuit = json.loads((GALLERY / "game-of-life.json").read_text())
+    circuit["gates"].append({"op": "TRUE", "a": 0, "b": 0})
+    file.write_text(json.dumps(circuit))
+    certify(file, task="game-of-life").save(folder / "longer-proof.json", force=True)
+    confirmed, said = check((folder / "longer-proof.json").read_text(), file)
+    assert (confirmed, said) == (True, "confirmed: right at step 1 from all 512 starts\n")
+
+
+def test_a_model_is_written_without_what_does_not_matter(folder: Path, check: Check) -> None:
+    """Those gates are left that the visible channel depends on."""
+    model = blinker(Op.NAND, "automaton.steps=2")
+    task, channels = model.config.task, model.config.automaton.channels
+    starts, targets = (
+        np.zeros((1, count, task.height, task.width), np.uint8) for count in (channels, 1)
+    )
+    cases = Cases("zeros", starts, targets, model.config.automaton.boundary, 2, "")
+    proved = Assurance(Verdict.proved, "the only start", "proved at step 2")
+    found = Certified(Loaded("blinker", model), (), proved, cases)
+    found.save(folder / "model-proof.json", force=True)
+    proof = json.loads((folder / "model-proof.json").read_text())
+    assert len(proof["circuit"]["gates"]) < model.netlist.gates
+    assert check(json.dumps(proof))[0]
