@@ -252,9 +252,15 @@ def _guess(
     merged = synthesis.merge(coarse, space.spread(known))
     if merged is None:
         return None
+
+    def guessing(done: int, total: int | None, what: str) -> None:
+        update(done, total, f"a first guess, {what}")
+
     short = Deadline(min(deadline.at, Deadline.after(GUESS_SECONDS).at))
     try:
-        solved = solving.solve(recording, coarse, boundary, gap, merged, None, short, update, False)
+        solved = solving.solve(
+            recording, coarse, boundary, gap, merged, None, short, guessing, decide=False
+        )
     except StoppedError:
         update(0, 1, "")  # raises it again if not only this guess took too long
         return None
