@@ -138,6 +138,7 @@ class Root(LazyGroup):
         "runs": Entry("runs:runs", "List saved runs"),
         "eval": Entry("evaluate:evaluate", "Test a trained circuit on held-out starts"),
         "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
+        "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
         "export": Entry("export:export", "Write a circuit as Verilog, C, BLIF and more"),
         "import": Entry("importing:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),

@@ -26,11 +26,12 @@ LEFT = 10.0
 
 
 @contextmanager
-def show_progress(stop_at_once: bool = False) -> Iterator[ProgressCallback]:
+def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[ProgressCallback]:
     """Yield a progress callback that shows each part's count, and raises to cancel.
 
     With `stop_at_once` Ctrl-C does not wait for the next call, for work that calls rarely. Exits 1,
-    with the reason, if a simplified circuit cannot be proved equal.
+    with the reason, if a simplified circuit cannot be proved equal. Unless it `raises`, Ctrl-C is
+    left to what the caller has entered.
     """
     from difflogic.library.simplifying import SIMPLIFYING
     from difflogic.system.errors import ProofError
@@ -48,7 +49,8 @@ def show_progress(stop_at_once: bool = False) -> Iterator[ProgressCallback]:
                     announce_search()
                 counter = counters.enter_context(Counter(part, progress.total))
             counter.update(progress.done, progress.remark)
-            interrupt.check()
+            if raises:
+                interrupt.check()
 
         try:
             yield show

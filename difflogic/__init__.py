@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from difflogic.library.differentiating import sample_gradients as sample_gradients
     from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.exporting import export as export
+    from difflogic.library.identifying import identify as identify
     from difflogic.library.inspecting import inspect as inspect
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loading import load as load
@@ -62,6 +63,7 @@ _HOMES = {
     "evaluate": "difflogic.library.measuring",
     "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",
+    "identify": "difflogic.library.identifying",
     "inspect": "difflogic.library.inspecting",
     "SoftRollout": "difflogic.library.layers",
     "load": "difflogic.library.loading",

@@ -94,6 +94,10 @@ class Formula(Logic[int]):
                 self.add([literal, p, -q])
         return sign * literal
 
+    def prefer(self, literals: Iterable[int]) -> None:
+        """Try first what makes these literals true."""
+        self._solver.set_phases([x for x in literals if abs(x) != self.true])
+
     @property
     def conflicts(self) -> int:
         """Return how many conflicts the solver has met so far."""

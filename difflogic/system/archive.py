@@ -141,6 +141,14 @@ class NpzReader:
             raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
         return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
+    def numbers(self, name: str, most: int) -> npt.NDArray:
+        """Read at most `most` truth values, whole or real numbers in an array of any shape."""
+        shape, kind, data = self._split(name, self._entry(name, 8 * most))
+        size = math.prod(shape)
+        if kind.kind not in "biuf" or size > most or len(data) != size * kind.itemsize:
+            raise self.error(f'entry "{name}" must be an array of at most {most} numbers')
+        return np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
+
     @contextmanager
     def pieces(self, name: str, shape: tuple[int, ...]) -> Iterator[Callable[[int], bytes]]:
         """Open an array of bytes of exactly this `shape`, to be read a piece at a time.

@@ -41,7 +41,7 @@ def test_json(dct):
     assert lizard["gates_per_cell"] == 12160
     assert lizard["expected_seconds"] > 0
     assert lizard["epochs"] == config.training.epochs
-    published = {"epochs": 3500, "learned_by": 1384, "active_gates": 577}
-    assert lizard["published"] == published | {"batch": None, "learning_rate": None}
+    published = {"epochs": 3500, "learning_rate": 0.06, "learned_by": 1384, "active_gates": 577}
+    assert lizard["published"] == published | {"batch": None}
     names = [entry["name"] for entry in result.json["pictures"]]
     assert names == ["letter-g", "lizard", "lizard-small"]

@@ -1,0 +1,244 @@
+"""`dct identify`: finds the rule of a recorded automaton, and says what is proved of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.errors import note
+from cli.interrupt import Interrupted, Interruption
+from cli.options.common import AsJson, Effort, EffortName, Force, flag, number, option
+from cli.progress import show_progress
+from cli.terminal import output
+
+if TYPE_CHECKING:
+    from difflogic.library.identifying import Identified
+
+MOST_LISTED = 8
+"""Entries of a kind that are printed; JSON has all."""
+
+
+class Neighbourhood(StrEnum):
+    """The cells that a rule reads."""
+
+    moore = "moore"
+    von_neumann = "von-neumann"
+    hexagonal = "hexagonal"
+    line_1 = "line-1"
+    line_2 = "line-2"
+
+
+class Symmetry(StrEnum):
+    """What a rule does not tell apart."""
+
+    none = "none"
+    outer_totalistic = "outer-totalistic"
+    rotations = "rotations"
+
+
+class Beyond(StrEnum):
+    """What lies beyond the edge."""
+
+    periodic = "periodic"
+    zero = "zero"
+    unknown = "unknown"
+
+
+def identify(
+    recording: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RECORDING...",
+            help="Array of frames (.npz), animation (.gif, .png), or several files of one frame "
+            "each (.rle, .png)",
+        ),
+    ],
+    neighbourhood: Annotated[
+        Neighbourhood, option(None, "Cells that the rule reads")
+    ] = Neighbourhood.moore,
+    symmetry: Annotated[
+        Symmetry, option(None, "Neighbourhoods that the rule treats alike")
+    ] = Symmetry.none,
+    states: Annotated[
+        int | None, number("States of a cell", 2, 16, shown="as many as occur")
+    ] = None,
+    boundary: Annotated[
+        Beyond, option(None, "What lies beyond the edge of the frames")
+    ] = Beyond.periodic,
+    gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1,
+    noise: Annotated[
+        bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        option("SHARE", "Take cells of at least this brightness as 1", min=0.0, max=1.0),
+    ] = None,
+    cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1,
+    to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
+    force: Force = False,
+    effort: Effort = EffortName.normal,
+    time_limit: Annotated[
+        float | None, option("SECONDS", "Time limit of the solver", min=0.001, max=1e9)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the rule of a recorded automaton, and whether the recording allows another one.
+
+    Where every cell is seen and frames are one step apart, the rule's table is read off. Gaps,
+    unseen cells (NaN or -1) and an unknown boundary take a SAT solver, wrong cells a MaxSAT solver.
+    Ctrl-C ends its questions: the rule found until then is printed and saved.
+    """
+    from difflogic.library.identifying import identify as run
+    from difflogic.system.files import check_output
+
+    if to is not None:
+        check_output(to, force)
+    with (
+        Interruption("this question", patience=None) as interruption,
+        show_progress(stop_at_once=True, raises=False) as progress,
+    ):
+        found = run(
+            recording,
+            neighbourhood.value,
+            symmetry=symmetry.value,
+            states=states,
+            boundary=boundary.value,
+            gap=gap,
+            noise=noise,
+            threshold=threshold,
+            cell=cell,
+            effort=effort.value,
+            time_limit=time_limit,
+            progress=progress,
+            should_stop=lambda: interruption.requested,
+        )
+    if to is not None:
+        found.save(to, force=force)
+    if as_json:
+        output.show_json(data(found, to))
+    else:
+        for line in lines(found):
+            typer.echo(line)
+        if to is not None:
+            note(f"saved {to}")
+    if interruption.requested:
+        raise Interrupted(interruption.exit_code - 128)
+
+
+def lines(found: Identified) -> list[str]:
+    """Return what is found as text."""
+    rule, circuit = found.rule, found.circuit
+    space = rule.space
+    recordings, frames, height, width = rule.recording.frames.shape
+    films = f"{recordings} recordings of " if recordings > 1 else ""
+    steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
+    free = int(rule.never_seen.sum())
+    filled = f", {free} entries filled" if free else ""
+    text = [
+        f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
+        f"{space.states} states",
+        f"rule: {rule.name or 'has no usual name'}, {circuit.gates} gates, found by {rule.method}"
+        f"{filled}",
+        *(f"    {line}" for line in found.equations),
+    ]
+    if rule.flipped is not None:
+        from difflogic.identification.recording import place
+
+        how = "no rule needs fewer" if rule.fewest else "not shown to be the fewest"
+        text.append(f"wrong cells: {len(rule.flipped)} ({how})")
+        text += _listed([place(cell) for cell in rule.flipped[: MOST_LISTED + 1]], rule.flipped)
+        assert rule.sure is not None
+        least = int(rule.sure[~rule.never_seen].argmin())
+        weakest = [entry for entry in range(space.entries) if not rule.never_seen[entry]][least]
+        text.append(
+            f"least sure entry: {space.describe(weakest)} is followed by {rule.table[weakest]} in "
+            f"{rule.sure[weakest]:.0%} of its occurrences"
+        )
+    else:
+        text.append(
+            f"entries: {space.entries}; determined {rule.determined.sum()}, "
+            f"open {rule.open.sum()}, undecided {rule.undecided.sum()}, "
+            f"never seen {rule.never_seen.sum()}"
+        )
+        for flags, what in ((rule.open, "open"), (rule.never_seen, "never seen")):
+            if flags.any():
+                first = [entry for entry in range(space.entries) if flags[entry]]
+                shown = [_entry(found, entry) for entry in first[: MOST_LISTED + 1]]
+                text += [f"{what}:", *_listed(shown, first)]
+        text.append(_other(found))
+    return text
+
+
+def _entry(found: Identified, entry: int) -> str:
+    rule = found.rule
+    text = rule.space.describe(entry)
+    if rule.never_seen[entry]:
+        return f"{text} is filled with {rule.complete[rule.space.examples[entry]]}"
+    if rule.second is None or rule.second[entry] in (rule.table[entry], -1):
+        return f"{text} → {rule.table[entry]}"
+    return f"{text} → {rule.table[entry]}, or {rule.second[entry]} in another rule"
+
+
+def _listed(shown: list[str], every: Any) -> list[str]:
+    more = len(every) - MOST_LISTED
+    return [f"    {line}" for line in shown[:MOST_LISTED]] + (
+        [f"    … and {more} more"] if more > 0 else []
+    )
+
+
+def _other(found: Identified) -> str:
+    """Say whether another rule explains the recording."""
+    rule = found.rule
+    free = ", but for the entries never seen" if rule.never_seen.any() else ""
+    if rule.unique:
+        return f"no other rule explains the recording{free} (proved)"
+    if rule.unique is None:
+        return "whether another rule explains the recording is not decided"
+    frame = rule.next_frame()
+    if frame is None:
+        return "another rule explains the recording, too"
+    steps = "one step" if rule.gap == 1 else f"{rule.gap} steps"
+    head = f"another rule explains the recording, too; to decide, record {steps} from:"
+    rows = ("".join(f"{state:x}" for state in row) for row in frame.tolist())
+    return "\n    ".join([head, *rows])
+
+
+def data(found: Identified, to: Path | None) -> dict[str, Any]:
+    """Return what is found for JSON."""
+    rule, circuit = found.rule, found.circuit
+    space, frame = rule.space, rule.next_frame()
+    table: list[dict[str, Any]] = []
+    for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
+        known = dict(zip(("determined", "open", "never seen"), flags, strict=True))
+        table.append(
+            {
+                "entry": space.describe(entry),
+                "next": int(rule.complete[space.examples[entry]]),
+                "known": next((name for name, holds in known.items() if holds), "undecided"),
+                "in_another_rule": None if rule.second is None else int(rule.second[entry]),
+                "sure": None if rule.sure is None else float(rule.sure[entry]),
+            }
+        )
+    return {
+        "recording": rule.recording.source,
+        "frames": list(rule.recording.frames.shape),
+        "neighbourhood": space.neighbourhood,
+        "symmetry": space.symmetry,
+        "states": space.states,
+        "boundary": rule.boundary,
+        "gap": rule.gap,
+        "method": rule.method,
+        "name": rule.name,
+        "equations": found.equations,
+        "gates": circuit.gates,
+        "unique": rule.unique,
+        "table": table,
+        "wrong_cells": None if rule.flipped is None else rule.flipped.tolist(),
+        "fewest_wrong_cells": rule.fewest,
+        "next_frame": None if frame is None else frame.tolist(),
+        "seconds": found.seconds,
+        "output": None if to is None else str(to),
+    }

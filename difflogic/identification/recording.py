@@ -1,0 +1,247 @@
+"""Recordings: frames of cells' states, from arrays, patterns and animations, read without trust."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.identification.rules import MOST_STATES, UNKNOWN
+from difflogic.simulation.starts import parse_rle
+from difflogic.system.archive import NpzReader, is_archive
+from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.files import open_plain, reason
+
+MOST_CELLS = 2**25
+"""Of all frames together."""
+MOST_BYTES = 2**26
+IMAGES = ("GIF", "PNG", "WEBP", "TIFF")
+
+Frames = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Frames of one automaton, one or several times recorded from a start of its own."""
+
+    frames: Frames
+    """Shape (recordings, frames, height, width): states, or UNKNOWN where a cell was not seen."""
+    states: int
+    source: str = "the recording"
+
+    def __post_init__(self) -> None:
+        if self.frames.shape[1] < 2:
+            raise ConfigError(
+                f"{self.source}: has one frame: a rule shows between two, so give at least two"
+            )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell was seen."""
+        return bool((self.frames != UNKNOWN).all())
+
+
+def from_array(
+    data: Any,
+    mask: Any = None,
+    *,
+    line: bool = False,
+    states: int | None = None,
+    source: str = "the recording",
+) -> Recording:
+    """Check an array of states and give it four dimensions.
+
+    Shape (frames, height, width) or (recordings, frames, height, width); for lines also (frames,
+    width) or (recordings, frames, width). NaN, -1, and cells where `mask` is true were not seen.
+    Without `states` these are 0 to the largest that occurs. Raises ConfigError, which names frame
+    and cell.
+    """
+    array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
+    if array.size > MOST_CELLS:
+        raise ConfigError(f"{source}: {array.size} cells are more than {MOST_CELLS}: cut it")
+    if mask is not None:
+        hidden = np.asarray(mask)
+        try:
+            array = np.where(np.broadcast_to(hidden, array.shape).astype(bool), np.nan, array)
+        except ValueError:
+            raise ConfigError(
+                f"{source}: the mask has shape {hidden.shape}, which does not fit the frames' "
+                f"{array.shape}"
+            ) from None
+    if line and array.ndim in (2, 3):
+        array = array[..., None, :]
+    if array.ndim == 3:
+        array = array[None]
+    if array.ndim != 4 or not array.size:
+        raise ConfigError(
+            f"{source}: frames need the shape (frames, height, width) or (recordings, frames, "
+            f"height, width), not {np.shape(data)}"
+        )
+    if line and array.shape[2] != 1:
+        raise ConfigError(
+            f"{source}: rows of {array.shape[2]} cells: a line has frames of one row, in an array "
+            "of shape (frames, width)"
+        )
+    unseen = np.isnan(array) | (array == UNKNOWN)
+    values = np.where(unseen, 0, array)
+    most = MOST_STATES if states is None else states
+    wrong = np.argwhere((values != np.floor(values)) | (values < 0) | (values >= most))
+    if len(wrong):
+        value = array[tuple(wrong[0])]
+        raise ConfigError(
+            f"{source}: {place(wrong[0])} has the value {value:g}, which is no state from 0 to "
+            f"{most - 1}: give --states, or --threshold for greys"
+        )
+    frames = np.where(unseen, UNKNOWN, values).astype(np.int64)
+    return Recording(frames, states or max(2, int(frames.max()) + 1), source)
+
+
+def place(index: Sequence[int]) -> str:
+    """Say where a cell of a recording is, counted from 0, as in a NumPy array."""
+    recording, frame, row, column = (int(each) for each in index)
+    first = f"recording {recording}, " if recording else ""
+    return f"{first}frame {frame}, row {row}, column {column}"
+
+
+def read(
+    paths: Sequence[Path],
+    *,
+    line: bool = False,
+    states: int | None = None,
+    threshold: float | None = None,
+    cell: int = 1,
+) -> Recording:
+    """Read one file of frames, or several of one frame each, in their order.
+
+    `threshold` and `cell` are as in `_states`. Raises ConfigError, which names the file.
+    """
+    source = ", ".join(str(path) for path in paths)
+    parts = [_read(path, line, states, threshold, cell) for path in paths]
+    if len(parts) == 1:
+        data, mask = parts[0]
+        return from_array(data, mask, line=line, states=states, source=source)
+    first = parts[0][0]
+    for path, (data, mask) in zip(paths, parts, strict=True):
+        if data.ndim != 3 or len(data) != 1 or mask is not None:
+            raise ConfigError(f"{path}: each of several files must have one frame")
+        if data.shape != first.shape:
+            raise ConfigError(
+                f"{path}: has {data.shape[1]}×{data.shape[2]} cells, and {paths[0]} has "
+                f"{first.shape[1]}×{first.shape[2]}: all frames need the same size"
+            )
+    frames = np.concatenate([data for data, _ in parts])[None]
+    return from_array(frames, line=line, states=states, source=source)
+
+
+def _read(
+    path: Path, line: bool, states: int | None, threshold: float | None, cell: int
+) -> tuple[npt.NDArray, npt.NDArray | None]:
+    """Return a file's frames and, if it has one, its mask."""
+    if is_archive(path):
+        data, mask = _read_npz(path)
+        if threshold is not None:
+            data = np.where(np.isnan(data), np.nan, data >= threshold)
+        return data, mask
+    try:
+        with open_plain(path) as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path}: is larger than {MOST_BYTES} bytes: cut it")
+    try:
+        if path.suffix == ".rle":
+            frames = parse_rle(content.decode("ascii", "replace"))[None]
+        else:
+            frames = _states(_images(content), states or MOST_STATES, threshold, cell)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    if line and len(frames) == 1 and frames.shape[1] > 1:
+        return frames[0], None  # each row is a step
+    return frames, None
+
+
+def _read_npz(path: Path) -> tuple[npt.NDArray, npt.NDArray | None]:
+    try:
+        with NpzReader(path, MOST_BYTES, "recording") as reader:
+            names = [name for name in reader.names if name != "mask"]
+            if "frames" in names:
+                names = ["frames"]
+            if len(names) != 1:
+                raise reader.error('needs an array "frames", and may have a "mask"')
+            data = reader.numbers(names[0], MOST_CELLS)
+            return data, reader.numbers("mask", MOST_CELLS) if "mask" in reader.names else None
+    except ModelFileError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
+    """Return the frames of an image or animation, RGB, shape (height, width, 3) each."""
+    from PIL import Image, ImageSequence, UnidentifiedImageError
+
+    found: list[npt.NDArray[np.uint8]] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=IMAGES) as image:
+                pixels = image.size[0] * image.size[1]
+                for frame in ImageSequence.Iterator(image):
+                    if (len(found) + 1) * pixels > MOST_CELLS:
+                        raise ConfigError(f"has more than {MOST_CELLS} pixels: cut it")
+                    found.append(np.asarray(frame.convert("RGB")))
+    except (ConfigError, MemoryError):
+        raise
+    except (UnidentifiedImageError, Image.DecompressionBombError):
+        raise ConfigError(
+            f"is no recording: give .npz, .rle or an image ({', '.join(IMAGES)})"
+        ) from None
+    except Exception as error:  # damaged bytes make Pillow raise nearly anything
+        raise ConfigError(f"is damaged or cut off ({error}): save it again") from None
+    return found
+
+
+def _states(
+    images: Sequence[npt.NDArray[np.uint8]], states: int, threshold: float | None, cell: int
+) -> npt.NDArray:
+    """Return the cells' states, shape (frames, height, width).
+
+    0 is the most frequent colour, the background; the others count by how far they are from its
+    brightness, the farthest is 1. With a `threshold` from 0 to 1, a cell is 1 where its mean
+    brightness reaches it.
+    """
+    height, width, _ = images[0].shape
+    if height % cell or width % cell:
+        raise ConfigError(
+            f"{height}×{width} pixels are no whole cells of {cell}×{cell}: see --cell"
+        )
+    film = np.stack(images).astype(np.int64)
+    blocks = film.reshape(len(film), height // cell, cell, width // cell, cell, 3)
+    light = np.array([299, 587, 114])  # of red, green and blue, as ITU-R BT.601 weighs them
+    if threshold is not None:
+        return (blocks.mean(axis=(2, 4)) @ light >= threshold * 255_000).astype(np.int64)
+    numbers = blocks @ np.array([2**16, 2**8, 1])
+    first = numbers[:, :, :1, :, :1]
+    mixed = np.argwhere((numbers != first).any(axis=(2, 4)))
+    if len(mixed):
+        raise ConfigError(
+            f"{place([0, *mixed[0]])} has several colours: give the pixels of a cell by --cell, "
+            "or how bright a 1 is by --threshold"
+        )
+    cells = first[:, :, 0, :, 0]
+    colours, counts = np.unique(cells, return_counts=True)
+    if len(colours) > states:
+        raise ConfigError(
+            f"has {len(colours)} colours, and there are {states} states: give --threshold for "
+            "greys, or --states"
+        )
+    bright = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1) @ light
+    away = np.abs(bright - bright[counts.argmax()])
+    away[counts.argmax()] = 256_000  # more than any
+    ranks = np.argsort(np.argsort(-away, kind="stable"))
+    return ranks[np.searchsorted(colours, cells)]

@@ -1,0 +1,214 @@
+"""Which rules are looked for: the cells that they read, and what they treat alike.
+
+A neighbourhood's *pattern* is a number whose digits are the states of its cells, the first cell's
+the highest. Patterns that a symmetry makes alike are one *entry* of a rule's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import NEIGHBORS, OFFSETS
+from difflogic.system.errors import ConfigError, did_you_mean
+
+Offsets = tuple[tuple[int, int], ...]
+Table = npt.NDArray[np.int64]
+"""The next state by entry, shape (entries,); UNKNOWN where nothing says it."""
+UNKNOWN = -1
+
+NEIGHBOURHOODS: dict[str, Offsets] = {
+    "moore": OFFSETS,
+    "von-neumann": ((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)),
+    # Drawn on squares as Golly does: the north-east and south-west cells are no neighbours.
+    "hexagonal": ((-1, -1), (-1, 0), (0, -1), (0, 0), (0, 1), (1, 0), (1, 1)),
+    "line-1": ((0, -1), (0, 0), (0, 1)),
+    "line-2": ((0, -2), (0, -1), (0, 0), (0, 1), (0, 2)),
+}
+"""The cells that are read, as (rows down, columns right)."""
+
+SYMMETRIES = ("none", "outer-totalistic", "rotations")
+BOUNDARIES = ("periodic", "zero", "unknown")
+MOST_STATES = 16
+MOST_PATTERNS = 2**21
+
+_TURNS = {
+    # The matrix that takes an offset (dy, dx) to where it is turned by the smallest angle.
+    "moore": (0, 1, -1, 0),
+    "von-neumann": (0, 1, -1, 0),
+    "hexagonal": (0, 1, -1, 1),
+    "line-1": (-1, 0, 0, -1),
+    "line-2": (-1, 0, 0, -1),
+}
+
+
+@dataclass(frozen=True)
+class Space:
+    """The rules among which one is looked for. Raises ConfigError for what is none."""
+
+    neighbourhood: str = "moore"
+    symmetry: str = "none"
+    states: int = 2
+
+    def __post_init__(self) -> None:
+        for value, known in ((self.neighbourhood, NEIGHBOURHOODS), (self.symmetry, SYMMETRIES)):
+            if value not in known:
+                raise ConfigError(f'no rules "{value}": {did_you_mean(value, known)}')
+        if not 2 <= self.states <= MOST_STATES:
+            raise ConfigError(f"states: from 2 to {MOST_STATES}, not {self.states}")
+        if self.patterns > MOST_PATTERNS:
+            raise ConfigError(
+                f"{self.states} states of {self.cells} cells make {self.patterns} neighbourhoods, "
+                f"more than {MOST_PATTERNS}: choose a smaller neighbourhood"
+            )
+
+    @property
+    def offsets(self) -> Offsets:
+        return NEIGHBOURHOODS[self.neighbourhood]
+
+    @property
+    def cells(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def centre(self) -> int:
+        return self.offsets.index((0, 0))
+
+    @property
+    def patterns(self) -> int:
+        return int(self.states**self.cells)
+
+    @property
+    def bits(self) -> int:
+        """Channels that hold a state."""
+        return (self.states - 1).bit_length()
+
+    @property
+    def weights(self) -> list[int]:
+        """What a state of each cell counts in a pattern."""
+        return [self.states ** (self.cells - 1 - cell) for cell in range(self.cells)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the cells: those of the compass, WW and EE two cells away."""
+        far = {(0, -2): "WW", (0, 2): "EE"}
+        return tuple(far.get(each) or NEIGHBORS[OFFSETS.index(each)] for each in self.offsets)
+
+    @cached_property
+    def digits(self) -> npt.NDArray[np.int64]:
+        """The states of the cells in each pattern, shape (cells, patterns)."""
+        weights = np.array(self.weights)[:, None]
+        return np.arange(self.patterns) // weights % self.states
+
+    @cached_property
+    def entry_of(self) -> npt.NDArray[np.int64]:
+        """The entry of each pattern, shape (patterns,)."""
+        if self.symmetry == "none":
+            return np.arange(self.patterns)
+        if self.symmetry == "outer-totalistic":
+            keys = self.digits[self.centre]
+            for state in range(1, self.states):
+                keys = keys * (self.cells + 1) + self.counts[state]
+        else:
+            keys = np.arange(self.patterns)
+            turned, weights = self.digits, np.array(self.weights)
+            for _ in range(5):  # a hexagon has six; more than a square needs do no harm
+                turned = turned[_turn(self)]
+                keys = np.minimum(keys, weights @ turned)
+        return np.unique(keys, return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Neighbours in each state, the centre not among them, shape (states, patterns)."""
+        others = np.delete(self.digits, self.centre, axis=0)
+        return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
+
+    @cached_property
+    def examples(self) -> npt.NDArray[np.int64]:
+        """The lowest pattern of each entry, shape (entries,)."""
+        return np.unique(self.entry_of, return_index=True)[1]
+
+    @property
+    def entries(self) -> int:
+        return len(self.examples)
+
+    def describe(self, entry: int) -> str:
+        """Say which neighbourhoods an entry is about."""
+        pattern = int(self.examples[entry])
+        states = self.digits[:, pattern]
+        if self.symmetry == "outer-totalistic":
+            counts = self.counts[:, pattern]
+            around = ", ".join(f"{counts[s]} in state {s}" for s in range(1, self.states))
+            return f"centre {states[self.centre]}, neighbours: {around}"
+        rows: dict[int, str] = {}
+        width = {dx for _, dx in self.offsets}
+        for dy in sorted({dy for dy, _ in self.offsets}):
+            cells = (self._at(states, dy, dx) for dx in sorted(width))
+            rows[dy] = "".join(cells)
+        return "/".join(rows.values())
+
+    def _at(self, states: npt.NDArray[np.int64], dy: int, dx: int) -> str:
+        if (dy, dx) not in self.offsets:
+            return "."
+        return f"{states[self.offsets.index((dy, dx))]:x}"
+
+    def spread(self, table: Table) -> Table:
+        """Return the next state by pattern, shape (patterns,), from that by entry."""
+        return table[self.entry_of]
+
+    def name(self, table: Table) -> str | None:
+        """Return the usual name of the rule with this complete table, or None."""
+        values = self.spread(table)
+        if self.neighbourhood.startswith("line"):
+            if self.states > 2:
+                return None
+            number = sum(1 << p for p in np.flatnonzero(values).tolist())
+            return f"rule {number}" if self.cells == 3 else f"rule {number} of radius 2"
+        centre, sums = self.digits[self.centre], self.counts[1]
+        if (values[centre > 1] != (centre[centre > 1] + 1) % self.states).any():
+            return None
+        # Of more than two states, cells that do not survive age until they are 0 again.
+        lower = {0: 0, 1: 2 % self.states}
+        parts = []
+        for alive in (0, 1):
+            seen = [set(values[(centre == alive) & (sums == n)]) for n in range(self.cells)]
+            if any(len(each) > 1 or each - {1, lower[alive]} for each in seen):
+                return None
+            parts.append("".join(str(n) for n, each in enumerate(seen) if 1 in each))
+        letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
+        generations = f"/C{self.states}" if self.states > 2 else ""
+        return f"B{parts[0]}/S{parts[1]}{generations}{letter}"
+
+
+def _turn(space: Space) -> list[int]:
+    """Return for each cell the one that is turned to its place."""
+    a, b, c, d = _TURNS[space.neighbourhood]
+    return [space.offsets.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in space.offsets]
+
+
+def spread_states(frames: npt.NDArray, space: Space, boundary: str) -> npt.NDArray[np.int64]:
+    """Return the pattern around every cell of frames (…, height, width); UNKNOWN if unseen."""
+    total = np.zeros(frames.shape, np.int64)
+    unseen = np.zeros(frames.shape, np.bool_)
+    for weight, offset in zip(space.weights, space.offsets, strict=True):
+        cells = shifted(frames, offset, boundary)
+        total += weight * cells
+        unseen |= cells == UNKNOWN
+    return np.where(unseen, UNKNOWN, total)
+
+
+def shifted(frames: npt.NDArray, offset: Sequence[int], boundary: str) -> npt.NDArray[np.int64]:
+    """Return the state of each cell's neighbour at an offset, shape (…, height, width)."""
+    dy, dx = offset
+    moved = np.roll(frames, (-dy, -dx), (-2, -1)).astype(np.int64)
+    if boundary != "periodic":
+        height, width = frames.shape[-2:]
+        beyond = 0 if boundary == "zero" else UNKNOWN
+        y, x = np.arange(height) + dy, np.arange(width) + dx
+        moved[..., (y < 0) | (y >= height), :] = beyond
+        moved[..., :, (x < 0) | (x >= width)] = beyond
+    return moved

@@ -1,0 +1,122 @@
+"""From recordings to rules: `identify`."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from difflogic import identification
+from difflogic.circuit.circuit import Circuit
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.identification import Space
+from difflogic.identification.recording import from_array, read
+from difflogic.identification.synthesis import SLOTS
+from difflogic.inspection.equations import equations
+from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.simplifying import SIMPLIFYING
+from difflogic.model.automaton import Automaton
+from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.files import check_output, write_whole
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The rule of a recording, and its circuit."""
+
+    rule: identification.Identified
+    """Its table, and which entries the recording determines."""
+    circuit: Circuit
+    """Simplified, and compared with the table on all neighbourhoods."""
+    seconds: float
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """The rule on the grid of the recording. Raises CircuitError for line-2."""
+        return self.rule.automaton(self.circuit)
+
+    @cached_property
+    def equations(self) -> list[str]:
+        """The rule as text, such as n0' = C0 ⊕ W0."""
+        found = equations(self.circuit)
+        lines = [found.text(line) for line in found.lines]
+        if self.rule.space.neighbourhood != "line-2":
+            return lines
+        names = {slot: name for name, slot in SLOTS.items()}
+        return [re.sub("|".join(names), lambda m: names[m[0]], line) for line in lines]
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the circuit as JSON; `force` overwrites an earlier file."""
+        check_output(Path(path), force)
+        text = write_circuit(self.automaton).encode()
+        write_whole(Path(path), lambda file: file.write(text))
+
+
+def identify(
+    recording: npt.ArrayLike | str | Path | Sequence[str | Path],
+    neighbourhood: str = "moore",
+    *,
+    symmetry: str = "none",
+    states: int | None = None,
+    boundary: str = "periodic",
+    gap: int = 1,
+    noise: bool = False,
+    mask: Any = None,
+    threshold: float | None = None,
+    cell: int = 1,
+    effort: str = "normal",
+    time_limit: float | None = None,
+    progress: ProgressCallback = ignore,
+    should_stop: ShouldStop = never_stop,
+) -> Identified:
+    """Find the rule of a recorded automaton, and which of its entries the recording determines.
+
+    `recording` is an array of states, (frames, height, width) or (recordings, frames, height,
+    width), for lines (frames, width), or names files: see docs/identify.md. Cells where `mask` is
+    true, NaN and -1 were not seen. Frames are `gap` steps apart. With `noise` as few cells as
+    possible were recorded wrongly.
+
+    Without `states` there are as many as occur. `threshold` and `cell` are of images: how bright a
+    1 is, from 0 to 1, and the side of a cell in pixels. If the `time_limit`, in seconds, passes, or
+    `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
+    recording, and StoppedError if there was no time to find one.
+    """
+    began = time.perf_counter()
+    line = neighbourhood.startswith("line")
+    if isinstance(recording, str | Path):
+        recording = [recording]
+    if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
+        paths = [Path(path) for path in recording]
+        film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
+    else:
+        film = from_array(recording, mask, line=line, states=states)
+    space = Space(neighbourhood, symmetry, film.states)
+    reporter = ProgressReporter(progress, should_stop)
+    deadline = NEVER if time_limit is None else Deadline.after(time_limit)
+    rule = identification.identify(
+        film,
+        space,
+        boundary,
+        gap,
+        noise,
+        deadline,
+        lambda done, total, what: reporter.update(f"{what}:", done, total) if what else None,
+    )
+    steps = 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+        progress_only.update(SIMPLIFYING, steps)
+
+    # Who has stopped the questions still gets the circuit, which takes seconds.
+    progress_only = ProgressReporter(progress)
+    circuit = rule.circuit("low" if should_stop() else effort, step)
+    return Identified(rule, circuit, time.perf_counter() - began)

@@ -1,0 +1,114 @@
+"""`dct identify`: files of all kinds, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.difflogic.identification import automata
+from tests.difflogic.identification.automata import film, life, soup
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return film(life, soup(np.random.default_rng(0), (40, 40)), 10)
+
+
+def pictures(frames, cell=1, shades=(0, 255)):
+    """Frames as images, each cell a square."""
+    levels = np.array(shades, np.uint8)[frames]
+    return [Image.fromarray(np.kron(each, np.ones((cell, cell), np.uint8))) for each in levels]
+
+
+def rle(cells):
+    rows = "$".join("".join("bo"[cell] for cell in row) for row in cells)
+    return f"x = {cells.shape[1]}, y = {cells.shape[0]}, rule = B3/S23\n{rows}!\n"
+
+
+def test_a_film_becomes_a_circuit(dct, tmp_path, frames):
+    first, *rest = pictures(frames, 3)
+    first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
+    out = str(tmp_path / "rule.json")
+    settings = ["--symmetry", "outer-totalistic", "--effort", "low"]
+    result = dct("identify", str(tmp_path / "film.gif"), "--cell", "3", *settings, "-o", out)
+    assert result.exit_code == 0
+    assert "rule: B3/S23" in result.stdout
+    assert "no other rule explains the recording" in result.stdout
+    assert dct("simulate", out, "--steps", "3", "--size", "8x8").exit_code == 0
+    assert dct("export", out, "-o", str(tmp_path / "rule.v")).exit_code == 0
+
+
+def test_patterns_before_and_after(dct, tmp_path):
+    cells = soup(np.random.default_rng(1), (16, 16))
+    for name, each in zip(("a", "b", "c"), film(life, cells, 3, 2), strict=True):
+        (tmp_path / f"{name}.rle").write_text(rle(each))
+    files = [str(tmp_path / f"{name}.rle") for name in "abc"]
+    settings = ["--gap", "2", "--symmetry", "outer-totalistic", "--effort", "low", "--json"]
+    result = dct("identify", *files, *settings)
+    found = json.loads(result.stdout)
+    assert found["method"] == "SAT"
+    known = [each for each in found["table"] if each["known"] == "determined"]
+    for each in known:
+        centre, near = _counts(each["entry"])
+        assert each["next"] == int(near == 3 or (centre and near == 2))
+    assert len(known) > 9
+
+
+def _counts(entry):
+    numbers = [int(word) for word in entry.replace(",", "").split() if word.isdigit()]
+    return numbers[0], numbers[1]
+
+
+def test_masked_cells_of_an_array(dct, tmp_path, frames):
+    mask = np.random.default_rng(2).random(frames.shape) < 0.05
+    np.savez(tmp_path / "f.npz", frames=frames.astype(np.int8), mask=mask)
+    settings = ["--symmetry", "outer-totalistic", "--effort", "low"]
+    result = dct("identify", str(tmp_path / "f.npz"), *settings)
+    assert "found by SAT" in result.stdout
+    assert "rule: B3/S23" in result.stdout
+
+
+def test_a_space_time_diagram_of_a_line(dct, tmp_path):
+    start = soup(np.random.default_rng(0), (80,), 0.5)
+    pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
+    result = dct("identify", str(tmp_path / "line.png"), "--neighbourhood", "line-1")
+    assert "rule: rule 110" in result.stdout
+
+
+def refused(dct, tmp_path, name, content, *options):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        content(path)
+    result = dct("identify", str(path), *options)
+    assert result.exit_code == 2
+    assert name in result.stderr
+    return result.stderr
+
+
+def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
+    def greys(path):
+        first, *rest = pictures(frames % 2 * 3 + frames[::-1], 1, [0, 60, 90, 120, 255])
+        first.save(path, save_all=True, append_images=rest)
+
+    def pickled(path):
+        np.savez(path, frames=np.array([object()], object), allow_pickle=True)
+
+    def bomb(path):
+        np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), np.uint8))
+
+    assert "--threshold" in refused(dct, tmp_path, "g.gif", greys, "--states", "2")
+    assert "no whole cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
+    assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
+    assert "at most" in refused(dct, tmp_path, "b.npz", bomb)
+    assert "no recording" in refused(dct, tmp_path, "x.gif", b"GIF?")
+    one = rle(frames[0]).encode()
+    assert "one frame" in refused(dct, tmp_path, "one.rle", one)
+    (tmp_path / "two.rle").write_text(rle(frames[0][:5]))
+    result = dct("identify", str(tmp_path / "one.rle"), str(tmp_path / "two.rle"))
+    assert "same size" in result.stderr
+    assert dct("identify", str(tmp_path / "none.npz")).exit_code == 2

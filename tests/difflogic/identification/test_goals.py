@@ -1,0 +1,184 @@
+"""The figures of docs/identify.md, printed by `pytest -s` of this file.
+
+Each test prints its row: what was found, and the seconds of the processor per recording.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from difflogic.identification import Space, identify
+from difflogic.identification.identified import run
+from difflogic.identification.recording import from_array
+from difflogic.system.deadline import Deadline
+from tests.difflogic.identification import automata
+from tests.difflogic.identification.automata import film, life, soup
+
+pytestmark = pytest.mark.slow
+SEEDS = 16
+
+
+class Row:
+    """Counts what was found as it should be, and prints it."""
+
+    def __init__(self, name):
+        self.name, self.right, self.seconds, self.notes = name, [], [], []
+
+    def find(self, frames, space=None, mask=None, seconds=None, **settings):
+        line = space is not None and space.neighbourhood == "line-1"
+        recording = from_array(frames, mask, line=line)
+        began = time.process_time()
+        deadline = {} if seconds is None else {"deadline": Deadline.after(seconds)}
+        found = identify(recording, space or Space(), **settings, **deadline)
+        self.seconds.append(time.process_time() - began)
+        return found
+
+    def show(self):
+        took = f"median {np.median(self.seconds):.2f} s, most {max(self.seconds):.2f} s"
+        print(f"\n{self.name}: {sum(self.right)} of {len(self.right)}, {took}", *self.notes)
+
+
+def explains(found, frames):
+    """Whether the complete rule gives each frame, one step apart, from the one before."""
+    space = Space(found.space.neighbourhood, "none", found.space.states)
+    return (run(space, found.complete, frames[:-1], "periodic", 1) == frames[1:]).all()
+
+
+def agrees(found, table):
+    """Whether all determined entries are those of a table, and all others free."""
+    known = found.determined
+    return (found.table[known] == table[known]).all()
+
+
+def life_table(space):
+    bits, centre = space.digits, space.digits[space.centre]
+    near = bits.sum(axis=0) - centre
+    return ((near == 3) | (centre == 1) & (near == 2)).astype(int)[space.examples]
+
+
+def test_elementary_rules():
+    row, free = Row("256 elementary rules, 64 cells × 32 steps, seed 0"), 0
+    rng = np.random.default_rng(0)
+    space = Space("line-1")
+    for number in range(256):
+        frames = film(automata.elementary(number), soup(rng, (64,), 0.5), 33)
+        found = row.find(frames, space)
+        windows = np.stack([np.roll(frames[:-1], s, 1) for s in (1, 0, -1)])
+        seen = set((np.array([4, 2, 1]) @ windows.reshape(3, -1)).tolist())
+        same_unseen = set(np.flatnonzero(found.never_seen)) == set(range(8)) - seen
+        row.right.append(same_unseen and explains(found, frames[:, None]))
+        free += bool(found.never_seen.any())
+    row.notes = [f"{free} with entries never seen"]
+    row.show()
+    assert all(row.right)
+
+
+def test_outer_totalistic_rules():
+    row, free = Row("100 outer-totalistic rules, 32×32 × 8 steps, seed 0"), 0
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        born, stays = (np.flatnonzero(rng.random(9) < 0.5) for _ in range(2))
+        frames = film(automata.totalistic(born, stays), soup(rng, (32, 32), 0.5), 9)
+        found = row.find(frames, Space("moore", "outer-totalistic"))
+        wanted = np.array([n in s for s in (born, stays) for n in range(9)]).astype(int)
+        row.right.append(agrees(found, wanted) and explains(found, frames))
+        free += bool(found.never_seen.any())
+    row.notes = [f"{free} with entries never seen, which are named"]
+    row.show()
+    assert all(row.right)
+
+
+def test_rules_of_512_entries():
+    row = Row("20 rules of 512 entries, 64×64 × 8 steps, seed 0")
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        table = rng.integers(0, 2, 512)
+        frames = film(automata.tabulated(table), soup(rng, (64, 64), 0.5), 9)
+        found = row.find(frames)
+        row.right.append(agrees(found, table) and explains(found, frames))
+    row.show()
+    assert all(row.right)
+
+
+@pytest.mark.parametrize("gap", [2, 3, 4])
+def test_life_with_gaps(gap):
+    row, needed = Row(f"Life, pairs of 16×16 {gap} steps apart, outer-totalistic"), []
+    space = Space("moore", "outer-totalistic")
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        pairs = np.stack([film(life, soup(rng, (16, 16)), 2, gap) for _ in range(8)])
+        for count in range(1, 9):
+            found = row.find(pairs[:count], space, gap=gap, seconds=120)
+            if found.unique:
+                break
+        needed.append(count)
+        row.right.append(found.unique and agrees(found, life_table(space)))
+    row.notes = [f"pairs needed: {min(needed)} to {max(needed)}"]
+    row.show()
+    assert all(row.right)
+
+
+def test_life_with_gaps_and_no_symmetry():
+    row = Row("Life, two films of 64×64, 8 frames 2 steps apart, no symmetry assumed")
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        films = np.stack([film(life, soup(rng, (64, 64), 0.3), 8, 2) for _ in range(2)])
+        found = row.find(films, gap=2, seconds=300)
+        row.notes.append(f"{found.determined.sum()}+{found.never_seen.sum()}")
+        row.right.append(found.unique and agrees(found, life_table(Space())))
+    row.show()
+    assert all(row.right)
+
+
+def test_masked_cells():
+    row = Row("Life, 32×32 × 8 steps, 5 % of the cells masked, outer-totalistic")
+    space = Space("moore", "outer-totalistic")
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        frames = film(life, soup(rng, (32, 32)), 9)
+        found = row.find(frames, space, rng.random(frames.shape) < 0.05, seconds=120)
+        row.right.append(agrees(found, life_table(space)) and explains(found, frames))
+    row.show()
+    assert all(row.right)
+
+
+def test_flipped_cells():
+    row = Row("Life, 32×32 × 8 steps, 1 % of the cells flipped, outer-totalistic")
+    space, counts = Space("moore", "outer-totalistic"), []
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        frames = film(life, soup(rng, (32, 32)), 9)
+        wrong = rng.random(frames.shape) < 0.01
+        found = row.find(frames ^ wrong, space, noise=True, seconds=120)
+        truth = life_table(space)[~found.never_seen]
+        row.right.append((found.table[~found.never_seen] == truth).all())
+        counts.append((int(wrong.sum()), len(found.flipped)))
+    row.notes = [f"flipped and found: {counts}"]
+    row.show()
+    assert all(row.right)
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "step", "hood"),
+    [
+        ("Brian's Brain", 3, automata.brains_brain, "moore"),
+        ("WireWorld", 4, automata.wireworld, "moore"),
+        ("cyclic, 4 states", 4, automata.cyclic, "von-neumann"),
+    ],
+)
+def test_several_states(name, states, step, hood):
+    row = Row(f"{name}, 64×64 × 16 steps, outer-totalistic")
+    space, free = Space(hood, "outer-totalistic", states), []
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        frames = film(step, rng.integers(0, states, (64, 64)), 17)
+        found = row.find(frames, space)
+        fresh = film(step, rng.integers(0, states, (64, 64)), 17)
+        row.right.append(explains(found, fresh))
+        free.append(int(found.never_seen.sum()))
+    row.notes = [f"{min(free)} to {max(free)} of {space.entries} entries never seen"]
+    row.show()
+    assert all(row.right)

@@ -1,0 +1,234 @@
+"""Rules found from recordings, compared with automata in NumPy and with all rules there are."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import difflogic
+from difflogic.identification import Recording, Space, identify
+from difflogic.identification.recording import from_array
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import CircuitError, ConfigError, StoppedError
+from tests.difflogic.identification import automata
+from tests.difflogic.identification.automata import film, life, soup
+
+
+def explaining(frames, gap, boundary):
+    """The numbers of all elementary rules that explain frames (n, width), -1 unseen, by trying."""
+    width = frames.shape[1]
+    steps = gap * (len(frames) - 1)
+    starts = [[bit] if bit >= 0 else [0, 1] for bit in frames[0].tolist()]
+    edges = [[0, 1]] * (2 * steps) if boundary == "unknown" else []
+    found = []
+    for number in range(256):
+        for bits in product(*starts, *edges):
+            cells, outside = list(bits[:width]), bits[width:]
+            for step in range(1, steps + 1):
+                if boundary == "periodic":
+                    row = [cells[-1], *cells, cells[0]]
+                elif boundary == "zero":
+                    row = [0, *cells, 0]
+                else:
+                    row = [outside[2 * step - 2], *cells, outside[2 * step - 1]]
+                cells = [
+                    number >> (4 * row[x] + 2 * row[x + 1] + row[x + 2]) & 1 for x in range(width)
+                ]
+                frame, between = divmod(step, gap)
+                if not between:
+                    seen = frames[frame].tolist()
+                    if any(s not in (-1, cell) for s, cell in zip(seen, cells, strict=True)):
+                        break
+                    # What is recorded is what is there.
+            else:
+                found.append(number)
+                break
+    return found
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "zero", "unknown"])
+@pytest.mark.parametrize("gap", [1, 2])
+def test_what_is_determined_and_open_agrees_with_all_rules(gap, boundary):
+    rng = np.random.default_rng(gap)
+    width = 6 if boundary == "unknown" else 8
+    for number in (30, 90, 110):
+        step = automata.elementary(number)
+        start = soup(rng, (width,), 0.5)
+        if boundary == "zero":
+            frames = film(lambda cells: step(np.pad(cells, 1))[1:-1], start, 3, gap)  # noqa: B023
+        else:
+            frames = film(step, start, 3, gap)
+        if boundary == "unknown":
+            frames = frames[:2]
+        elif boundary == "periodic":
+            frames[0, 2] = frames[1, 4] = -1
+        every = explaining(frames, gap, boundary)
+        assert number in every
+        found = identify(from_array(frames, line=True), Space("line-1"), boundary, gap)
+        tables = np.array(every)[:, None] >> np.arange(8) & 1
+        for entry in range(8):
+            values = set(tables[:, entry].tolist())
+            if found.determined[entry]:
+                assert values == {int(found.table[entry])}
+            elif found.open[entry] or found.never_seen[entry]:
+                assert values == {0, 1}
+        assert not found.undecided.any()
+        complete = sum(int(value) << entry for entry, value in enumerate(found.complete))
+        assert not found.open.any() or found.second is not None
+        assert complete in every
+
+
+def test_no_rule_explains_a_gap_that_is_wrong():
+    frames = film(automata.elementary(110), soup(np.random.default_rng(0), (64,), 0.5), 6, 2)
+    with pytest.raises(ConfigError, match=r"no rule explains recording 0 up to frame \d"):
+        identify(from_array(frames, line=True), Space("line-1"), gap=3)
+
+
+def life_entries(space):
+    bits, centre = space.digits, space.digits[space.centre]
+    near = bits.sum(axis=0) - centre
+    return ((near == 3) | (centre == 1) & (near == 2)).astype(int)[space.examples]
+
+
+@pytest.mark.parametrize("symmetry", ["none", "outer-totalistic", "rotations"])
+def test_life_is_read_off(symmetry):
+    rng = np.random.default_rng(0)
+    found = identify(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
+    assert found.method == "table"
+    assert found.name == "B3/S23"
+    assert (found.table[found.determined] == life_entries(found.space)[found.determined]).all()
+    assert found.space.entries == {"none": 512, "outer-totalistic": 18, "rotations": 140}[symmetry]
+
+
+def test_rules_with_the_symmetry_of_a_hexagon():
+    # A rule of two orbits: opposite pairs among the six neighbours, turned into each other.
+    assert Space("hexagonal", "rotations").entries == 28  # 14 necklaces of six, and the centre
+    assert Space("von-neumann", "rotations").entries == 12
+    assert Space("line-2", "rotations").entries == 20
+    assert Space("hexagonal", "outer-totalistic").entries == 14
+
+
+@pytest.mark.parametrize("gap", [2, 3])
+def test_life_with_gaps(gap):
+    rng = np.random.default_rng(gap)
+    pairs = np.stack([film(life, soup(rng, (12, 12)), 2, gap) for _ in range(5)])
+    space = Space("moore", "outer-totalistic")
+    found = identify(from_array(pairs), space, gap=gap)
+    assert found.method == "SAT"
+    assert (found.table[found.determined] == life_entries(space)[found.determined]).all()
+    assert found.determined.sum() >= 14
+
+
+def test_a_second_rule_explains_all_and_the_next_frame_tells_them_apart():
+    frames = film(life, soup(np.random.default_rng(0), (8, 8)), 2)
+    mask = np.zeros(frames.shape, bool)
+    mask[0, ::2, ::3] = True
+    space = Space("moore", "outer-totalistic")
+    found = identify(from_array(frames, mask), space)
+    assert found.unique is False
+    frame = found.next_frame()
+    second = np.where(found.second < 0, found.table, found.second)
+    assert (found.table != second).any()
+    ends = [film(automata.tabulated(space.spread(t)), frame, 2)[1] for t in (found.table, second)]
+    assert (ends[0] != ends[1]).any()
+
+
+def test_noise_is_found_cell_by_cell():
+    rng = np.random.default_rng(0)
+    frames = film(life, soup(rng, (20, 20)), 7)
+    wrong = np.zeros(frames.shape, int)
+    wrong[3, 4, 5] = wrong[2, 15, 15] = 1
+    found = identify(from_array(frames ^ wrong), Space("moore", "outer-totalistic"), noise=True)
+    assert found.method == "MaxSAT"
+    assert sorted(map(tuple, found.flipped.tolist())) == [(0, 2, 15, 15), (0, 3, 4, 5)]
+    assert found.name == "B3/S23"
+
+
+@pytest.mark.parametrize(
+    ("states", "step", "hood", "symmetry", "name"),
+    [
+        (3, automata.brains_brain, "moore", "none", "B2/S/C3"),
+        (4, automata.wireworld, "moore", "outer-totalistic", None),
+        (4, automata.cyclic, "von-neumann", "none", None),
+    ],
+)
+def test_several_states(states, step, hood, symmetry, name):
+    rng = np.random.default_rng(0)
+    starts = rng.integers(0, states, (2, 48, 48))
+    found = identify(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states))
+    assert found.name == name
+    # A circuit does the same: its bits are states.
+    circuit, cells = found.built, starts[1]
+    around = [np.roll(cells, (-y, -x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
+    bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
+    after = circuit.next_state(np.array(bits).astype(bool))
+    assert (sum(a.astype(int) << b for b, a in enumerate(after)) == step(cells)).all()
+
+
+def test_contradictions_name_the_place_and_what_would_help():
+    frames = film(life, soup(np.random.default_rng(0), (24, 24)), 6)
+    for settings in ({"boundary": "zero"}, {"space": Space("von-neumann")}):
+        space = settings.pop("space", Space())
+        with pytest.raises(ConfigError, match=r"frame \d, row \d+, column") as raised:
+            identify(from_array(frames), space, **settings)
+        assert "--neighbourhood moore --symmetry outer-totalistic --boundary periodic" in str(
+            raised.value
+        )
+
+
+def test_the_time_limit_and_the_wish_to_stop_keep_what_was_found():
+    rng = np.random.default_rng(0)
+    films = np.stack([film(life, soup(rng, (8, 8)), 2, 2) for _ in range(5)])
+    asked = []
+
+    def update(done, total, what):
+        asked.append(what)
+        if len(asked) > 40:
+            raise StoppedError("stopped")
+
+    found = identify(from_array(films), Space(), gap=2, update=update)
+    assert found.undecided.any()
+    assert found.unique is None
+    with pytest.raises(StoppedError):
+        identify(from_array(films), Space(), gap=2, deadline=Deadline.after(0))
+
+
+def test_the_library_gives_a_circuit_that_other_functions_take(tmp_path):
+    frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
+    found = difflogic.identify(frames, symmetry="outer-totalistic", effort="low")
+    found.save(tmp_path / "life.json")
+    from difflogic.simulation.life import life_automaton
+
+    assert difflogic.prove(tmp_path / "life.json", life_automaton()).proof.equal
+    assert found.automaton.height == 48
+    end = difflogic.simulate(tmp_path / "life.json", difflogic.Conditions((9, 9), 3))
+    assert end.step == 3
+
+
+def test_two_cells_away():
+    def step(cells):
+        return np.roll(cells, 2, -1) ^ np.roll(cells, -1, -1)
+
+    frames = film(step, soup(np.random.default_rng(0), (200,), 0.5), 4)
+    found = difflogic.identify(frames, "line-2", effort="low")
+    assert found.equations in (["n0' = WW0 ⊕ E0"], ["n0' = E0 ⊕ WW0"])
+    with pytest.raises(CircuitError, match="line-2"):
+        found.save("not-written.json")
+
+
+def test_a_recording_needs_two_frames_of_states():
+    with pytest.raises(ConfigError, match="one frame"):
+        from_array(np.zeros((1, 4, 4)))
+    data = np.zeros((2, 4, 4))
+    data[1, 2, 3] = 0.5
+    with pytest.raises(ConfigError, match=r"frame 1, row 2, column 3 has the value 0\.5"):
+        from_array(data)
+    with pytest.raises(ConfigError, match="shape"):
+        from_array(np.zeros((4, 4)))
+    with pytest.raises(ConfigError, match="mask"):
+        from_array(np.zeros((2, 4, 4)), np.zeros((3, 3)))
+    with pytest.raises(ConfigError, match="neighbourhoods"):
+        Space("moore", "none", 16)
+    assert isinstance(from_array(np.zeros((2, 4, 4))), Recording)
