@@ -147,7 +147,11 @@ def lines(found: Identified) -> list[str]:
     if rule.flipped is not None:
         from difflogic.identification.recording import place
 
-        how = "no rule needs fewer" if rule.fewest else "not shown to be the fewest"
+        how = (
+            "no rule with the same clear entries needs fewer"
+            if rule.fewest
+            else "not shown to be the fewest"
+        )
         text.append(f"wrong cells: {len(rule.flipped)} ({how})")
         text += _listed([place(cell) for cell in rule.flipped[: MOST_LISTED + 1]], rule.flipped)
         assert rule.sure is not None

@@ -180,13 +180,6 @@ class NpzReader:
             # Not all that is packed there, which may be far more than is declared.
             return file.read(entry.file_size)
 
-    def numbers(self, name: str, limit: int) -> npt.NDArray:
-        """Return an array of numbers of whatever shape, of at most `limit` bytes."""
-        shape, dtype, data = self._split(name, self._entry(name, limit))
-        if dtype.kind not in "buif" or len(data) != math.prod(shape) * dtype.itemsize:
-            raise self.error(f'entry "{name}" must be an array of numbers')
-        return np.frombuffer(data, dtype).reshape(shape)
-
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:
         try:
