@@ -74,7 +74,9 @@ def test_masked_cells_of_an_array(dct, tmp_path, frames):
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     start = soup(np.random.default_rng(0), (80,), 0.5)
     pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
-    result = dct("identify", str(tmp_path / "line.png"), "--neighbourhood", "line-1")
+    # More than half of the cells are ones here, and would be taken for the ground.
+    options = ("--neighbourhood", "line-1", "--threshold", "0.5")
+    result = dct("identify", str(tmp_path / "line.png"), *options)
     assert "rule: rule 110" in result.stdout
 
 

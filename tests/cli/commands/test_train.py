@@ -489,7 +489,7 @@ class TestExperiments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["train"], "name a configuration: checkerboard, checkerboard-async"),
+            (["train"], "name a configuration: addition, checkerboard, checkerboard-async"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
             (["train-gol", "lizard"], 'lizard is of kind "pattern"'),
             (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
