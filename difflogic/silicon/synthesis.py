@@ -90,18 +90,18 @@ def synthesize(
     """
     (folder / DESIGN).write_text(write_top(automaton, start, damaged, seed))
     script = [
-        f"read_verilog /work/{DESIGN}",
+        f"read_verilog /design/{DESIGN}",
         # Once for the one cell before there are as many as the grid has.
         f"hierarchy -top {identifier(automaton)}_top; proc; opt",
-        f"synth_{device.family} -top {identifier(automaton)}_top -json /work/{NETLIST}",
-        "tee -q -o /work/stat.json stat -json",
+        f"synth_{device.family} -top {identifier(automaton)}_top -json /design/{NETLIST}",
+        "tee -q -o /design/stat.json stat -json",
     ]
     _yosys(script, "synthesis", folder, deadline, pause)
     luts, flip_flops = _sizes(json.loads((folder / "stat.json").read_text()))
     share = max(luts, flip_flops) / device.luts
     if share > 1:
         return Synthesis(automaton, device, luts, flip_flops, share, None)
-    arguments = [*device.options, "--json", f"/work/{NETLIST}", "--report", f"/work/{PLACED}"]
+    arguments = [*device.options, "--json", f"/design/{NETLIST}", "--report", f"/design/{PLACED}"]
     try:
         run_tool(
             f"nextpnr-{device.family}",
@@ -125,7 +125,7 @@ def synthesize(
 def _yosys(script: Sequence[str], step: str, folder: Path, deadline: Deadline, pause: Pause) -> str:
     """Run Yosys on a script, in the private directory; return what it said."""
     (folder / "script.ys").write_text("\n".join([*script, ""]))
-    return run_tool("yosys", ["-s", "/work/script.ys"], folder, deadline, lambda: pause(step))
+    return run_tool("yosys", ["-s", "/design/script.ys"], folder, deadline, lambda: pause(step))
 
 
 def _sizes(stat: dict[str, Any]) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def _models(device: Device, folder: Path) -> str:
     """Return the command that reads Yosys's own models of a device's LUTs and flip-flops."""
     text = tool_file("yosys", f"{device.family}/{device.models}")
     (folder / "models.v").write_text(re.sub(UNUSED, "", text))
-    return "read_verilog -overwrite /work/models.v"
+    return "read_verilog -overwrite /design/models.v"
 
 
 def prove_cell(
@@ -168,17 +168,17 @@ def prove_cell(
     (folder / "cell.v").write_text(write_verilog(automaton))
     (folder / "cell.blif").write_text(write_blif(automaton, used_interface(automaton.circuit)))
     mapped = [
-        "read_verilog /work/cell.v",
+        "read_verilog /design/cell.v",
         f"synth_{device.family} -top {name}_cell",
-        "write_verilog -noattr /work/mapped.v",
+        "write_verilog -noattr /design/mapped.v",
     ]
     _yosys(mapped, "mapping a cell", folder, deadline, pause)
     netlist = folder / "mapped.v"
     netlist.write_text(mutate(netlist.read_text()))
     script = [
-        f"read_verilog /work/mapped.v; {_models(device, folder)}",
+        f"read_verilog /design/mapped.v; {_models(device, folder)}",
         f"hierarchy -top {name}_cell; proc; flatten; opt_clean; rename {name}_cell mapped",
-        f"read_blif /work/cell.blif; rename {name} circuit",
+        f"read_blif /design/cell.blif; rename {name} circuit",
         "miter -equiv -flatten circuit mapped both; hierarchy -top both",
         "sat -verify -prove trigger 0 both",
     ]
@@ -218,7 +218,7 @@ def read_out(
             starts.append(len(acts))
             acts += ["shift"] * bits
     (folder / "bench.v").write_text(_bench(identifier(automaton), acts))
-    script = [f"read_json /work/{NETLIST}", "write_verilog -noattr /work/netlist.v"]
+    script = [f"read_json /design/{NETLIST}", "write_verilog -noattr /design/netlist.v"]
     _yosys(script, "simulation", folder, deadline, pause)
     _models(device, folder)
     files = ["bench.v", "netlist.v", "models.v"]

@@ -54,7 +54,7 @@ def run_tool(
     deadline: Deadline,
     pause: Callable[[], object] = lambda: None,
 ) -> str:
-    """Run a tool in `folder`, which it sees as /work and besides which it sees nothing.
+    """Run a tool in `folder`, which it sees as /design and besides which it sees nothing.
 
     Returns what it printed. `pause` is called again and again, and may raise to stop it. Raises
     ToolError if it fails, or if the deadline passes.
@@ -77,7 +77,7 @@ def run_program(
     """Run any program in `folder`, as `run_tool` does; `name` is what messages call it."""
     name = name or command[0]
     # WebAssembly opens only what is mounted.
-    environment = os.environ | {"YOWASP_MOUNT": "/work=.", "TMPDIR": str(folder)}
+    environment = os.environ | {"YOWASP_MOUNT": "/design=.", "TMPDIR": str(folder)}
     log = folder / f"{name}.log"
     with (
         log.open("ab") as out,
