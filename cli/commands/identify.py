@@ -60,7 +60,7 @@ def identify(
         Neighbourhood, option(None, "Cells that the rule reads")
     ] = Neighbourhood.moore,
     symmetry: Annotated[
-        Symmetry, option(None, "Neighbourhoods that the rule treats alike")
+        Symmetry, option(None, "Symmetry that the rule is assumed to have")
     ] = Symmetry.none,
     states: Annotated[
         int | None, number("States of a cell", 2, 16, shown="as many as occur")
@@ -85,11 +85,11 @@ def identify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the rule of a recorded automaton, and whether the recording allows another one.
+    """Find the rule of a recorded automaton, and whether another rule fits the recording.
 
     Where every cell is seen and frames are one step apart, the rule's table is read off. Gaps,
     unseen cells (NaN or -1) and an unknown boundary take a SAT solver, wrong cells a MaxSAT solver.
-    Ctrl-C ends its questions: the rule found until then is printed and saved.
+    Ctrl-C stops the solver: the best rule so far is printed and saved.
     """
     from difflogic.library.identifying import identify as run
     from difflogic.system.files import check_output

@@ -45,7 +45,7 @@ def simulate(
     The circuit of a run or a model is quickly simplified first; for a smaller one, simulate the
     file that dct simplify saves.
 
-    Prints how many cells of each visible channel are 1 in the end, and a hash of them. The hash is
+    Prints how many cells of each visible channel are 1 at the end, and a hash of them. The hash is
     the same for every engine and number of workers, simplified or not.
     """
     from difflogic.library.outputs import require_output

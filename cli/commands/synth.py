@@ -25,7 +25,7 @@ def synth(
         Literal["ice40-hx8k", "ecp5-85k"], option(None, "FPGA to place the grid on")
     ] = "ecp5-85k",
     check: Annotated[
-        bool, flag("--check", "Prove the mapped cell, and simulate the netlist for --steps")
+        bool, flag("--check", "Prove the mapped cell equal, and simulate the netlist for --steps")
     ] = False,
     timeout: Annotated[
         float, option("SECONDS", "Time limit for all tools together", min=1, max=1e6)

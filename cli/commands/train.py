@@ -112,9 +112,9 @@ def train_pattern(
             "NAME|FILE", "Picture to grow: a shipped one, a text grid, or an image", shown="lizard"
         ),
     ] = None,
-    hold: Annotated[bool, flag("--hold", "The picture is to stay, at every later step")] = False,
+    hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
     heal: Annotated[
-        bool, flag("--heal", "It is also to grow back after damage, in a second stage")
+        bool, flag("--heal", "Make it grow back after damage, too, in a second stage")
     ] = False,
     size: Annotated[
         Any, size_option("as the image up to 64x64, or 32 cells to its longer side")

@@ -57,7 +57,7 @@ def equivalence(
 ) -> None:
     """Compare all ways to compute a training step with each other and with a NumPy oracle.
 
-    Uses awkward small cases, and the circuit of a configuration. Exits 1 if any comparison fails.
+    Uses small edge cases, and the circuit of a configuration. Exits 1 if any comparison fails.
     """
     sizes = _sizes(ranks)
     with processes.joined() as world:
