@@ -69,7 +69,7 @@ class Progress:
     first: int = 0
     """Epoch at which this process started."""
     searches: tuple[int, int] = (0, 0)
-    """Epochs between two searches, and the first that may search; (0, …) if there are none. A run
+    """Epochs between two searches, and the first epoch with one; (0, …) without searches. A run
     that searches ends as soon as a circuit is verified."""
     restart_every: int = 0
     """Epochs of an attempt; 0 if there is only one."""

@@ -147,7 +147,7 @@ class Engine:
         `coefficients` (parameters, 4), `starts` (batch, C, H, W) and, for an asynchronous run,
         `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
         the engine's is allowed. The rollout ends after the last of `loss_steps`, ascending from 1,
-        or after the engine's last step if there are none; `masks` may end there too.
+        or, without these, after the engine's last step; `masks` may end there too.
         """
         self._supervise(loss_steps)
         self._load(coefficients, starts, masks)
@@ -196,7 +196,7 @@ class Engine:
 
         All of it is one parallel call, since waking the workers costs time. `targets` is (batch,
         loss channels, H, W); the loss is the sum of squared errors after each of `loss_steps`,
-        ascending, or after the engine's last step if there are none. Returns each sample's loss,
+        ascending, or, without these, after the engine's last step. Returns each sample's loss,
         and the seconds of the phases "forward", "loss", "backward" and "waiting": what the workers
         were busy, as a mean over them, and what they waited for each other.
         """

@@ -235,7 +235,7 @@ def run_soup(subject: Subject) -> dict[str, Any]:
 
     Only for tasks whose targets move on. A circuit that was trained for T steps is compared after
     every T of them. Returns the counts of all compared steps together and the first step with a
-    wrong cell, None if there is none.
+    wrong cell, or None.
     """
     steps = subject.config.automaton.steps
     torus = subject.task.on_grid(SOUP_SIDE, SOUP_SIDE, boundary="periodic", steps=1)

@@ -58,7 +58,7 @@ class Identified:
     flipped: npt.NDArray[np.int64] | None = None
     """Of a recording with noise: cells that were recorded wrongly, (n, 4)."""
     fewest: bool = False
-    """Whether no rule explains the recording with fewer of these."""
+    """Whether no fewer of the cells that were looked at will do."""
     sure: npt.NDArray[np.float64] | None = None
     """Of a recording with noise: by entry, the share of its occurrences that agree."""
 
@@ -187,10 +187,10 @@ def identify(
         found = fewest_flips(recording, space, boundary, votes, deadline, update)
         seen, nobody = votes.counts.any(axis=1), np.zeros(space.entries, np.bool_)
         sure = votes.counts.max(axis=1) / np.maximum(votes.counts.sum(axis=1), 1)
-        return Identified(
-            recording, space, boundary, gap, "MaxSAT", found.table, nobody, nobody,
-            None, found.flipped, found.fewest, np.where(seen, sure, 0.0),
-        )  # fmt: skip
+        answer = (found.table, nobody, nobody, None)
+        confidence = np.where(seen, sure, 0.0)
+        noted = (found.flipped, found.fewest, confidence)
+        return Identified(recording, space, boundary, gap, "MaxSAT", *answer, *noted)
     known = np.full(space.entries, UNKNOWN)
     if gap == 1:
         votes = table.count(recording, space, boundary)
@@ -212,10 +212,8 @@ def identify(
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
-    return Identified(
-        recording, space, boundary, gap, "SAT",
-        solved.table, solved.determined, solved.open, solved.second,
-    )  # fmt: skip
+    flags = (solved.determined, solved.open)
+    return Identified(recording, space, boundary, gap, "SAT", solved.table, *flags, solved.second)
 
 
 def _check(recording: Recording, space: Space, boundary: str, gap: int, noise: bool) -> None:

@@ -48,7 +48,7 @@ _TURNS = {
 
 @dataclass(frozen=True)
 class Space:
-    """The rules among which one is looked for. Raises ConfigError for what is none."""
+    """The rules that are considered. Raises ConfigError for unknown names and too many states."""
 
     neighbourhood: str = "moore"
     symmetry: str = "none"

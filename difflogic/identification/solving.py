@@ -89,7 +89,7 @@ class Encoding:
     def _cell(
         self, frames: npt.NDArray[np.int64], recording: int, step: int, y: int, x: int
     ) -> State:
-        """Return the state of a cell after so many steps."""
+        """Return the state of a cell `step` steps after the start."""
         _, height, width = frames.shape
         if self.boundary == "periodic":
             y, x = y % height, x % width
@@ -164,7 +164,7 @@ class Encoding:
                 self.formula.add(clause)
 
     def _by_pattern(self, cells: Sequence[State]) -> Iterator[tuple[int, list[int]]]:
-        """Yield every entry that the cells allow, and literals of which one holds otherwise."""
+        """Yield every entry that the cells allow, and literals: one holds if it is another."""
         places: dict[State, int] = {}
         fixed = 0
         for state, weight in zip(cells, self.space.weights, strict=True):

@@ -83,7 +83,7 @@ def synthesize(
         place_damage(each, geometry, automaton.steps)
 
     def state(steps: int) -> np.ndarray:
-        """Return what `simulate` shows after so many steps, all channels."""
+        """Return what `simulate` shows after `steps` steps, all channels."""
         damage = [
             replace(each, steps=earlier)
             for each in conditions.damage

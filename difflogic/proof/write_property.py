@@ -183,7 +183,7 @@ def write_invariant(finding: Finding, text: bool = False) -> bytes:
     ]
 
     def invariant(latches: Sequence[int]) -> int:
-        """Return that what is known after so many steps holds of these latches."""
+        """Return a literal: the latches have all that is known from this step on."""
         bits, cells = model.state.size, model.state.shape[1]
         fired = latches[bits : bits + len(model.fired)]
         count = [TRUE, *latches[bits + len(fired) :]]

@@ -125,7 +125,7 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
 def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
     """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ.
 
-    `form` is B (16, 4), and four rows of the logits, each of which only the number in its place
+    `form` is B (16, 4), and for each of the four numbers a row of the logits that only this number
     adds to; `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
     """
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]

@@ -29,7 +29,7 @@ MEETING = 16
 
 @borrowing_kernel
 def meet(control, place, workers, cursor):
-    """Wait until so many workers have come to the barrier at a place of the control array.
+    """Wait until `workers` threads have come to the barrier at a place of the control array.
 
     A call that is given up ends the wait.
     """
