@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.places import counter_ops, counting, learned
 from difflogic.circuit.untrained import carrying, first_ops, looking, looks
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring
 from difflogic.system.errors import ConfigError
@@ -42,6 +43,8 @@ class Architecture:
     """Whether these see all around before they have learned anything: `untrained.looks`."""
     carry: float = 0.0
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+    places: tuple[int, ...] = ()
+    """Bits of row and column that the last channels count; () if they count nothing."""
 
     @property
     def update_inputs(self) -> int:
@@ -107,7 +110,26 @@ class WiredLayers:
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
         seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
-        return first_ops(architecture.parameters, kernels, seen)
+        ops = first_ops(architecture.parameters, kernels, seen)
+        if architecture.places:
+            counters = counter_ops(architecture.update, architecture.places)
+            ends = np.cumsum(architecture.update) + architecture.kernels * architecture.kernel_gates
+            for end, chosen in zip(ends, counters, strict=True):
+                ops[end - len(chosen) : end] = chosen
+        return ops
+
+    @property
+    def fixed(self) -> npt.NDArray[np.bool_]:
+        """Which gates are never changed, (parameters,): those that count places."""
+        architecture = self.architecture
+        found = np.zeros(architecture.parameters, np.bool_)
+        if architecture.places:
+            counters = counter_ops(architecture.update, architecture.places)
+            first = architecture.kernels * architecture.kernel_gates
+            found[:first] = True
+            for end, chosen in zip(first + np.cumsum(architecture.update), counters, strict=True):
+                found[end - len(chosen) : end] = True
+        return found
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
@@ -121,9 +143,14 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     if architecture.all_directions:
         perception = tuple(map(looking, perception, architecture.first_looks))
     topologies = [architecture.update_wiring] * len(architecture.update)
-    inputs = architecture.update_inputs
-    update = _wire_layers("update", inputs, architecture.update, topologies, rng)
-    if architecture.carry:
+    inputs, sizes = architecture.update_inputs, architecture.update
+    if architecture.places:
+        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.places)
+    update = _wire_layers("update", inputs, sizes, topologies, rng)
+    if architecture.places:
+        (looks,) = perception[0]
+        update = counting(update, architecture.channels, looks.a.tolist(), architecture.places)
+    elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)
 
@@ -143,6 +170,8 @@ class Netlist:
     param: npt.NDArray[np.int32]
     outputs: npt.NDArray[np.int32]
     parameters: int
+    fixed: npt.NDArray[np.bool_] | None = None
+    """Which parameters no search may change, (parameters,); None if it may change all."""
 
     @property
     def inputs(self) -> int:
@@ -207,7 +236,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         rows = out
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
-    return Netlist(channels, a, b, param, rows, parameter)
+    fixed = layers.fixed if architecture.places else None
+    return Netlist(channels, a, b, param, rows, parameter, fixed)
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist, WiredLayers, flatten, wire
+from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import Config, config_from_dict
 from difflogic.config.problems import shorten
@@ -73,6 +74,9 @@ class Model:
             layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
+        # A counter's softmax has no gradient, so that training never changes it.
+        fixed = layers.fixed
+        logits[fixed] = SURE * np.eye(gates.OPS)[layers.first_ops[fixed]]
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     def __repr__(self) -> str:
