@@ -17,13 +17,7 @@ from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
 from difflogic.circuit.places import place_bits
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
-from difflogic.config.learning import (
-    Count,
-    FinishingConfig,
-    HardeningConfig,
-    PoolConfig,
-    TrainingConfig,
-)
+from difflogic.config.learning import Count, FinishingConfig, PoolConfig, TrainingConfig
 from difflogic.config.running import FREE, CheckpointConfig, ParallelConfig
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
@@ -130,7 +124,6 @@ class Config(Section):
     update: UpdateConfig
     training: TrainingConfig
     pool: PoolConfig = PoolConfig()
-    hardening: HardeningConfig = HardeningConfig()
     finishing: FinishingConfig = FinishingConfig()
     parallel: ParallelConfig = ParallelConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()

@@ -31,9 +31,6 @@ LEAST_HEALED = 4
 
 MOST_CELLS = MOST_SIDE**2
 
-WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2", "hardening.share=0")
-"""Learns a picture in a half to a quarter of the epochs."""
-
 LEARNED_SIDE = 16
 """Cells of the longer side up to which cells learn their places, too; on larger grids they count
 them. Of 32 cells one picture in two was learned so, in minutes."""
@@ -42,15 +39,13 @@ COUNTING = (
     "automaton.places=true", "perception.kernels=1", "perception.gates=[8]",
     'perception.directions="same"', "update.carry=0", "training.weight_decay=0",
     "training.later_steps=0", "pool.batch=0", "finishing.rectify=256",
+    "training.restart_every=300", "finishing.from_epoch=50",
 )  # fmt: skip
 COUNTING_LAYERS, COUNTING_GATES = 12, 512
 
 EPOCHS, SECONDS_PER_CELL = {"grow": 100, "hold": 100, "heal": 150}, {True: 3e-3, False: 6e-2}
 """Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then by
 cells, if they count their places, and if not."""
-
-SEARCH_EVERY = 50
-"""Epochs from one search to the next."""
 
 
 @dataclass(frozen=True)
@@ -181,13 +176,8 @@ def plan(
     what = "heal" if heal else "hold" if hold else "grow"
     counts = longer > LEARNED_SIDE and channels is None
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
-    changes = [*_of_picture(picture), *WITHOUT_MOMENTUM, f"automaton.steps={steps}"]
-    changes += [f"task.hold={str(hold or heal).lower()}", f"finishing.every={SEARCH_EVERY}"]
-    first = SEARCH_EVERY if counts or what == "grow" else 2 * SEARCH_EVERY
-    changes += [
-        f"finishing.from_epoch={first}",
-        f"training.restart_every={300 if counts else 2000}",
-    ]
+    changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+    changes.append(f"task.hold={str(hold or heal).lower()}")
     sides = sorted({max(1, least // 4), least // 2})
     if heal:
         changes.append(f"task.heal={sides}")

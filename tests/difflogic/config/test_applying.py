@@ -20,7 +20,6 @@ RECTIFY = "finishing.rectify=9"
     [
         ("checkerboard", RECTIFY, "starts are random"),
         ("checkerboard-async", RECTIFY, "cells fire by chance"),
-        ("letter-g-heal", RECTIFY, "damage is to grow back"),
         ("letter-g", "automaton.fire_rate=0.5", "cells fire by chance"),
     ],
 )
