@@ -290,7 +290,8 @@ class Trainer:
         the loss or a gradient is not finite.
         """
         phase = self.phases
-        self._start_over_if_due()
+        with phase("other"):
+            self._start_over_if_due()
         with phase("sample"):
             drawn = draw_epoch(self.task, self._staged, self.epoch)
             starts, targets = own_batch(starts, targets, *drawn[:2])
