@@ -290,8 +290,7 @@ class Trainer:
         the loss or a gradient is not finite.
         """
         phase = self.phases
-        with phase("other"):
-            self._start_over_if_due()
+        self._start_over_if_due()
         with phase("sample"):
             drawn = draw_epoch(self.task, self._staged, self.epoch)
             starts, targets = own_batch(starts, targets, *drawn[:2])
@@ -415,9 +414,10 @@ class Trainer:
         """Begin another attempt, with another wiring, once the current one is over."""
         attempt = attempt_of(self.config.training, self.epoch)
         if attempt != self._attempt.number:
-            self._go_to(attempt)
-            self._logits[:] = self._attempt.start.logits.T
-            self._optimizer.forget()
+            with self.phases("other"):
+                self._go_to(attempt)
+                self._logits[:] = self._attempt.start.logits.T
+                self._optimizer.forget()
 
     def _soften(self) -> Array:
         """Return this epoch's coefficients (parameters, 4); some gates are hardened."""
