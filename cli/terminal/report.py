@@ -13,8 +13,6 @@ from difflogic.system.quantities import counted
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
 
-PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
-
 
 def render(
     summary: Mapping[str, Any], directory: str, own_code: bool = False, quiet: bool = False
@@ -42,7 +40,9 @@ def render(
 def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     total = seconds["training"]
     lines = [f"{'phase':<17}{'seconds':>9}{'share':>9}{'ms/epoch':>11}"]
-    rows = [(PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()]
+    rows = [
+        (display.PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()
+    ]
     for name, spent in [*rows, ("all", total)]:
         share = 100 * spent / total if total else 0.0
         lines.append(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli.terminal import report
+from cli.terminal import display, report
 from difflogic.training.metrics import PHASES
 
 
@@ -51,7 +51,7 @@ def test_timing_per_phase() -> None:
 
     assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
     table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 3]}
-    assert list(table)[:-2] == [report.PHASE_NAMES.get(phase, phase) for phase in PHASES]
+    assert list(table)[:-2] == [display.PHASE_NAMES.get(phase, phase) for phase in PHASES]
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
     assert table["all"] == ["5.000", "100.0", "%", "10.000"]
     assert table["compilation"][0] == "12.500"
