@@ -220,11 +220,14 @@ def _task_problems(config: Config) -> list[str]:
         "[training] later_steps": config.training.later_steps,
         "[pool] batch": config.pool.batch,
     }
-    if any(later.values()) and own.is_loaded(task) and task_class(task).moves_on():
+    if any(later.values()) and own.is_loaded(task):
+        kind, why = task_class(task), None
+        if kind.moves_on():
+            why = "the targets of this task do not stay as they are"
+        elif kind.has_loss():
+            why = "this task has a loss of its own, and says itself which steps that sees"
         problems += [
-            f"{key}: the targets of this task do not stay as they are: leave it at 0"
-            for key, value in later.items()
-            if value
+            f"{key}: {why}: leave it at 0" for key, value in later.items() if value and why
         ]
     if pool.batch and config.automaton.fire_rate < 1:
         problems.append(
