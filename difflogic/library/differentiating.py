@@ -25,6 +25,8 @@ class SampleGradients:
 
     loss: float
     """Sum of squared errors over the cells of the loss channels, after the last step."""
+    hard_loss: float
+    """The same of the circuit of most probable ops."""
     state: Array
     """The last state, shape (C, H, W), values from 0 to 1."""
     slots: Array
@@ -33,6 +35,10 @@ class SampleGradients:
     """dL/d(coefficients), shape (parameters, 4): the slots, added up in order."""
     logits: Array
     """dL/d(logits), shape (parameters, 16)."""
+    perception: Array
+    """Those of perception, by kernel: a view of shape (kernels, gates of a kernel, 16)."""
+    update: Array
+    """Those of the update circuit: a view of shape (gates, 16)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +87,15 @@ def sample_gradients(
         masks = None if mask is None else mask[None]
         losses, _ = engine.run_training(coefficients, start[None], target[None], channels, masks)
         slots, state = engine.slots(), engine.states()[0, -1]
+        hard = gates.COEFFICIENTS.astype(coefficients.dtype)[model.ops]
+        shown = engine.forward(hard, start[None], masks)[0, channels]
+    hard_loss = float(((shown.astype(np.float64) - target) ** 2).sum())
     total = all_reduce(slots)
-    return SampleGradients(losses[0], state, slots, total, gates.mix_gradient(probabilities, total))
+    logits = gates.mix_gradient(probabilities, total)
+    sizes = config.architecture
+    perception, update = np.split(logits, [sizes.kernels * sizes.kernel_gates])
+    perception = perception.reshape(sizes.kernels, sizes.kernel_gates, gates.OPS)
+    return SampleGradients(losses[0], hard_loss, state, slots, total, logits, perception, update)
 
 
 def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> TileGradients:

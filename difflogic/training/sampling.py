@@ -62,11 +62,13 @@ def longest_rollout(config: Config) -> int:
     return config.automaton.steps + config.training.later_steps
 
 
-def draw_loss_steps(config: Config, epoch: int) -> tuple[int, ...]:
-    """Return the steps after which an epoch compares states with the target, ascending.
+def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
+    """Return the steps after which an epoch has a loss, ascending.
 
     A second, later step rules out automata that are right at one step only.
     """
+    if task.has_loss():
+        return task.find_steps_seen()
     steps, more = config.automaton.steps, config.training.later_steps
     if not more:
         return (steps,)
