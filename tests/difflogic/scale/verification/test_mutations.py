@@ -248,6 +248,10 @@ TRAINING_MUTATIONS = {
         "draw_batch(task, training.seed, epoch, training.batch)",
         "draw_batch(task, training.seed, 0, training.batch)",
     ),
+    "every epoch has the first one's masks": (
+        "    masks = draw_masks(\n        training.seed,\n        epoch,\n",
+        "    masks = draw_masks(\n        training.seed,\n        0,\n",
+    ),
     "every sample comes from the first one's stream": (
         "self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)",
         "self.draw_all(stream(seed, purpose, epoch, 0) for number in numbers)",
