@@ -267,6 +267,7 @@ class Shown(ExitStack):
             searches=(config.finishing.every, config.finishing.from_epoch),
             restart_every=config.training.restart_every,
             usual=self._usual,
+            phases=trainer.phases.seconds,
         )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")

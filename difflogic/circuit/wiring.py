@@ -40,7 +40,7 @@ def compare(neighborhood: str, inputs: int, gates: int, rng: np.random.Generator
         raise ConfigError(
             f"wiring {neighborhood} compares {len(around)} neighbours with the centre: it needs "
             f"{NEIGHBORHOOD} inputs and a multiple of {len(around)} gates for each channel, not "
-            f"{inputs} inputs and {gates} gates"
+            f"{inputs} inputs and {gates} gates; wirings unique and random take other numbers"
         )
     a = rng.permutation(np.repeat(cells, gates // len(cells)).astype(np.int32))
     return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
@@ -109,5 +109,5 @@ def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:
     if 2 * gates < inputs:
         raise ConfigError(
             f"wiring {topology}: {gates} gates have {2 * gates} inputs and cannot read all "
-            f"{inputs} outputs of the layer before: use at least {(inputs + 1) // 2} gates"
+            f"{inputs} bits before it: use at least {(inputs + 1) // 2} gates"
         )

@@ -433,9 +433,10 @@ class Trainer:
         """Begin another attempt, with another wiring, once the current one is over."""
         attempt = attempt_of(self.config.training, self.epoch)
         if attempt != self._attempt.number:
-            self._go_to(attempt)
-            self._logits[:] = self._attempt.start.logits.T
-            self._optimizer.forget()
+            with self.phases("other"):
+                self._go_to(attempt)
+                self._logits[:] = self._attempt.start.logits.T
+                self._optimizer.forget()
 
     def _soften(self) -> Array:
         """Return this epoch's coefficients (parameters, 4); some gates are hardened."""

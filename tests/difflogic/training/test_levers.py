@@ -1,6 +1,7 @@
 """The levers against plain formulas, and against counts of what they draw."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -78,7 +79,13 @@ def test_learning_starts_over_from_the_first_logits_with_another_wiring():
             trainer.step()
         assert (trainer.model.logits != first).any()
         wiring = trainer.model.netlist
+        before, begun = dict(trainer.phases.seconds), time.perf_counter()
         trainer.step()
+        passed = time.perf_counter() - begun
+        spent = {name: end - before[name] for name, end in trainer.phases.seconds.items()}
+        # Another wiring takes longer than the whole step, and is counted.
+        assert spent["other"] > 0
+        assert sum(spent.values()) == pytest.approx(passed, rel=0.2)
         moved = np.abs(trainer.model.logits - first)
         assert (trainer.model.netlist.a != wiring.a).any()
     # AdamW's first step moves a logit by at most the learning rate, and the decay.
