@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -220,7 +221,9 @@ def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
 
     automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
     within = healed(automaton)
-    later = (mutant for mutant in mutants(automaton) if (healed(mutant) or 0) > within)
+    # Few mutants hold and heal later; the first are known not to.
+    some = islice(mutants(automaton), 330, None)
+    later = (mutant for mutant in some if (healed(mutant) or 0) > within)
     for each, steps in ((automaton, within), (mutant := next(later), healed(mutant))):
         assert refuted(each, steps - 1)
         assert not refuted(each, steps)
