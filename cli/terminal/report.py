@@ -57,7 +57,7 @@ def _scores(
 ) -> list[str]:
     held_out = scores["held_out"]
     lines = [
-        f"training   soft loss {display.loss(scores['soft_loss'])}, "
+        f"last epoch soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
@@ -79,7 +79,7 @@ def _scores(
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
-        lines.append(f"{'stability':<11}{assurance(scores['assurance'], held_out['exact'])}")
+        lines.append(f"{'proof':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
 
 

@@ -131,7 +131,7 @@ def live_runs(netlist: Netlist) -> list[Instruction]:
 
 def _runs(netlist: Netlist) -> list[Instruction]:
     """Join gates that follow each other in a, b and out, and share their logits."""
-    joins = (np.diff(netlist.param) == 0) & (np.diff(netlist.a) == 1) & (np.diff(netlist.b) == 1)
+    joins = _joins(netlist)
     starts = np.flatnonzero(np.concatenate([[True], ~joins]))
     widths = np.diff(np.append(starts, netlist.gates))
     columns = (starts, netlist.a[starts], netlist.b[starts], netlist.param[starts], widths)
@@ -139,6 +139,33 @@ def _runs(netlist: Netlist) -> list[Instruction]:
         Instruction((a, b), netlist.inputs + start, width, (param,))
         for start, a, b, param, width in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
+    """Return of each gate but the first whether it continues the run of the one before.
+
+    Where a kernel sees several channels, its copies' inputs go from the last channel to the first.
+    All runs that read each other, then, end where one of them does. And a run must not read a row
+    twice, by two gates, since its gradient would be stored after it was added to.
+    """
+    copies = np.diff(netlist.param) == 0
+    nexts = [np.diff(rows) == 1 for rows in (netlist.a, netlist.b)]
+    reads = netlist.a[1:], netlist.b[1:]
+    apart = np.abs(reads[0] - reads[1])
+    joins = copies & nexts[0] & nexts[1] & ((apart == 0) | (apart >= netlist.channels))
+    # By row: inputs are there from the start.
+    joined = np.concatenate([np.ones(netlist.inputs + 1, bool), joins])
+    while True:
+        before = np.count_nonzero(joins)
+        joins &= joined[reads[0]] & joined[reads[1]]
+        cut = copies & ~joins
+        for rows, follow in zip(reads, nexts, strict=True):
+            joined[rows[cut & follow]] = False
+        joined[: netlist.inputs] = True
+        joins &= joined[netlist.inputs + 1 :]
+        joined[netlist.inputs + 1 :] = joins
+        if np.count_nonzero(joins) == before:
+            return joins
 
 
 def _live(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
@@ -201,6 +228,8 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
             continue
         if centers & {leaf.reads[0] for leaf in leaves}:
             continue  # the kernel holds the centre's gradient while it adds to the leaves'
+        if (np.diff(sorted({*rows})) < run.width).any():
+            continue  # copies of leaves that see several channels of a cell
         parts = [*leaves, *branches, run]
         merged[run.out] = Instruction(
             reads=(*(leaf.reads[0] for leaf in leaves), centers.pop()),
