@@ -43,14 +43,29 @@ class Row:
 
 def explains(found, frames):
     """Whether the complete rule gives each frame, one step apart, from the one before."""
-    space = Space(found.space.neighbourhood, "none", found.space.states)
-    return (run(space, found.complete, frames[:-1], "periodic", 1) == frames[1:]).all()
+    return (run(found.space, found.complete, frames[:-1], "periodic", 1) == frames[1:]).all()
 
 
 def agrees(found, table):
     """Whether all determined entries are those of a table, and all others free."""
     known = found.determined
     return (found.table[known] == table[known]).all()
+
+
+@pytest.mark.parametrize("symmetry", ["outer-totalistic", "none"])
+def test_a_state_that_is_not_seen(symmetry):
+    row, free = Row(f"Brian's Brain, 64×64 × 16 steps, dying cells unseen, {symmetry}"), []
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        frames = film(automata.brains_brain, rng.integers(0, 3, (64, 64)), 17)
+        found = row.find((frames == 1).astype(int), Space(symmetry=symmetry), hidden=1, seconds=120)
+        row.right.append(
+            explains(found, film(automata.brains_brain, rng.integers(0, 3, (64, 64)), 17))
+        )
+        free.append((int(found.open.sum()), int(found.never_seen.sum())))
+    row.notes = [f"of {found.space.entries} entries open, never seen: {sorted(free)}"]
+    row.show()
+    assert all(row.right)
 
 
 def life_table(space):
