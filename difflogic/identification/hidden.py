@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
-import numpy.typing as npt
 
-from difflogic.identification.rules import UNKNOWN, Space, Table
+from difflogic.identification.recording import Recording
+from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
 from difflogic.system.errors import ConfigError
 
 
@@ -73,16 +73,23 @@ def _hidden(space: Space, table: Table) -> int:
     return int((table >= len(set(space.looks))).sum())
 
 
-def pins(space: Space, table: Table, occurring: npt.NDArray[np.bool_]) -> Iterator[int]:
+def pins(recording: Recording, space: Space, gap: int, table: Table) -> Iterator[int]:
     """Yield entries that may keep their states, as any other name would do as well.
 
-    One for each two states that look alike, of a cell whose own state is seen, where neighbours are
-    read as they look: in every rule that explains it the next state is one of these two.
+    One for each two states that look alike: it is seen, and what is seen of the next state. So in
+    every rule that explains the recording the next state is one of these two. The boundary is
+    periodic.
     """
-    looks, own = space.looks, space.digits[space.centre, space.examples]
-    done = set()
-    for entry in np.flatnonzero(occurring).tolist():
-        look = looks[table[entry]]
-        if looks.count(own[entry]) == 1 and looks.count(look) == 2 and look not in done:
-            done.add(look)
+    looks = np.array(space.looks)
+    alone = np.array([space.looks.count(look) == 1 for look in range(recording.states)])
+    frames, following = recording.frames[:, :-1], recording.frames[:, 1:]
+    clear = (frames != UNKNOWN) & alone[frames]
+    around = frames if space.private else np.where(clear, frames, UNKNOWN)
+    patterns = spread_states(around, space, "periodic")
+    seen = space.entry_of[patterns[clear & (patterns != UNKNOWN) & (following != UNKNOWN)]]
+    groups = set()
+    for entry in np.unique(seen if gap == 1 else []).astype(int).tolist():
+        look = space.looks[table[entry]]
+        if (looks == look).sum() == 2 and look not in groups:
+            groups.add(look)
             yield entry

@@ -368,11 +368,11 @@ def solve(
         if table is None:
             return None
         if space.looks and not plain_start and boundary == "periodic":
-            table = renamed(space, table)  # else start or edge have given names to states
-        occurring = search.occurring(table)
-        if isinstance(search, _Traces) and not plain_start and boundary == "periodic":
-            for entry in pins(space, table, occurring):
+            # Else start or edge have given names to states.
+            table = renamed(space, table)
+            for entry in pins(recording, space, gap, table):
                 encoding.fix(entry, int(table[entry]))
+        occurring = search.occurring(table)
         if decide:
             return _decide(search, table, occurring)
         none = np.zeros(len(table), np.bool_)
