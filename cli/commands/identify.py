@@ -101,34 +101,40 @@ def identify(
     """
     from difflogic.identification.identified import UNDRAWABLE
     from difflogic.library.identifying import identify as run
-    from difflogic.system.errors import ConfigError
+    from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
         if neighbourhood in (Neighbourhood.line_2, Neighbourhood.radius_2):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
-    with (
-        Interruption("this question", patience=None) as interruption,
-        show_progress(stop_at_once=True, raises=False) as progress,
-    ):
-        found = run(
-            recording,
-            neighbourhood.value,
-            symmetry=symmetry.value,
-            states=states,
-            boundary=boundary.value,
-            gap=gap,
-            noise=noise,
-            hidden=hidden,
-            plain_start=plain_start,
-            threshold=threshold,
-            cell=cell,
-            effort=effort.value,
-            time_limit=time_limit,
-            progress=progress,
-            should_stop=lambda: interruption.requested,
-        )
+    try:
+        with (
+            Interruption("this question", patience=None) as interruption,
+            show_progress(stop_at_once=True, raises=False) as progress,
+        ):
+            found = run(
+                recording,
+                neighbourhood.value,
+                symmetry=symmetry.value,
+                states=states,
+                boundary=boundary.value,
+                gap=gap,
+                noise=noise,
+                hidden=hidden,
+                plain_start=plain_start,
+                threshold=threshold,
+                cell=cell,
+                effort=effort.value,
+                time_limit=time_limit,
+                progress=progress,
+                should_stop=lambda: interruption.requested,
+            )
+    except StoppedError as error:
+        if not interruption.requested:
+            raise
+        note(f"no rule was found: {error}")
+        raise Interrupted(interruption.exit_code - 128) from None
     if to is not None:
         found.save(to, force=force)
     if as_json:

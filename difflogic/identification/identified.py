@@ -239,16 +239,19 @@ def _hidden(
     hidden: int,
     plain_start: bool,
 ) -> Identified:
-    known, refuted = np.full(space.entries, UNKNOWN), 0
+    refuted = 0
     for each in hidden_spaces(space, hidden):
 
         def trying(done: int, total: int | None, what: str) -> None:
             update(done, total, f"{refuted} kinds of hidden states refuted; {what}")  # noqa: B023
 
         known = np.full(each.entries, UNKNOWN)
-        solved = solving.solve(
-            recording, each, boundary, gap, known, None, deadline, trying, True, plain_start
-        )
+        try:
+            solved = solving.solve(
+                recording, each, boundary, gap, known, None, deadline, trying, True, plain_start
+            )
+        except StoppedError as error:
+            raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
             flags = (solved.determined, solved.open)
             return Identified(

@@ -396,6 +396,7 @@ class _Search:
         for done, index in enumerate(np.ndindex(recordings, frames - 1, height)):
             number, frame, y = index
             self.update(done, total, "rows encoded")
+            self._check_time()
             for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNKNOWN).tolist():
                 self.encoding.explain(self.frames[number], number, frame + 1, y, x)
 
@@ -413,8 +414,11 @@ class _Search:
             answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
             if answer is not None:
                 return table
-            if self.deadline.passed:
-                raise StoppedError("the time limit passed before a rule was found")
+            self._check_time()
+
+    def _check_time(self) -> None:
+        if self.deadline.passed:
+            raise StoppedError("the time limit passed before a rule was found")
 
     def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
         """Return whether there is a rule, None if that takes too long, and the rule."""
