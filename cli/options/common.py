@@ -81,6 +81,7 @@ SOURCE = typer.Argument(
     help='Run directory ("last" for the newest), model file, or circuit in JSON',
 )
 Source = Annotated[Path, SOURCE]
+Sources = Annotated[list[Path], SOURCE]
 TrainedSource = Annotated[
     Path,
     typer.Argument(metavar="RUN|MODEL", help='Run directory ("last" for the newest) or model file'),

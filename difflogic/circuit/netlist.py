@@ -13,7 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.places import counter_ops, counting, learned
 from difflogic.circuit.untrained import carrying, first_ops, looking, looks
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring
 from difflogic.system.errors import ConfigError
@@ -43,6 +45,8 @@ class Architecture:
     """Whether these see all around before they have learned anything: `untrained.looks`."""
     carry: float = 0.0
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+    places: tuple[int, ...] = ()
+    """Bits of row and column that the last channels count; () if they count nothing."""
     seen_channels: int = 1
     """Channels that a kernel sees at once: the one that it is applied to, and those after it."""
 
@@ -117,7 +121,28 @@ class WiredLayers:
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
         seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
-        return first_ops(architecture.parameters, kernels, seen)
+        ops = first_ops(architecture.parameters, kernels, seen)
+        ops[self.fixed] = self._fixed_ops[self.fixed]
+        return ops
+
+    @property
+    def fixed(self) -> npt.NDArray[np.bool_]:
+        """Which gates are never changed, (parameters,): those that count places."""
+        return self._fixed_ops >= 0
+
+    @property
+    def _fixed_ops(self) -> npt.NDArray[np.int8]:
+        """The op of each gate that is never changed, (parameters,); -1 for the others."""
+        architecture = self.architecture
+        found = np.full(architecture.parameters, -1, np.int8)
+        if architecture.places:
+            end = architecture.kernels * architecture.kernel_gates
+            found[:end] = PASS_THROUGH
+            counters = counter_ops(architecture.update, architecture.places)
+            for gates, chosen in zip(architecture.update, counters, strict=True):
+                end += gates
+                found[end - len(chosen) : end] = chosen
+        return found
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
@@ -132,9 +157,14 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     if architecture.all_directions:
         perception = tuple(map(looking, perception, architecture.first_looks))
     topologies = [architecture.update_wiring] * len(architecture.update)
-    inputs = architecture.update_inputs
-    update = _wire_layers("update", inputs, architecture.update, topologies, rng)
-    if architecture.carry:
+    inputs, sizes = architecture.update_inputs, architecture.update
+    if architecture.places:
+        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.places)
+    update = _wire_layers("update", inputs, sizes, topologies, rng)
+    if architecture.places:
+        (looks,) = perception[0]
+        update = counting(update, architecture.channels, looks.a.tolist(), architecture.places)
+    elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)
 
@@ -194,6 +224,8 @@ class Netlist:
     param: npt.NDArray[np.int32]
     outputs: npt.NDArray[np.int32]
     parameters: int
+    fixed: npt.NDArray[np.bool_] | None = None
+    """Which parameters no search may change, (parameters,); None if it may change all."""
 
     @property
     def inputs(self) -> int:
@@ -259,7 +291,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         rows = out
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
-    return Netlist(channels, a, b, param, rows, parameter)
+    fixed = layers.fixed if architecture.places else None
+    return Netlist(channels, a, b, param, rows, parameter, fixed)
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:

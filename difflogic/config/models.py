@@ -13,15 +13,11 @@ import numpy as np
 import tomli_w
 from pydantic import Field, model_validator
 
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
+from difflogic.circuit.places import place_bits
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
-from difflogic.config.learning import (
-    Count,
-    FinishingConfig,
-    HardeningConfig,
-    PoolConfig,
-    TrainingConfig,
-)
+from difflogic.config.learning import Count, FinishingConfig, PoolConfig, TrainingConfig
 from difflogic.config.running import FREE, CheckpointConfig, ParallelConfig
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
@@ -133,7 +129,6 @@ class Config(Section):
     update: UpdateConfig
     training: TrainingConfig
     pool: PoolConfig = PoolConfig()
-    hardening: HardeningConfig = HardeningConfig()
     finishing: FinishingConfig = FinishingConfig()
     parallel: ParallelConfig = ParallelConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
@@ -155,6 +150,7 @@ class Config(Section):
             distinct_wiring=perception.directions != "same",
             all_directions=perception.directions == "all",
             carry=self.update.carry,
+            places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
             seen_channels=perception.channels,
         )
 
@@ -268,6 +264,10 @@ def _circuit_problems(config: Config) -> list[str]:
             "[perception] directions: all is for kernels that are wired from one neighbour per "
             'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
+    if config.automaton.places:
+        problems = _places_problems(config)
+        if problems:
+            return problems
     if 0 < architecture.carry < 1:
         return ["[update] carry: must be 0, or at least 1 step"]
     if architecture.gates > MAX_GATES:
@@ -281,6 +281,38 @@ def _circuit_problems(config: Config) -> list[str]:
     except ConfigError as error:
         return [str(error)]
     return []
+
+
+def _places_problems(config: Config) -> list[str]:
+    """Return why cells could not count their places."""
+    perception, bits = config.perception, config.architecture.places
+    fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
+    fits = fits and perception.channels == 1
+    found = []
+    if not fits or perception.wiring != "moore" or perception.directions != "same":
+        found.append(
+            "[automaton] places: needs a perception that hands every neighbour on: [perception] "
+            'kernels = 1, gates = [8], channels = 1, wiring = "moore", directions = "same"'
+        )
+    if config.automaton.boundary != "zero" or config.automaton.fire_rate < 1:
+        found.append(
+            '[automaton] places: counts from the edges, step by step: set boundary = "zero" and '
+            "fire_rate = 1"
+        )
+    if config.training.form != "ops":
+        found.append('[automaton] places: counters need [training] form = "ops"')
+    if config.automaton.channels <= sum(bits):
+        found.append(
+            f"[automaton] places: counts in {sum(bits)} channels, and needs more than "
+            f"{config.automaton.channels}"
+        )
+    *hidden, _ = config.update.gates
+    if len(config.update.gates) < max(bits) or min(hidden, default=0) < sum(bits) + len(bits):
+        found.append(
+            f"[update] gates: counters need {max(bits)} layers or more, all but the last of at "
+            f"least {sum(bits) + len(bits)} gates"
+        )
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
 from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
+from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import Config, config_from_dict
 from difflogic.config.problems import shorten
@@ -74,6 +75,10 @@ class Model:
         """
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
+        if config.automaton.places and (perception is not None or update is not None):
+            raise ConfigError(
+                "wires of one's own: those that count places stay: set places = false"
+            )
         layers = rewire(layers, perception, update)
         training = config.training
         logits = first_logits(
@@ -83,6 +88,9 @@ class Model:
             layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
+        # A counter's softmax has no gradient, so that training never changes it.
+        fixed = layers.fixed
+        logits[fixed] = SURE * np.eye(gates.OPS)[layers.first_ops[fixed]]
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     def __repr__(self) -> str:

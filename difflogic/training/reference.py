@@ -21,7 +21,7 @@ from difflogic.tasks import make_task
 from difflogic.training.optimizer import EPSILON
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, harden
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, staged
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -42,12 +42,12 @@ class ReferenceTrainer:
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
-        self.task = make_task(config)
+        self.task = make_task(config).stages[0]
         """Whose samples each epoch draws; another one may be put in its place."""
 
     def step(self) -> StepResult:
         """Train for one epoch."""
-        config, phase = self.config, self.phases
+        config, phase = staged(self.config, self.task), self.phases
         self._start_over_if_due()
         netlist, channels = self.model.netlist, list(self.task.loss_channels)
         steps, boundary = config.automaton.steps, config.automaton.boundary
@@ -58,7 +58,6 @@ class ReferenceTrainer:
         with phase("forward"):
             probabilities = gates.softmax(self.model.logits.astype(np.float64))
             soft = gates.mix(probabilities)
-            harden(config, soft, ops, self.epoch)
         decided = float((probabilities.max(axis=1) > gates.DECIDED).mean())
         hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)

@@ -30,7 +30,7 @@ from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, draw_pool_sample
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden, own_batch
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -88,10 +88,7 @@ class Trainer:
         """Which of the task's stages is being learned, from 0; most tasks have one only."""
         self.task = self._stages[stage]
         """Whose samples each epoch draws; another one may be put in its place."""
-        section = self.config.task.model_copy(update=dict(self.task.section))
-        self._staged = self.config.model_copy(
-            update={"task": section, "automaton": self.task.automaton}
-        )
+        self._staged = staged(self.config, self.task)
         self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
 
     @property
@@ -297,7 +294,7 @@ class Trainer:
             masks = drawn[2]
             loss_steps = draw_loss_steps(self.task, self._staged, self.epoch)
         with phase("forward"):
-            coefficients = self._soften()
+            coefficients = self._soft.mix(self._logits)
         gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
         self._learn_from_pool(coefficients, gradients)
         soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
@@ -437,12 +434,6 @@ class Trainer:
                 self._go_to(attempt)
                 self._logits[:] = self._attempt.start.logits.T
                 self._optimizer.forget()
-
-    def _soften(self) -> Array:
-        """Return this epoch's coefficients (parameters, 4); some gates are hardened."""
-        coefficients = self._soft.mix(self._logits)
-        harden(self.config, coefficients, self._soft.ops, self.epoch)
-        return coefficients
 
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None

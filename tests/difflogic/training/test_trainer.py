@@ -42,8 +42,6 @@ FOUR_NUMBERS = (
     "training.initial_logit=3",
     "training.initial_spread=0.5",
     "training.batch=3",
-    "hardening.share=0.5",
-    "hardening.to_epoch=0",
     "training.form=truth-table",
 )
 
