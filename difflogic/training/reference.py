@@ -21,7 +21,13 @@ from difflogic.tasks import make_task
 from difflogic.training.optimizer import EPSILON
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, harden
+from difflogic.training.sampling import (
+    attempt_of,
+    draw_epoch,
+    draw_hardened,
+    draw_loss_steps,
+    first_epoch,
+)
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -58,7 +64,8 @@ class ReferenceTrainer:
         with phase("forward"):
             probabilities = gates.softmax(self.model.logits.astype(np.float64))
             soft = gates.mix(probabilities)
-            harden(config, soft, ops, self.epoch)
+            chosen = draw_hardened(config, len(ops), self.epoch)
+            soft[chosen] = gates.COEFFICIENTS[ops[chosen]]
         decided = float((probabilities.max(axis=1) > gates.DECIDED).mean())
         hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)

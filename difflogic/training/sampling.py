@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import draw_masks
-from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.config import Config
 from difflogic.config.learning import TrainingConfig
 from difflogic.system.errors import ConfigError
@@ -79,20 +78,15 @@ def ramp(epoch: int, first: int, last: int) -> float:
     return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
 
 
-def harden(config: Config, coefficients: Array, ops: Array, epoch: int) -> None:
-    """Replace the `coefficients` (parameters, 4) of a random share of the gates by one op's.
-
-    `ops` (parameters,) are the most probable ops. Gradients by these coefficients are used as if
-    they were still a mixture's: the straight-through estimator of Bengio et al. 2013.
-    """
+def draw_hardened(config: Config, parameters: int, epoch: int) -> npt.NDArray[np.intp]:
+    """Draw which of the gates have only their most probable op in this epoch."""
     training, hardening = config.training, config.hardening
     age = epoch - first_epoch(training, attempt_of(training, epoch))
     share = hardening.share * ramp(age, hardening.from_epoch, hardening.to_epoch)
     if not share:
-        return
+        return np.zeros(0, np.intp)
     rng = stream(training.seed, Purpose.HARDENING, epoch, 1)
-    chosen = np.flatnonzero(rng.random(len(ops)) < share)
-    coefficients[chosen] = COEFFICIENTS[ops[chosen]]
+    return np.flatnonzero(rng.random(parameters) < share)
 
 
 def own_batch(
