@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from difflogic.gpu.tables import Shape
+from difflogic.gpu.tables import LANES, Shape
 from difflogic.system.errors import ConfigError, TrainingError
-from difflogic.system.quantities import show_bytes
+from difflogic.system.quantities import counted, show_bytes
 
 LIMITS = (
     "max-storage-buffer-binding-size",
@@ -53,17 +53,16 @@ class Adapter:
         fit = self.most_runs(shape)
         if runs <= fit:
             return
-        needed = show_bytes((most + 4) * runs)
-        remedy = (
-            f"train at most {fit} at a time"
-            if fit
-            else "lower [training] batch, the grid, [automaton] steps or the circuit's gates, or "
-            "use --device cpu"
-        )
+        remedy = f"train at most {fit} at a time"
+        if not fit:
+            # Nearly all of a buffer is proportional to the cells.
+            cells = shape.lanes * self.most_bytes // (most + 4) // LANES * LANES
+            remedy = f"at most {cells} cells of all samples together do: lower the grid or "
+            remedy += "[training] batch, or use --device cpu"
         raise ConfigError(
-            f"[parallel] device: {runs} {'run' if runs == 1 else 'runs'} side by side need a "
-            f"buffer of {needed} for {name}, and {self.name} has {show_bytes(self.most_bytes)}: "
-            f"{remedy}"
+            f"[parallel] device: {counted(runs, 'run')} side by side: {name} take "
+            f"{show_bytes((most + 4) * runs)}, and a buffer of {self.name} holds "
+            f"{show_bytes(self.most_bytes)}: {remedy}"
         )
 
 
@@ -82,7 +81,7 @@ def find_adapter() -> Adapter:
     try:
         handle = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
     except RuntimeError as error:
-        raise _missing(str(error)) from None
+        raise _missing(str(error).partition("\n")[0]) from None
     if handle is None:
         raise _missing("no adapter")
     info = handle.info
@@ -96,6 +95,11 @@ def _missing(why: str) -> ConfigError:
     )
 
 
+def _brief(error: Exception) -> str:
+    """The last line of a message: what those before it were caused by."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+
+
 @contextmanager
 def surviving(doing: str) -> Iterator[None]:
     """Turn what the device raises into a TrainingError that says how to go on without it."""
@@ -105,10 +109,11 @@ def surviving(doing: str) -> Iterator[None]:
         yield
     except wgpu.GPUOutOfMemoryError as error:
         raise TrainingError(
-            f"the GPU is out of memory, {doing}: train fewer runs at a time, or resume on the "
-            f"processor with --device cpu ({error})"
+            f"the GPU is out of memory, {doing}: train fewer runs at a time, or go on from its "
+            f"checkpoint with dct train --resume RUN --device cpu ({_brief(error)})"
         ) from None
     except (wgpu.GPUError, RuntimeError) as error:
         raise TrainingError(
-            f"the GPU was lost, {doing}: resume on the processor with --device cpu ({error})"
+            f"the GPU was lost, {doing}: go on from the last checkpoint with "
+            f"dct train --resume RUN --device cpu ({_brief(error)})"
         ) from None

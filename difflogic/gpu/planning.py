@@ -95,7 +95,7 @@ def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
 def kernels(shape: Shape, netlist: Netlist) -> tuple[Kernel, ...]:
     """Count what each kernel does for the gates that outputs depend on."""
     level = levels(netlist)
-    gates, deepest = np.count_nonzero(level), int(level.max())
+    gates, deepest = int(np.count_nonzero(level)), int(level.max())
     cells = shape.tiles * LANES
     evaluated = 6 * gates * cells
     # A gate passes on to each input by a multiply-add and another, and has four sums.

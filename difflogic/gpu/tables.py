@@ -117,11 +117,7 @@ class Shape:
         one = {"jobs": self.job, "learned": self.learned, "states": self.state}
         found = {name: 16 * sum(parts.values()) for name, parts in four.items()}
         found |= {name: 4 * sum(parts.values()) for name, parts in one.items()}
-        return found | {
-            "values": tile,
-            "gradients": tile,
-            "report": 4 * sum(self.report.values()),
-        }
+        return found | {"values": tile, "gradients": tile, "report": 4 * sum(self.report.values())}
 
 
 def shape_of(

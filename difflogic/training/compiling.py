@@ -52,7 +52,9 @@ class Compilation:
     @property
     def _rollouts_are_cached(self) -> bool:
         strategy = self._plan.sharing.strategy
-        return not self._rolls_out or is_cached(self._training.precision, strategy, self._plan.workers)
+        return not self._rolls_out or is_cached(
+            self._training.precision, strategy, self._plan.workers
+        )
 
     @property
     def is_helped(self) -> bool:

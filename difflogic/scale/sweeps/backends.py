@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Protocol
 
 from difflogic.gpu.fleets import Fleets
-
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import StorageError, TrainingError
 

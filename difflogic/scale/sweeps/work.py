@@ -155,9 +155,7 @@ def _execute(
         while True:
             beat.tell(0)
             try:
-                return execute(
-                    config, path, should_stop=should_stop, on_step=beat, fleets=fleets
-                )
+                return execute(config, path, should_stop=should_stop, on_step=beat, fleets=fleets)
             except RunDirectoryError:
                 # A worker that lost its sweep may still be saving this very run.
                 in_use = (path / ".lock").exists()
