@@ -23,7 +23,7 @@ from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Job
 from difflogic.gpu.fleets import ALONE, Fleets
 from difflogic.gpu.tables import Shape, shape_of, tables
-from difflogic.system.errors import TrainingError
+from difflogic.system.errors import ConfigError, TrainingError
 
 Array = npt.NDArray[Any]
 
@@ -245,8 +245,16 @@ class DeviceEngine:
     def __exit__(self, *raised: Any) -> None:
         pass
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuse to tell of workers, which benchmarks measure."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ConfigError("[parallel] device: this is about workers, and a GPU has none: use cpu")
+
     def trace(self, tracer: Any) -> None:
-        """Do nothing: no worker has a timeline."""
+        """Refuse to record, since no worker has a timeline."""
+        if tracer is not None:
+            raise ConfigError("a trace shows what workers do: use --device cpu")
 
     def run_training(
         self,

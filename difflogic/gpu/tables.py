@@ -15,6 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.layout import Grid
+from difflogic.system.errors import ConfigError
 
 Words = npt.NDArray[np.uint32]
 
@@ -168,6 +169,11 @@ def tables(netlist: Netlist, shape: Shape) -> Words:
     rows = inputs + order
     found = {name: np.zeros((length, 4), np.uint32) for name, length in shape.net.items()}
     deepest = int(level.max())
+    if deepest > DEEPEST:
+        raise ConfigError(
+            f"[update] gates: a GPU takes circuits of up to {DEEPEST} layers, and this has "
+            f"{deepest}: use --device cpu"
+        )
     edges = np.searchsorted(level[order], np.arange(1, deepest + 2))
     found["LEVEL"][0, 0] = deepest
     found["LEVEL"][1 : deepest + 1, :2] = np.stack([edges[:-1], edges[1:]], axis=1)
