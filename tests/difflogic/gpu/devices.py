@@ -37,7 +37,12 @@ class Changed(Fleets):
         return Fleet(adapter, shape, 1, text.replace(self._old, self._new))
 
 
-def on_gpu(config, fleets=None):
+SHARED = Fleets(1)
+"""Keeps compiled shaders from test to test."""
+
+
+def on_gpu(config, fleets=SHARED):
+    """A trainer on the GPU; skips the test where there is none."""
     here()
     return Trainer(config.with_sections(parallel={"device": "gpu"}), fleets=fleets)
 

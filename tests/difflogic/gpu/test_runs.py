@@ -8,6 +8,7 @@ from difflogic import held_out
 from difflogic.library.planning import plan_device
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
+from difflogic.system.errors import ConfigError
 from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.gpu.devices import here
 from tests.difflogic.training.tiny import GROWING, growing, stop_after
@@ -51,6 +52,15 @@ def test_a_sweep_gives_what_its_runs_give_alone(tmp_path):
         together = RunDirectory(path).read_summary()
         assert together is not None
         assert together["files"]["model.npz"] == alone.summary["files"]["model.npz"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"backend": "dask"}, {"grid": ["parallel.device=cpu,gpu"], "backend": "sequential"}]
+)
+def test_a_sweep_that_no_gpu_can_take(tmp_path, given):
+    settings = {"overrides": [ON_GPU]} if "grid" not in given else {}
+    with pytest.raises(ConfigError, match="a GPU takes all runs of a sweep, on this machine"):
+        sweep("checkerboard-small", "0-1", directory=tmp_path / "sweep", **settings, **given)
 
 
 def test_a_plan():

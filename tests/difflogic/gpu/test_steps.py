@@ -180,7 +180,7 @@ def test_what_is_not_finite_ends_the_run():
 
 
 def test_a_lost_device_is_named_with_what_to_do():
-    with on_gpu(tiny().without_searches()) as trainer:
+    with on_gpu(tiny().without_searches(), Fleets(1)) as trainer:
         trainer.step()
         trainer._learned._at[0]._device.destroy()
         with pytest.raises(TrainingError, match=r"lost.* --resume RUN --device cpu"):
