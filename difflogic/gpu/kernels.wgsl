@@ -92,8 +92,7 @@ fn mix(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index
         learned[out + i * PARAMETERS] = probability;
         most = max(most, probability);
     }
-    let hard = jobs[job_of(run) + HARDENED + p] != 0u;
-    sums[run * SUMS_SIZE + COEFFICIENT + p] = select(c / total, coefficients_of(op), hard);
+    sums[run * SUMS_SIZE + COEFFICIENT + p] = c / total;
     report[run * REPORT_SIZE + OP + p] = op | select(0u, 256u, most > DECIDED);
 }
 

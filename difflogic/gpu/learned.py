@@ -90,12 +90,8 @@ class DeviceLearned:
         self._moments = {name: learned[name] for name in MEANS}
         return learned
 
-    def mix(self, hardened: npt.NDArray[np.intp]) -> Array:
-        """Let the next rollouts begin with a mixture in which some gates have one op."""
-        chosen = np.zeros(len(self.ops), np.uint32)
-        chosen[hardened] = 1
-        fleet, run = self._at
-        fleet.write("jobs", run, "HARDENED", chosen)
+    def mix(self) -> Array:
+        """Let the next rollouts begin with a mixture."""
         self._fresh = True
         return np.zeros((len(self.ops), 4), np.float32)
 

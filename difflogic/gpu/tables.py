@@ -29,7 +29,7 @@ DEEPEST = 255
 """Levels that a circuit may have."""
 
 JOB_WORDS = 32
-"""Words of a job before its list of loss channels and of hardened gates."""
+"""Words of a job before its list of loss channels."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Shape:
     @property
     def job(self) -> dict[str, int]:
         """What the host says about a step, in words."""
-        return {"HEAD": JOB_WORDS, "CHANNEL": self.channels, "HARDENED": self.parameters}
+        return {"HEAD": JOB_WORDS, "CHANNEL": self.channels}
 
     @property
     def report(self) -> dict[str, int]:

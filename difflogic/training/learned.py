@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.layout import Grid
@@ -19,6 +18,7 @@ from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import Ranks
+from difflogic.tasks import make_task
 from difflogic.training.optimizer import EPSILON, AdamW, SoftGates
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
         raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
     if ranks.size > 1:
         raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
+    if make_task(config).has_loss():
+        raise ConfigError("[task] kind: a GPU knows no loss of a task's own: use --device cpu")
     from difflogic.gpu.fleets import ALONE
     from difflogic.gpu.learned import DeviceLearned
 
@@ -79,15 +81,9 @@ class Learned:
         precision = self.logits.dtype
         return Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, plan.sharing)
 
-    def mix(self, hardened: npt.NDArray[np.intp]) -> Array:
-        """Return the coefficients (parameters, 4); those of `hardened` gates are one op's.
-
-        Gradients by these coefficients are used as if they were still a mixture's: the
-        straight-through estimator of Bengio et al. 2013.
-        """
-        coefficients = self._soft.mix(self.logits)
-        coefficients[hardened] = COEFFICIENTS[self.ops[hardened]]
-        return coefficients
+    def mix(self) -> Array:
+        """Return the coefficients (parameters, 4)."""
+        return self._soft.mix(self.logits)
 
     def step(self, gradients: Array) -> None:
         """Take a step, given dL/d(coefficients) (parameters, 4) of the last mixture."""

@@ -47,7 +47,6 @@ def test_a_step_agrees_with_the_oracle(name):
     [
         (),
         ("training.form=truth-table", "training.initial_logit=3", "training.initial_spread=0.5"),
-        ("hardening.share=0.5", "hardening.from_epoch=0", "hardening.to_epoch=0"),
         ("pool.batch=2",),
         ("training.beta1=0", "training.weight_decay=0.01", "training.gradient_clip=0.01"),
     ],
