@@ -63,7 +63,7 @@ def quantise(
     pixels, shape = read_image(content, 1024)
     numbers, palette = _numbers(pixels, colors)
     h, w = numbers.shape
-    height, width = size or _own_size(*shape)
+    height, width = size or own_size(*shape)
     scale = min(height / h, width / w)
     cells = _scaled(numbers, len(palette), max(1, round(h * scale)), max(1, round(w * scale)))
     kept = np.unique(cells[cells > 0])
@@ -89,7 +89,8 @@ def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _own_size(height: int, width: int) -> tuple[int, int]:
+def own_size(height: int, width: int) -> tuple[int, int]:
+    """Return the rows and columns of the grid that an image of so many pixels is grown on."""
     longer = max(height, width)
     if longer <= MOST_SIDE:
         return height, width
