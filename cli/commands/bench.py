@@ -30,7 +30,7 @@ from cli.options.common import (
 from cli.options.parsing import named_path
 from cli.progress import show_progress
 from cli.terminal import output
-from cli.terminal.report import PHASE_NAMES
+from cli.terminal.display import PHASE_NAMES
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
 from difflogic.system.measuring import LEAST_GAIN
@@ -138,7 +138,7 @@ def bench(
     if asked.ranks:
         show_ranks(asked, settings, oversubscribe, repeat, as_json)
         return
-    compile_for(settings)
+    compile_for(settings if profile else settings.without_searches())
     if profile:
         show_profile(settings, repeat, trace, as_json)
         return

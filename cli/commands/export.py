@@ -71,7 +71,7 @@ def export(
         Literal["converges", "invariant", "holds", "heals"] | None,
         option(
             None,
-            "AIGER for model checkers: what is claimed of a whole grid",
+            "Write a property of a whole grid for model checkers, as AIGER",
             "--property",
             shown=False,
         ),
@@ -90,7 +90,7 @@ def export(
         option("CONFIG", "Task whose target --property is about", shown="what zeros end in"),
     ] = None,
     from_step: Annotated[
-        int | None, number("Step from which --property is claimed", 0, 4096, shown="as proved")
+        int | None, number("First step at which --property has to hold", 0, 4096, shown="as proved")
     ] = None,
     within: Annotated[
         int | None,

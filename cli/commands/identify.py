@@ -74,7 +74,7 @@ def identify(
     ] = False,
     threshold: Annotated[
         float | None,
-        option("SHARE", "Take cells of at least this brightness as 1", min=0.0, max=1.0),
+        option("SHARE", "Brightness from which a cell counts as 1, from 0 to 1", min=0.0, max=1.0),
     ] = None,
     cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1,
     to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,

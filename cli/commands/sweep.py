@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 def sweep(
     config: ConfigArgument = None,
-    seeds: Annotated[str | None, option("SEEDS", "Random seeds, such as 0-15 or 0-3,7")] = None,
+    seeds: Annotated[
+        str | None, option("SEEDS", "Random seeds, such as 0-15 or 0-3,7; a new sweep needs them")
+    ] = None,
     grid: Annotated[
         list[str] | None,
         option("SECTION.KEY=V1,V2", "Values to try, in all combinations; repeatable"),

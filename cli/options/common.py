@@ -81,6 +81,7 @@ SOURCE = typer.Argument(
     help='Run directory ("last" for the newest), model file, or circuit in JSON',
 )
 Source = Annotated[Path, SOURCE]
+Sources = Annotated[list[Path], SOURCE]
 TrainedSource = Annotated[
     Path,
     typer.Argument(metavar="RUN|MODEL", help='Run directory ("last" for the newest) or model file'),
@@ -99,11 +100,11 @@ Recipe = Annotated[
     str | None,
     option(
         "NAME",
-        "Learning recipe: reference turns all levers off, as in the notebook; benchmark uses "
-        "the published batch size",
+        "Learning recipe: reference learns as the article's notebook does; benchmark takes its "
+        "batch size",
     ),
 ]
-Epochs = Annotated[int | None, number("Training steps", 1)]
+Epochs = Annotated[int | None, number("Number of training steps", 1)]
 AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
 Workers = Annotated[
     str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
@@ -124,7 +125,7 @@ AllowCode = Annotated[
 Force = Annotated[bool, flag("--force", "Overwrite existing files")]
 AsJson = Annotated[bool, flag("--json", "Print the result as JSON")]
 Quiet = Annotated[bool, flag("--quiet", "Show no progress and no timings")]
-Steps = Annotated[int | None, number("Automaton steps", 0, shown="as trained")]
+Steps = Annotated[int | None, number("Number of automaton steps", 0, shown="as trained")]
 Seed = Annotated[int, number("Random seed", 0, MOST_SEED)]
 
 

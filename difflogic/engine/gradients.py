@@ -101,20 +101,12 @@ class _Tile:
         self._coefficients[:] = coefficients.ravel()
 
     def run_forward(self) -> None:
-        run_forward(self.program.backward, self._coefficients, self._space.values, self._lanes)
+        run_forward(self.program.backward, self._coefficients, self._space, self._lanes)
 
     def run_backward(self, output_gradients: Array) -> Array:
         """Return the four sums of each parameter, flat."""
         space, code = self._space, self.program.backward
         self.gradients[code.grad_outputs, : self.cells] = output_gradients
         sums = aligned((self._coefficients.size,), self._coefficients.dtype)
-        run_backward(
-            code,
-            self._coefficients,
-            space.values,
-            space.gradients,
-            sums,
-            space.scratch,
-            self._lanes,
-        )
+        run_backward(code, self._coefficients, space, sums, self._lanes)
         return sums

@@ -126,7 +126,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
         return of_finding(decide_quickly(question(small, target)))
     if not task.has_random_start and automaton.fire_rate == 1:
         return _of_one_start(small, task)
-    return Assurance(Verdict.open, "samples", "not proved: starts can only be sampled")
+    return Assurance(Verdict.open, "samples", "not proved: the task lists no cases")
 
 
 def every_length(automaton: Automaton, task: Task) -> EveryLength | None:

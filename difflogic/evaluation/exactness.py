@@ -257,4 +257,4 @@ def run_soup(subject: Subject) -> dict[str, Any]:
     return {"count": count, "first_wrong_step": at[int(bad[0])] if len(bad) else None}
 
 
-EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact is none", any_task, run)
+EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact: none", any_task, run)

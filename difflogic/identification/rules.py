@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORS, OFFSETS
+from difflogic.circuit.grid import NEIGHBORHOODS, NEIGHBORS, OFFSETS
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
@@ -22,11 +22,8 @@ Table = npt.NDArray[np.int64]
 UNKNOWN = -1
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
-    "moore": OFFSETS,
-    "von-neumann": ((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)),
-    # Drawn on squares as Golly does: the north-east and south-west cells are no neighbours.
-    "hexagonal": ((-1, -1), (-1, 0), (0, -1), (0, 0), (0, 1), (1, 0), (1, 1)),
-    "line-1": ((0, -1), (0, 0), (0, 1)),
+    **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
+    "line-1": NEIGHBORHOODS["line"],
     "line-2": ((0, -2), (0, -1), (0, 0), (0, 1), (0, 2)),
 }
 """The cells that are read, as (rows down, columns right)."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.places import place_bits
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.layer_widths import fit_layer_widths
 from difflogic.system.errors import ConfigError
@@ -30,19 +31,21 @@ LEAST_HEALED = 4
 
 MOST_CELLS = MOST_SIDE**2
 
-WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2")
-"""Learns a picture in a half to a quarter of the epochs."""
+LEARNED_SIDE = 16
+"""Cells of the longer side up to which cells learn their places, too; on larger grids they count
+them. Of 32 cells one picture in two was learned so, in minutes."""
 
-EPOCHS_PER_SIDE = {"grow": 6, "hold": 8, "heal": 4}
-MICROSECONDS = {"grow": 10.0, "hold": 15.0, "heal": 30.0}
-"""Measured on twenty pictures of 16×16 cells, seed 3000 (docs/notebook/pictures.md): epochs until
-the proof, by cells of the longer side, and processor time of an epoch by cells times steps."""
+COUNTING = (
+    "automaton.places=true", "perception.kernels=1", "perception.gates=[8]",
+    'perception.directions="same"', "update.carry=0", "training.weight_decay=0",
+    "training.later_steps=0", "pool.batch=0", "finishing.rectify=256",
+    "training.restart_every=300", "finishing.from_epoch=50",
+)  # fmt: skip
+COUNTING_LAYERS, COUNTING_GATES = 12, 512
 
-KNOWN_SIDE = 20
-"""Cells of the longer side up to which these say when a proof is to be expected."""
-
-SEARCH_EVERY = 50
-"""Epochs from one search to the next."""
+EPOCHS, SECONDS_PER_CELL = {"grow": 100, "hold": 100, "heal": 150}, {True: 3e-3, False: 6e-2}
+"""Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then by
+cells, if they count their places, and if not."""
 
 
 @dataclass(frozen=True)
@@ -60,25 +63,14 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One run: a shipped configuration, and what differs from it."""
-
-    what: str
-    """grow, hold or heal."""
-    config: str
-    overrides: tuple[Override, ...]
-    epochs: int | None
-    """By which it is usually proved; None where that is not known."""
-    seconds: float
-    """Of one core, about: until then, or for 100 epochs."""
-
-
-@dataclass(frozen=True)
 class Growth:
-    """The stages of a picture, in their order; each but the first starts from the one before."""
+    """How a picture is grown: a shipped configuration, and what differs from it."""
 
     picture: Picture
-    stages: tuple[Stage, ...]
+    config: str
+    overrides: tuple[Override, ...]
+    epochs: int
+    """By which it is usually proved."""
     lines: tuple[str, ...]
     """What was chosen, for people."""
 
@@ -181,28 +173,47 @@ def plan(
             "and columns or more, or leave --heal out"
         )
     steps = steps or max(12, round(1.125 * longer))
+    what = "heal" if heal else "hold" if hold else "grow"
+    counts = longer > LEARNED_SIDE and channels is None
+    base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
+    changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+    changes.append(f"task.hold={str(hold or heal).lower()}")
     sides = sorted({max(1, least // 4), least // 2})
-    names = ["hold", "heal"] if heal else ["hold"] if hold else ["grow"]
-    stages = []
-    for what in names:
-        base = {"grow": "letter-g", "hold": "lizard-hold", "heal": "lizard-heal"}[what]
-        changes = [*_of_picture(picture), f"automaton.steps={steps}"]
-        # A search costs more than the epochs before it, and early ones find nothing.
-        first = {"grow": SEARCH_EVERY, "hold": SEARCH_EVERY * max(2, longer // 8), "heal": 0}[what]
-        changes += [*WITHOUT_MOMENTUM, "training.restart_every=1000"]
-        changes += [f"finishing.every={SEARCH_EVERY}", f"finishing.from_epoch={first}"]
-        if what == "heal":
-            changes += [f"task.heal={sides}", "hardening.from_epoch=0", "hardening.to_epoch=0"]
-            changes += ["training.restart_every=4000"]
-        if channels is not None:
-            changes += _circuit_for(base, channels)
-        overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
-        epochs = None
-        if longer <= KNOWN_SIDE:
-            epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
-        seconds = (epochs or 100) * height * width * steps * MICROSECONDS[what] / 1e6
-        stages.append(Stage(what, base, overrides, epochs, seconds))
-    return Growth(picture, tuple(stages), tuple(_lines(picture, stages, steps, sides)))
+    if heal:
+        changes.append(f"task.heal={sides}")
+    if counts:
+        changes += [*COUNTING, *_counting_circuit(picture.bits)]
+    elif channels is not None:
+        changes += _circuit_for(base, channels)
+    overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
+    seconds = SECONDS_PER_CELL[counts] * height * width
+    goal = f"to be right at step {steps}"
+    if hold or heal:
+        goal += ", and to stay"
+    if heal:
+        goal += (
+            f", and grow back after any square of {' or '.join(map(str, sides))} cells is erased"
+        )
+    return Growth(
+        picture,
+        base,
+        overrides,
+        EPOCHS[what],
+        tuple(_lines(picture, base, overrides, goal, EPOCHS[what], seconds)),
+    )
+
+
+def _counting_circuit(bits: npt.NDArray[np.uint8]) -> list[str]:
+    """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
+    own, *grid = bits.shape
+    counted_bits = place_bits(*grid)
+    extra = sum(counted_bits) + len(counted_bits)
+    widths = [COUNTING_GATES] * COUNTING_LAYERS
+    while widths[-1] > 2 * own:
+        widths.append(widths[-1] // 2)
+    channels = own + sum(counted_bits)
+    gates = [*(width + extra for width in widths), channels]
+    return [f"automaton.channels={channels}", f"update.gates={gates}"]
 
 
 def _of_picture(picture: Picture) -> list[str]:
@@ -225,27 +236,25 @@ def _circuit_for(base: str, channels: int) -> list[str]:
 
 
 def _lines(
-    picture: Picture, stages: Sequence[Stage], steps: int, sides: Sequence[int]
+    picture: Picture,
+    base: str,
+    overrides: Sequence[Override],
+    goal: str,
+    epochs: int,
+    seconds: float,
 ) -> list[str]:
-    goals = {
-        "grow": f"to be right at step {steps}",
-        "hold": f"to be right at step {steps}, and to stay",
-        "heal": f"to grow back after any square of {' or '.join(map(str, sides))} cells is erased",
-    }
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
-    config = load_config(stages[0].config, stages[0].overrides)
+    config = load_config(base, overrides)
+    places = ", its place among them" if config.automaton.places else ""
     lines.append(
-        f"circuit: {config.automaton.channels} bits per cell, layers of "
-        f"{config.update.gates[0]} gates; {steps} steps from nothing, zero boundary"
+        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
+        f"{config.update.gates[0]} gates; from nothing, zero boundary"
     )
-    for number, stage in enumerate(stages, 1):
-        time = f"about {_time(stage.seconds)} of one core"
-        expected = f"usually proved by epoch {stage.epochs}, {time}"
-        if stage.epochs is None:
-            expected = f"100 epochs take {time}; how many it takes is not known at this size"
-        lines.append(f"stage {number} of {len(stages)}: {goals[stage.what]}; {expected}")
+    lines.append(
+        f"goal: {goal}; usually proved by epoch {epochs}, about {_time(seconds)} of one core"
+    )
     return lines
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import Boundary
+from difflogic.circuit.places import places
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import (
     Bits,
@@ -65,8 +66,10 @@ class PatternSection(TaskSection):
     target: Picture = Field(
         default="", description="the picture to grow; its rows once the configuration is loaded"
     )
-    start: Literal["center", "zeros"] = Field(
-        default="center", description="one cell of ones in the middle, or nothing"
+    start: Literal["center", "zeros", "places"] = Field(
+        default="center",
+        description="one cell of ones in the middle, or nothing; places: where all cells have "
+        "counted their places, if [automaton] places",
     )
 
     palette: Palette = Field(
@@ -106,6 +109,14 @@ class PatternSection(TaskSection):
         ]
 
     def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
+        if self.start == "places" and not automaton.places:
+            return ['[task] start: nothing counts places: set [automaton] places, or "zeros"']
+        longer = max(self.height, self.width)
+        if automaton.places and self.start != "places" and automaton.steps <= longer:
+            return [
+                f"[automaton] steps: {automaton.steps} steps are too few to count {longer} cells "
+                f"and then show them: use {longer + 1} or more"
+            ]
         if self.hold and automaton.fire_rate < 1:
             return [
                 "[task] hold: only a run that repeats stays for ever, and at a fire rate below 1 "
@@ -150,12 +161,14 @@ class Pattern(Task):
 
     @property
     def start(self) -> Start:
-        return self.section.start
+        return "zeros" if self.section.start == "places" else self.section.start
 
     @cached_property
     def start_state(self) -> Bits:
         """Shape (channels, height, width)."""
         shape = (self.channels, self.height, self.width)
+        if self.section.start == "places":
+            return places(*shape)
         return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
 
     @cached_property
@@ -200,6 +213,20 @@ class Pattern(Task):
             (self.automaton.steps,),
             "The target is the picture around the start cell, and nothing elsewhere.",
         )
+
+    @property
+    def stages(self) -> tuple[Task, ...]:
+        """Where cells count places, the picture is learned first in one step from there.
+
+        Elsewhere what is to heal learns to stay first.
+        """
+        keys: dict[str, Any] = {"heal": ()}
+        automaton = self.automaton
+        if automaton.places:
+            keys |= {"start": "places", "hold": False}
+            automaton = automaton.model_copy(update={"steps": 1})
+        section = self.section.model_copy(update=keys)
+        return (Pattern(section, automaton), self) if section != self.section else (self,)
 
     @property
     def holds(self) -> bool:

@@ -36,6 +36,11 @@ class AutomatonConfig(Section):
         default=1.0,
         description="probability that a cell takes its new state in a step; 1 is synchronous",
     )
+    places: bool = Field(
+        default=False,
+        description="whether the last channels count each cell's row and column from the edges, by "
+        "gates that are not learned; all other gates then read these channels alone",
+    )
 
 
 @dataclass(frozen=True)

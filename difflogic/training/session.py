@@ -113,6 +113,9 @@ class Session:
                 config = as_begun(for_this_stretch(self.config, self._asked), self._before)
                 trainer = training.Trainer(config, self._model, self._ranks)
                 self._trainer = stack.enter_context(trainer)
+                # A mistake in a task's own code is better known before hours of training.
+                trainer.task.find_cases()
+                trainer.task.find_lasting_target()
                 self._go_back()
                 self._say_what_is_lost()
             self._stack = stack.pop_all()

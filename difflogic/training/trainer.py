@@ -30,7 +30,7 @@ from difflogic.training.optimizer import AdamW, SoftGates, require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, draw_pool_sample
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, harden, own_batch
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -88,10 +88,7 @@ class Trainer:
         """Which of the task's stages is being learned, from 0; most tasks have one only."""
         self.task = self._stages[stage]
         """Whose samples each epoch draws; another one may be put in its place."""
-        section = self.config.task.model_copy(update=dict(self.task.section))
-        self._staged = self.config.model_copy(
-            update={"task": section, "automaton": self.task.automaton}
-        )
+        self._staged = staged(self.config, self.task)
         self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
 
     @property
@@ -295,9 +292,9 @@ class Trainer:
             drawn = draw_epoch(self.task, self._staged, self.epoch)
             starts, targets = own_batch(starts, targets, *drawn[:2])
             masks = drawn[2]
-            loss_steps = draw_loss_steps(self._staged, self.epoch)
+            loss_steps = draw_loss_steps(self.task, self._staged, self.epoch)
         with phase("forward"):
-            coefficients = self._soften()
+            coefficients = self._soft.mix(self._logits)
         gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
         self._learn_from_pool(coefficients, gradients)
         soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
@@ -338,17 +335,17 @@ class Trainer:
         for first in range(own.start, own.stop, wave):
             pause("batch", first - own.start, own.stop - own.start, "samples")
             samples = slice(first, min(first + wave, own.stop))
-            # Forward, loss and backward are one parallel call, which returns the seconds of each.
-            wave_losses, seconds = attempt.engine.run_training(
-                coefficients,
-                starts[samples],
-                targets[samples],
-                self._channels,
-                None if masks is None else masks[samples],
-                loss_steps,
-            )
-            found.extend(wave_losses)
-            phase.add(seconds)
+            fired = None if masks is None else masks[samples]
+            batch = coefficients, starts[samples], targets[samples]
+            if self.task.has_loss():
+                found.extend(self._run_own_loss(*batch, fired, loss_steps))
+            else:
+                # Forward, loss and backward are one parallel call, which returns their seconds.
+                wave_losses, seconds = attempt.engine.run_training(
+                    *batch, self._channels, fired, loss_steps
+                )
+                found.extend(wave_losses)
+                phase.add(seconds)
             with phase("reduce"):
                 total.add(attempt.engine, last=samples.stop == own.stop)
 
@@ -358,6 +355,25 @@ class Trainer:
         with phase("reduce"):
             total.combine(buffer, add_losses)
         return gradients, losses.tolist()
+
+    def _run_own_loss(
+        self,
+        coefficients: Array,
+        starts: Array,
+        targets: Array,
+        masks: npt.NDArray[np.uint8] | None,
+        loss_steps: Sequence[int],
+    ) -> list[float]:
+        """Do the engine's `run_training` by the task's loss: return that of each sample."""
+        engine, phase = self._attempt.engine, self.phases
+        with phase("forward"):
+            engine.forward(coefficients, starts, masks, loss_steps)
+            states = engine.states(loss_steps)
+        with phase("loss"):
+            found = list(map(self.task.find_loss, states, targets))
+        with phase("backward"):
+            engine.differentiate(*np.stack([gradient for _, gradient in found], axis=1))
+        return [value for value, _ in found]
 
     def _finish(self) -> Finished | None:
         """Search for an exact circuit near rank 0's logits, all ranks together.
@@ -414,15 +430,10 @@ class Trainer:
         """Begin another attempt, with another wiring, once the current one is over."""
         attempt = attempt_of(self.config.training, self.epoch)
         if attempt != self._attempt.number:
-            self._go_to(attempt)
-            self._logits[:] = self._attempt.start.logits.T
-            self._optimizer.forget()
-
-    def _soften(self) -> Array:
-        """Return this epoch's coefficients (parameters, 4); some gates are hardened."""
-        coefficients = self._soft.mix(self._logits)
-        harden(self.config, coefficients, self._soft.ops, self.epoch)
-        return coefficients
+            with self.phases("other"):
+                self._go_to(attempt)
+                self._logits[:] = self._attempt.start.logits.T
+                self._optimizer.forget()
 
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
