@@ -14,6 +14,7 @@ from difflogic.engine.kernels.structures import MAX_LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
+from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 
 Array = npt.NDArray[np.floating]
@@ -71,14 +72,14 @@ def sample_gradients(
     """
     config = model.config
     netlist, channels = model.netlist, list(config.task.loss_channels)
-    start, target = np.asarray(start), np.asarray(target)
+    start, target = real_numbers("start", start), real_numbers("target", target)
     if start.ndim != 3 or start.shape[0] != netlist.channels or start.size == 0:
         raise ConfigError(f"start has shape {start.shape}: give ({netlist.channels}, H, W)")
     _, height, width = start.shape
     _require(target, "target", (len(channels), height, width))
     steps = config.automaton.steps
     if mask is not None:
-        mask = np.asarray(mask, np.uint8)
+        mask = bits("mask", mask)
         steps = len(mask)
         _require(mask, "mask", (max(1, steps), height, width))
     probabilities, coefficients = _soften(model)
@@ -106,7 +107,7 @@ def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> Ti
     channels should be. At most 64 cells. Raises ConfigError for shapes that do not fit.
     """
     netlist, channels = model.netlist, list(model.config.task.loss_channels)
-    inputs, target = np.asarray(inputs), np.asarray(target)
+    inputs, target = real_numbers("inputs", inputs), real_numbers("target", target)
     if inputs.ndim != 2 or len(inputs) != netlist.inputs or not 1 <= inputs.shape[1] <= MAX_LANES:
         raise ConfigError(
             f"inputs have shape {inputs.shape}: give ({netlist.inputs}, cells), of 1 to "

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from difflogic.circuit.firing import draw_masks
 from difflogic.config import Config
 from difflogic.config.learning import TrainingConfig
+from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
@@ -92,12 +93,8 @@ def own_batch(
         ("starts", starts, drawn_starts),
         ("targets", targets, drawn_targets),
     ):
-        array = np.asarray(given)
+        array = real_numbers(name, given)
         if array.shape != drawn.shape:
             raise ConfigError(f"{name} have shape {array.shape}: give {drawn.shape}")
-        if array.dtype.kind not in "buif" or not np.isfinite(array).all():
-            raise ConfigError(f"{name} of type {array.dtype}: give finite real numbers")
         found.append(array)
-    if not np.isin(found[0], (0, 1)).all():
-        raise ConfigError("starts have a number that is neither 0 nor 1")
-    return found[0].astype(np.uint8), found[1].astype(drawn_targets.dtype)
+    return bits("starts", found[0]), found[1].astype(drawn_targets.dtype)
