@@ -83,8 +83,8 @@ class PoolConfig(Section):
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
         default=0,
-        description="such samples per training step, beside [training] batch, and as many more once damage "
-        "is to grow back; 0 disables",
+        description="such samples per training step, beside [training] batch; twice as many once "
+        "damage is to grow back; 0 disables",
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
