@@ -129,8 +129,8 @@ class HardSimulator:
         shape or with one step that stands for all, 1 where a cell is zeroed after the step. The
         bits of `channels` that differ from `targets` are counted after the steps `at`, ascending
         from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
-        where `ignored`, (H, W) or (batch, H, W), is 1 do not count, and with `counts` (counts, batch) no samples after
-        a step where that says so.
+        where `ignored`, (H, W) or (batch, H, W), is 1 do not count, and with `counts` (counts,
+        batch) no samples after a step where that says so.
         """
         if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)

@@ -23,9 +23,12 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.healing import MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
-from difflogic.tasks import Cases, Task, make_task
+from difflogic.proof.every_size import broken
+from difflogic.tasks import Cases, Rule, Task, make_task
 
-Scope = Literal["every start", "the only start", "every case", "every length", "samples"]
+Scope = Literal[
+    "every start", "the only start", "every case", "every length", "every size", "samples"
+]
 """What a verdict is about; samples alone prove nothing."""
 
 MOST_BITS = 2**19
@@ -117,6 +120,8 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     lines = every_length(automaton, task)
     if lines is not None:
         return of_lines(lines, task)
+    if task.rule is not None:
+        return _of_rule(automaton, task.rule)
     small = live_part(automaton)
     cases = task.find_cases()
     if cases is not None:
@@ -143,6 +148,15 @@ def of_lines(found: EveryLength, task: Task) -> Assurance:
         verdict = Verdict.proved if found.proved else Verdict.refuted
     from_step = task.automaton.steps if found.proved else None
     return Assurance(verdict, "every length", found.text, "histories", from_step)
+
+
+def _of_rule(automaton: Automaton, rule: Rule) -> Assurance:
+    """Look at all neighbourhoods."""
+    reason = broken(automaton, rule)
+    if reason:
+        return Assurance(Verdict.open, "every size", f"not proved for every size: {reason}")
+    text = f"proved for every {rule.theorem}"
+    return Assurance(Verdict.proved, "every size", text, "a rule", automaton.steps)
 
 
 def all_cases(task: Task) -> Cases | None:

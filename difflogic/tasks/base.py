@@ -16,6 +16,7 @@ from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.machine import Machine
+from difflogic.tasks.rule import Rule
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 Bits = npt.NDArray[np.uint8]
@@ -142,6 +143,11 @@ class Task(ABC):
 
         Its inputs are in channels 0 and following, and all else of a start is 0.
         """
+        return None
+
+    @property
+    def rule(self) -> Rule | None:
+        """Return bounds of each step that suffice on grids of any size; None if none are known."""
         return None
 
     @property
