@@ -63,8 +63,8 @@ class Flood(Task):
     @property
     def exhibit(self) -> Exhibit:
         return Exhibit(
-            "Paint passages in channel 0 and one lit cell in channel 1, and press play.",
-            view={"brush": "ones", "size": 1},
+            "Show channel 0 and paint passages, then one lit cell of channel 1, and press play.",
+            view={"brush": "ones", "size": 1, "height": 32, "width": 32, "marks": False},
         )
 
 

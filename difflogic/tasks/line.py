@@ -119,9 +119,12 @@ class Line(Task):
 
     @property
     def exhibit(self) -> Exhibit:
+        words = "Show channel 0 and paint a number, the lowest bit on the right, then channel 1. "
+        words += f"Show channel {self.loss_channels[0]}, and watch the carry run."
         if self.machine is None:
-            return Exhibit("Paint channel 0 in all cells, some bits in channel 1, and press play.")
-        return Exhibit("Paint two numbers, press play, and watch the carry run.")
+            words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
+        view = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
+        return Exhibit(words, view=view)
 
     @property
     def title(self) -> str:
