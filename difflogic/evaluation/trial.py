@@ -52,6 +52,7 @@ class Count:
     @classmethod
     def of_scene(cls, what: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
         """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
+        counted = scene.counted(wrong.shape[1])
         for step, cells in zip(scene.at, wrong, strict=True):
             yield cls(
                 what,
@@ -61,7 +62,7 @@ class Count:
                 step,
                 len(cells),
                 int((cells > 0).sum()),
-                scene.cells * len(cells),
+                counted,
                 int(cells.sum()),
             )
 

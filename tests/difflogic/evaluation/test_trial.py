@@ -97,6 +97,8 @@ def test_cells_that_do_not_count_are_not_counted():
     assert len(np.unique(expected)) > 3
     found = count_wrong(model.netlist, model.ops, scene, STARTS)
     np.testing.assert_array_equal(found, expected)
+    counted = sum(np.isfinite(scene.draw(n, 1)[1]).sum() for n in range(70))
+    assert scene.counted(70) == counted < scene.cells * 70
     plain = replace(scene, ignored=np.eye(9, 8, dtype=np.uint8))
     assert (count_wrong(model.netlist, model.ops, plain, STARTS) <= expected).all()
 
