@@ -79,8 +79,9 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
         if record is not None:
             argument = param.param_type_name == "argument"
             panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or COMMON
-            # Typer puts a default in words into parentheses, and appends the range.
+            # Typer puts a default in words into parentheses, and appends the range: errors name it.
             text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
+            text = re.sub(r"(; |  \[)[^\[;]*<=?x[^\[;]*\]$", lambda m: "]" * (m[1] == "; "), text)
             name = str(param.metavar or record[0]) if argument else record[0]
             panels.setdefault(panel, []).append((name, text.removesuffix(".")))
     for heading, rows in panels.items():
@@ -143,14 +144,14 @@ class Root(LazyGroup):
         "import": Entry("importing:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
-        "synth": Entry("synth:synth", "Place a grid on an FPGA: its size and clock"),
+        "synth": Entry("synth:synth", "Fit a grid on an FPGA, and report its size and clock"),
         "render": Entry("render:render", "Draw a rollout as an animation or a strip"),
         "plot": Entry("plot:plot", "Plot the learning curves of a run or a sweep"),
         "watch": Entry("watch:watch", "Watch a run live in a browser"),
         "report": Entry("report:report", "Write a run as a web page with the live automaton"),
         "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
         "bench": Entry("bench:app", "Measure the speed of training or simulation"),
-        "verify": Entry(":verify", "Check the fast paths, and prove properties of circuits"),
+        "verify": Entry(":verify", "Check training against an oracle, and prove circuits"),
         "config": Entry(":config", "List, print and document configurations"),
     }
 
@@ -196,7 +197,7 @@ def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
     )
 
 
-verify = _group(Verify, "Check the fast paths of training, and prove properties of circuits.")
+verify = _group(Verify, "Check training against a plain oracle, and prove properties of circuits.")
 config = _group(Config, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",

@@ -48,14 +48,10 @@ class Experiment:
     """The kind of task that the command is for; None for any."""
     usual: int | None = None
     """The epoch by which it is usually proved, if that is known."""
-    shown: bool = True
-    """Whether to show the picture first; a later stage has the one of the stage before."""
-    followed: bool = False
-    """Whether another stage follows once this one is proved: the summary is then that one's."""
 
 
-def run_experiment(experiment: Experiment, options: RunOptions) -> Trained | None:
-    """Train, show, print, and return the run, on the first of several ranks.
+def run_experiment(experiment: Experiment, options: RunOptions) -> None:
+    """Train, show, and print, on the first of several ranks.
 
     Exits 130 or 143 if interrupted, after saving.
     """
@@ -72,16 +68,15 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> Trained | Non
                 raise typer.BadParameter(
                     f"asks for {asked} ranks, but the launcher started {size}", param_hint="--ranks"
                 )
-            return _train(experiment, options, group)
+            _train(experiment, options, group)
         else:
             from difflogic.training.following import follow
 
             # A rank decides by its own command line whether code may run, not by rank 0.
             follow(group, lambda: resolved(experiment, options))
-    return None
 
 
-def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> Trained:
+def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
     from difflogic.library.training import train  # slow to import
     from difflogic.tasks import OwnSection
@@ -103,7 +98,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> Trained
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, channels, experiment.usual, experiment.shown) as shown:
+    with Shown(options.quiet, options.watch, channels, experiment.usual) as shown:
         found = train(
             settings,
             directory=options.directory,
@@ -116,14 +111,10 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> Trained
             say=note,
             ranks=group,
         )
-    if experiment.followed and found.exact_epoch is not None:
-        note(f"proved after epoch {found.exact_epoch}; saved in {found.path}")
-    else:
-        _print_results(found, options, own_code)
+    _print_results(found, options, own_code)
     traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
     if shown.interruption.exit_code or not traced:
         raise typer.Exit(shown.interruption.exit_code or FAILURE)
-    return found
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
@@ -222,12 +213,7 @@ class Shown(ExitStack):
     """
 
     def __init__(
-        self,
-        quiet: bool,
-        watch: bool,
-        channels: Sequence[int] = (),
-        usual: int | None = None,
-        preview: bool = True,
+        self, quiet: bool, watch: bool, channels: Sequence[int] = (), usual: int | None = None
     ) -> None:
         """`usual` is the epoch by which such a run is proved, if that is known.
 
@@ -236,7 +222,7 @@ class Shown(ExitStack):
         super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._channels = quiet, watch, channels
-        self._usual, self._preview = usual, preview
+        self._usual = usual
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
@@ -246,7 +232,7 @@ class Shown(ExitStack):
         trainer = session.trainer
         config = trainer.config
         preview = make_task(session.config).preview
-        if preview is not None and self._preview and not self._quiet:
+        if preview is not None and not self._quiet:
             show_preview(preview)
         with Undo(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
@@ -267,6 +253,7 @@ class Shown(ExitStack):
             searches=(config.finishing.every, config.finishing.from_epoch),
             restart_every=config.training.restart_every,
             usual=self._usual,
+            phases=trainer.phases.seconds,
         )
         if session.resumed and not self._quiet:
             note(f"resumed at epoch {trainer.epoch} of {config.training.epochs}")

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from difflogic.library.layers import PullBack, SoftRollout
+from difflogic.system.errors import ConfigError, described
 
 try:
     import jax
@@ -41,8 +42,12 @@ def rollout(
     `vmap`, and `masks` by `jit`. `keep`, `masks` and `hard` are as in `SoftRollout`. Raises
     ConfigError for shapes that do not fit.
     """
-    logits = jax.numpy.asarray(logits)
-    states = jax.numpy.asarray(states).astype(logits.dtype)
+    if not isinstance(automaton, SoftRollout):
+        raise ConfigError(f"automaton: {described(automaton)}: give a difflogic.SoftRollout")
+    logits, states = jax.numpy.asarray(logits), jax.numpy.asarray(states)
+    if states.dtype.kind == "c":
+        raise ConfigError(f"states of shape {states.shape}: type {states.dtype}: give real numbers")
+    states = states.astype(logits.dtype)
     kept = keep if keep is None or isinstance(keep, str) else tuple(keep)
     return _rollout(_How(automaton, steps, kept, hard), logits, states, masks)
 

@@ -15,7 +15,7 @@ from difflogic.config import Config
 from difflogic.library.layers import SoftRollout
 from difflogic.library.loading import Loaded
 from difflogic.model.model import Model
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, described
 
 try:
     import torch
@@ -62,9 +62,10 @@ class LogicAutomaton(torch.nn.Module):
         `masks` says which cells fire, as in `SoftRollout`. Raises ConfigError for shapes, types
         and devices that do not fit.
         """
-        masks = None if masks is None else _to_numpy("masks", torch.as_tensor(masks))
+        states = _tensor("states", states)
+        masks = None if masks is None else _to_numpy("masks", _tensor("masks", masks))
         how = {"steps": steps, "keep": keep, "masks": masks, "hard": self.hard}
-        return _Rollout.apply(self.rollout, how, self.logits, torch.as_tensor(states))
+        return _Rollout.apply(self.rollout, how, self.logits, states)
 
     def extra_repr(self) -> str:
         """Return what is shown of the module."""
@@ -93,7 +94,20 @@ class _Rollout(torch.autograd.Function):
         )
 
 
+def _tensor(name: str, given: Any) -> Any:
+    try:
+        return torch.as_tensor(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"{name}: {described(given)} is no tensor: {error}") from None
+
+
 def _to_numpy(name: str, tensor: Any) -> np.ndarray:
     if tensor.device.type != "cpu":
         raise ConfigError(f"{name} are on the device {tensor.device}: give {name}.cpu()")
-    return np.asarray(tensor.detach().numpy())
+    try:
+        return np.asarray(tensor.detach().numpy())
+    except TypeError:  # bfloat16, sparse
+        raise ConfigError(
+            f"{name} of shape {tuple(tensor.shape)}: {tensor.layout} of {tensor.dtype}: give "
+            f"{name}.to_dense().float()"
+        ) from None

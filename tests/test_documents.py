@@ -127,8 +127,9 @@ def test_commands_are_found():
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.text)
-def test_commands_are_accepted(command):
+def test_commands_are_accepted(command, tmp_path, monkeypatch):
     """Parse each command as the program does, without running it."""
+    monkeypatch.setenv("HOME", str(tmp_path))  # parsing --install-completion installs it
     program = typer.main.get_command(app)
     problem = None
     try:

@@ -87,3 +87,9 @@ def _show(found: Profile) -> None:
         f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "
         "pairs; tasks and waits are means over workers"
     )
+    if found.search is not None and found.search_per_epoch is not None:
+        every = found.config.finishing.every
+        typer.echo(
+            f"searching: {1000 * found.search:.1f} ms after these steps; once in "
+            f"{counted(every, 'epoch')}, {1000 * found.search_per_epoch:.2f} ms of each"
+        )

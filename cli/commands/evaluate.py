@@ -133,7 +133,7 @@ def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
 def _show_robustness(test: Mapping[str, Any]) -> None:
     published = dict(test["published"])
     ours = [f"{test[key]:.1f}" for key in ("mean_wrong_cells", "best_start", "worst_start")]
-    rows = [(test["trained"], *ours, published.pop(test["trained"]), test["cells"])]
+    rows = [(test["trained"], *ours, published.pop(test["trained"], None), test["cells"])]
     rows += [(name, None, None, None, mean, test["cells"]) for name, mean in published.items()]
     output.show_table("mean wrong cells | ours | lowest | highest | published | of", rows)
     typer.echo(

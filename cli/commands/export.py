@@ -68,10 +68,10 @@ def export(
         ),
     ] = False,
     claim: Annotated[
-        Literal["converges", "invariant", "holds"] | None,
+        Literal["converges", "invariant", "holds", "heals"] | None,
         option(
             None,
-            "AIGER for model checkers: what is claimed of a whole grid",
+            "Write a property of a whole grid for model checkers, as AIGER",
             "--property",
             shown=False,
         ),
@@ -90,7 +90,11 @@ def export(
         option("CONFIG", "Task whose target --property is about", shown="what zeros end in"),
     ] = None,
     from_step: Annotated[
-        int | None, number("Step from which --property is claimed", 0, 4096, shown="as proved")
+        int | None, number("First step at which --property has to hold", 0, 4096, shown="as proved")
+    ] = None,
+    within: Annotated[
+        int | None,
+        number("Steps in which --property heals claims healing", 1, 4096, shown="as proved"),
     ] = None,
     as_json: AsJson = False,
     list_: Annotated[
@@ -107,10 +111,15 @@ def export(
     from difflogic.library.exporting import export as write
 
     if claim is not None:
-        _export_property(source, file, claim, grid, task, from_step, time_limit, force, as_json)
+        if within is not None and claim != "heals":
+            raise ConfigError("--within is about --property heals")
+        asked = {"task": task, "from_step": from_step, "within": within, "time_limit": time_limit}
+        _export_property(source, file, claim, grid, asked, force, as_json)
         return
-    if (grid, task, from_step) != (None, None, None):
-        raise ConfigError("--grid, --task and --from-step are about a --property: name one")
+    if (grid, task, from_step, within) != (None, None, None, None):
+        raise ConfigError(
+            "--grid, --task, --from-step and --within are about a --property: name one"
+        )
     _require_choice(name, file, as_json)
     with show_progress(stop_at_once=True) as progress:
         found = write(
@@ -161,9 +170,7 @@ def _export_property(
     file: Path | None,
     claim: str,
     grid: tuple[int, int] | None,
-    task: str | None,
-    from_step: int | None,
-    time_limit: float | None,
+    asked: dict[str, Any],
     force: bool,
     as_json: bool,
 ) -> None:
@@ -172,17 +179,7 @@ def _export_property(
     if file is None:
         raise ConfigError("--property needs a file: name one, such as -o property.aig")
     with show_progress() as progress:
-        found = state_property(
-            source,
-            file,
-            claim,
-            grid,
-            task=task,
-            from_step=from_step,
-            time_limit=time_limit,
-            force=force,
-            progress=progress,
-        )
+        found = state_property(source, file, claim, grid, **asked, force=force, progress=progress)
     verdict = None if found.finding is None else found.finding.verdict.value
     if as_json:
         output.show_json(
@@ -193,12 +190,14 @@ def _export_property(
                 "height": found.height,
                 "width": found.width,
                 "from_step": found.from_step,
+                "within": found.within,
                 "verdict": verdict,
             }
         )
         return
+    when = "" if found.within is None else f", within {found.within} steps of damage"
     note(
-        f"{claim} from step {found.from_step} on, {found.height}×{found.width} cells"
+        f"{claim} from step {found.from_step} on{when}, {found.height}×{found.width} cells"
         f"{f', {verdict} here' if verdict else ''} · {found.bytes} bytes: {file}"
     )
 

@@ -22,7 +22,7 @@ def import_(
     ] = None,
     format_: Annotated[str, option("NAME", "auto, dct or logicars", "--format")] = "auto",
     name: Annotated[
-        str | None, option(None, "Name of the automaton", shown="the file's name")
+        str | None, option("NAME", "Name of the automaton", shown="the file's name")
     ] = None,
     boundary: Annotated[
         str | None, option("NAME", "Beyond the grid's edge: zero or periodic", shown="zero")

@@ -12,7 +12,7 @@ from cli.options.common import (
     Effort,
     EffortName,
     Force,
-    Source,
+    Sources,
     TimeLimit,
     flag,
     option,
@@ -23,7 +23,7 @@ from cli.terminal.warming import announce_hard
 
 
 def report(
-    source: Source,
+    sources: Sources,
     file: Annotated[Path, option("FILE.html", "File to write", "--output", "-o")] = Path(
         "report.html"
     ),
@@ -38,13 +38,30 @@ def report(
 
     The automaton runs in the page, as WebAssembly: play, damage it, and watch it heal. The page
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
-    The report of a model or a circuit file shows whatever the file contains.
+    The report of a model or a circuit file shows whatever the file contains. Several sources make a
+    gallery, in which each grows, is wounded, and heals.
     """
     from difflogic.library.outputs import require_output
-    from difflogic.library.reporting import SUFFIXES
+    from difflogic.library.reporting import SUFFIXES, gallery
     from difflogic.library.reporting import report as write
 
     require_output(file, SUFFIXES, force)
+    if len(sources) > 1:
+        with show_progress() as progress:
+            page = gallery(
+                sources,
+                file,
+                effort=effort.value,
+                force=force,
+                time_limit=time_limit,
+                progress=progress,
+                allow_code=allow_code,
+            )
+        if as_json:
+            output.show_json({"file": str(file), "bytes": len(page.encode())})
+        note(f"saved {file}: {len(page.encode()) / 1000:.0f} kB, opens in any browser")
+        return
+    (source,) = sources
     if not without_tests:
         announce_hard()
     with show_progress() as progress:

@@ -35,7 +35,7 @@ def synth(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Synthesise, place and route a grid of cells on an FPGA: its size and its clock.
+    """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
     The grid makes one step per clock and has seven pins, which the Verilog explains. A reset sets
     the start; --damage names the rectangle that the damage input clears. Exits 1 if the grid does

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +19,8 @@ from cli.options.common import (
     size_option,
     with_options,
 )
-from cli.running import Experiment, resolved, run_experiment
-from difflogic.system.errors import ConfigError, RunDirectoryError
+from cli.running import Experiment, run_experiment
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
@@ -113,18 +112,20 @@ def train_pattern(
         ),
     ] = None,
     hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
-    heal: Annotated[
-        bool, flag("--heal", "Make it grow back after damage, too, in a second stage")
-    ] = False,
+    heal: Annotated[bool, flag("--heal", "Make it grow back after damage, too")] = False,
+    second: Annotated[
+        str | None,
+        option("FILE", "Another image, which grows if the start is one cell instead of nothing"),
+    ] = None,
     size: Annotated[
         Any, size_option("as the image up to 64x64, or 32 cells to its longer side")
     ] = None,
     colors: Annotated[
         Any,
         option(
-            "2|4|8|16",
-            "Colours of an image, nothing counted as one; 1 is ink as in the lizard, and 3 is red, "
-            "green and blue as in letter-g",
+            "N",
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink, as in the lizard, "
+            "and 3 red, green and blue, as in letter-g",
             parser=_colors,
             shown="as the picture",
         ),
@@ -147,80 +148,45 @@ def train_pattern(
     """
     from difflogic.library import growing
 
-    chosen = hold or heal or size is not None or steps is not None or colors not in (None, 1, 3)
+    given = any(each is not None for each in (second, size, steps))
+    chosen = hold or heal or given or colors not in (None, 1, 3)
     if colors is not None:
         _refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --size, --steps and --colors choose a configuration by the "
-            f"picture: leave {config} out, or use --set"
+            f"{config}: --hold, --heal, --second, --size, --steps and --colors choose a "
+            f"configuration by the picture: leave {config} out, or use --set"
         )
     if config is None and options.resume is None:
         found = target is not None and colors is None and growing.is_image(target)
         if chosen or found:
-            picture = growing.read(target or "lizard", colors, size)
+            if second is None:
+                picture = growing.read(target or "lizard", colors, size)
+            else:
+                picture = growing.read_two(target or "lizard", second, colors, size)
             growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
-            return _train_in_stages(growth, options)
+            _say(growth, options)
+            called = picture_name(growth.picture.name)
+            experiment = Experiment(
+                None, growth.config, growth.overrides, called, "pattern", growth.epochs
+            )
+            run_experiment(experiment, options)
+            return
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
         overrides += circuit_for(channels, config or default)
     name = None if target in (None, config or default) else picture_name(target)
     run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
-    return None
 
 
-def _train_in_stages(growth: Growth, options: RunOptions) -> None:
-    """Train a picture's stages one after the other, each from the one before.
-
-    The last one's run has the directory that was asked for, and earlier ones stand beside it. With
-    --from only the last stage is left.
-    """
-    stages = growth.stages if options.source is None else growth.stages[-1:]
+def _say(growth: Growth, options: RunOptions) -> None:
+    """Print what was chosen for a picture; if quiet, only what was lost of it."""
     if not options.quiet:
         for line in growth.lines:
             note(line)
     elif growth.picture.warning:
         note(f"warning: {growth.picture.warning}")
-    name = picture_name(growth.picture.name)
-    for stage in stages:
-        last = stage is stages[-1]
-        experiment = Experiment(
-            None,
-            stage.config,
-            stage.overrides,
-            name if last else f"{name[:58]}-{stage.what}",
-            "pattern",
-            stage.epochs,
-            followed=not last,
-            shown=stage is stages[0],
-        )
-        # What a later stage would refuse is said before the first one begins.
-        resolved(experiment, options)
-        if stage is not stages[0] and not options.quiet:
-            note(f"stage {stages.index(stage) + 1} of {len(stages)}: {stage.what}")
-        directory = options.directory
-        if directory is not None and not last:
-            _require_empty(directory)
-            directory = directory.with_name(f"{directory.name}-{stage.what}")
-        try:
-            found = run_experiment(experiment, replace(options, directory=directory))
-        except typer.Exit:
-            if not last:
-                note(
-                    "once this stage is proved, the next one starts from its run: the same command "
-                    "with --from RUN"
-                )
-            raise
-        if found is None or (not last and found.exact_epoch is None):
-            return
-        options = replace(options, source=str(found.path))
-
-
-def _require_empty(directory: Path) -> None:
-    """Raise RunDirectoryError if a later stage could not use its directory."""
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise RunDirectoryError(f"{directory}: is not empty: name a new or empty directory")
 
 
 def picture_override(target: str) -> Override:

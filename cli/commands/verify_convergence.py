@@ -29,7 +29,7 @@ def convergence(
         str | None,
         option(
             "NAME|FILE",
-            "Experiment with the target, for a circuit file",
+            "Experiment whose target to prove, for a circuit file",
             shown="what zeros end in",
             rare=True,
         ),

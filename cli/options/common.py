@@ -81,6 +81,7 @@ SOURCE = typer.Argument(
     help='Run directory ("last" for the newest), model file, or circuit in JSON',
 )
 Source = Annotated[Path, SOURCE]
+Sources = Annotated[list[Path], SOURCE]
 TrainedSource = Annotated[
     Path,
     typer.Argument(metavar="RUN|MODEL", help='Run directory ("last" for the newest) or model file'),
@@ -99,14 +100,18 @@ Recipe = Annotated[
     str | None,
     option(
         "NAME",
-        "Learning recipe: reference turns all levers off, as in the notebook; benchmark uses "
-        "the published batch size",
+        "Learning recipe: reference learns as the article's notebook does; benchmark takes its "
+        "batch size",
     ),
 ]
-Epochs = Annotated[int | None, number("Training steps", 1)]
+Epochs = Annotated[int | None, number("Number of training steps", 1)]
 AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
 Workers = Annotated[
     str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
+]
+Device = Annotated[
+    Literal["cpu", "gpu"] | None,
+    option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
 ]
 Oversubscribe = Annotated[bool, flag("--oversubscribe", "Allow more threads than cores", rare=True)]
 Effort = Annotated[EffortName, option(None, "How long to simplify: a second, seconds, minutes")]
@@ -124,7 +129,7 @@ AllowCode = Annotated[
 Force = Annotated[bool, flag("--force", "Overwrite existing files")]
 AsJson = Annotated[bool, flag("--json", "Print the result as JSON")]
 Quiet = Annotated[bool, flag("--quiet", "Show no progress and no timings")]
-Steps = Annotated[int | None, number("Automaton steps", 0, shown="as trained")]
+Steps = Annotated[int | None, number("Number of automaton steps", 0, shown="as trained")]
 Seed = Annotated[int, number("Random seed", 0, MOST_SEED)]
 
 
@@ -179,6 +184,7 @@ class RunOptions:
     epochs: Epochs = None
     seed: Annotated[int | None, number("Random seed", 0)] = None
     workers: Workers = None
+    device: Device = None
     resume: Annotated[
         str | None, option("RUN", 'Resume a run ("last" for the newest); --epochs extends it')
     ] = None
@@ -244,6 +250,7 @@ class RunOptions:
             "--epochs": ("training.epochs", self.epochs),
             "--seed": ("training.seed", self.seed),
             "--workers": ("parallel.workers", self.workers),
+            "--device": ("parallel.device", self.device),
         }
         given = [Override(text, f"--set {text}") for text in self.overrides or []]
         return given + [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,10 @@ COMPILING = "compiling the search"
 
 LEFT = 36
 """Characters of the numbers, left of the picture."""
+
+PHASES_SHOWN = 5
+
+PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
 
 MIN_BAR = 10
 MAX_BAR = 60
@@ -77,6 +81,8 @@ class Progress:
     """The epoch by which such a run is usually proved, if that is known."""
     attempt: int = 1
     """The attempt of the last epoch."""
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of the run by phase; the trainer goes on counting them."""
 
     def recall(self, rows: Sequence[MetricsRow]) -> None:
         """Take over the rows of earlier processes."""
@@ -240,9 +246,11 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     text = Text(no_wrap=True, overflow="crop")
     text.append(title + "\n", "bold")
     text.append_text(_bar(progress, width)).append("\n")
+    spent = where_time_goes(progress.phases)
+    text.append(f"{spent}\n" if spent else "", "dim")
     numbers = _numbers(progress)
-    # The rest of the height, less the title, the bar, the caption and the cursor's line.
-    room = max(height - 4, len(numbers))
+    # The rest of the height, less the title, the bar, the time, the caption and the cursor's line.
+    room = max(height - 4 - bool(spent), len(numbers))
     caption, drawn = _picture(progress, width - LEFT, room, colored)
     text.append(f"{'':<{LEFT}}{caption}\n", "dim")
     for index in range(max(len(numbers), len(drawn))):
@@ -310,6 +318,22 @@ def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
         *([_searching(progress.searching)] if progress.searching else []),
         *([("compiling", "", " the search")] if progress.compiling else []),
     ]
+
+
+def where_time_goes(seconds: Mapping[str, float]) -> str:
+    """Return the shares of the phases that take most, the largest first, as one line.
+
+    Forward, loss and backward are what the workers are busy, as a mean.
+    """
+    total = sum(seconds.values())
+    if not total:
+        return ""
+    shares = sorted(((100 * spent / total, name) for name, spent in seconds.items()), reverse=True)
+    return "time      " + ", ".join(
+        f"{PHASE_NAMES.get(name, name)} {share:.0f} %"
+        for share, name in shares[:PHASES_SHOWN]
+        if share >= 1
+    )
 
 
 def _searching(now: SearchProgress) -> tuple[str, str, str]:

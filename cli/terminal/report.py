@@ -13,8 +13,6 @@ from difflogic.system.quantities import counted
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
 
-PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
-
 
 def render(
     summary: Mapping[str, Any], directory: str, own_code: bool = False, quiet: bool = False
@@ -42,7 +40,9 @@ def render(
 def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     total = seconds["training"]
     lines = [f"{'phase':<17}{'seconds':>9}{'share':>9}{'ms/epoch':>11}"]
-    rows = [(PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()]
+    rows = [
+        (display.PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()
+    ]
     for name, spent in [*rows, ("all", total)]:
         share = 100 * spent / total if total else 0.0
         lines.append(
@@ -57,7 +57,7 @@ def _scores(
 ) -> list[str]:
     held_out = scores["held_out"]
     lines = [
-        f"training   soft loss {display.loss(scores['soft_loss'])}, "
+        f"last epoch soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
@@ -79,7 +79,7 @@ def _scores(
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
-        lines.append(f"{'stability':<11}{assurance(scores['assurance'], held_out['exact'])}")
+        lines.append(f"{'proof':<11}{assurance(scores['assurance'], held_out['exact'])}")
     return lines
 
 

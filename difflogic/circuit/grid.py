@@ -21,6 +21,15 @@ NEIGHBORHOOD = len(OFFSETS)
 CENTER = OFFSETS.index((0, 0))
 """Which of them is the cell itself."""
 
+NEIGHBORHOODS = {
+    "moore": OFFSETS,
+    "von-neumann": ((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)),
+    # Drawn on squares as Golly does: the north-east and south-west cells are no neighbours.
+    "hexagonal": ((-1, -1), (-1, 0), (0, -1), (0, 0), (0, 1), (1, 0), (1, 1)),
+    "line": ((0, -1), (0, 0), (0, 1)),
+}
+"""The cells that a rule may read, as (rows down, columns right), row-major."""
+
 OUTSIDE = -1
 """Stands for a neighbour beyond a zero boundary; its bits are all 0."""
 

@@ -6,13 +6,16 @@ circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.places import counter_ops, counting, learned
 from difflogic.circuit.untrained import carrying, first_ops, looking, looks
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring
 from difflogic.system.errors import ConfigError
@@ -22,15 +25,15 @@ from difflogic.system.errors import ConfigError
 class Architecture:
     """Sizes of the circuit that updates one cell.
 
-    Every perception kernel maps the 3×3 neighbourhood of one channel to `perception[-1]` bits,
-    and is applied to every channel. The update circuit maps the centre's channels and all
-    perceived bits to the cell's next state.
+    Every perception kernel maps the 3×3 neighbourhood of one channel, or of several, to
+    `perception[-1]` bits, and is applied to every channel. The update circuit maps the centre's
+    channels and all perceived bits to the cell's next state.
     """
 
     channels: int
     kernels: int
     perception: tuple[int, ...]
-    """Gates per layer of one kernel; the first layer's inputs are the 9 cells."""
+    """Gates per layer of one kernel, on `perception_inputs`."""
     update: tuple[int, ...]
     """Gates per layer of the update circuit; the last layer has `channels` gates."""
     perception_first: str = "moore"
@@ -44,6 +47,17 @@ class Architecture:
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
     held: tuple[int, ...] = ()
     """Channels that never change: their next state is their own, whatever their gates say."""
+    places: tuple[int, ...] = ()
+    """Bits of row and column that the last channels count; () if they count nothing."""
+    switch: bool = False
+    """Whether the channel before these is 1 everywhere once it is anywhere."""
+    seen_channels: int = 1
+    """Channels that a kernel sees at once: the one that it is applied to, and those after it."""
+
+    @property
+    def perception_inputs(self) -> int:
+        """Inputs of a kernel: nine cells of each channel that it sees, its own channel first."""
+        return NEIGHBORHOOD * self.seen_channels
 
     @property
     def update_inputs(self) -> int:
@@ -96,7 +110,9 @@ class WiredLayers:
                 f"{len(self.perception)} given"
             )
         for layers in self.perception:
-            _check_layers("perception", layers, NEIGHBORHOOD, architecture.perception)
+            _check_layers(
+                "perception", layers, architecture.perception_inputs, architecture.perception
+            )
         _check_layers("update", self.update, architecture.update_inputs, architecture.update)
 
     def kernel(self, index: int) -> tuple[Wiring, ...]:
@@ -109,25 +125,102 @@ class WiredLayers:
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
         seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
-        return first_ops(architecture.parameters, kernels, seen)
+        ops = first_ops(architecture.parameters, kernels, seen)
+        ops[self.fixed] = self._fixed_ops[self.fixed]
+        return ops
+
+    @property
+    def fixed(self) -> npt.NDArray[np.bool_]:
+        """Which gates are never changed, (parameters,): those that count places."""
+        return self._fixed_ops >= 0
+
+    @property
+    def _fixed_ops(self) -> npt.NDArray[np.int8]:
+        """The op of each gate that is never changed, (parameters,); -1 for the others."""
+        architecture = self.architecture
+        found = np.full(architecture.parameters, -1, np.int8)
+        if architecture.places:
+            end = architecture.kernels * architecture.kernel_gates
+            found[:end] = PASS_THROUGH
+            counters = counter_ops(
+                len(architecture.update), architecture.places, architecture.switch
+            )
+            for gates, chosen in zip(architecture.update, counters, strict=True):
+                end += gates
+                found[end - len(chosen) : end] = chosen
+        return found
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
+    inputs = architecture.perception_inputs
     perception = tuple(
-        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
+        _wire_layers("perception", inputs, architecture.perception, topologies, rng)
         for _ in range(architecture.kernel_wirings)
     )
     if architecture.all_directions:
         perception = tuple(map(looking, perception, architecture.first_looks))
     topologies = [architecture.update_wiring] * len(architecture.update)
-    inputs = architecture.update_inputs
-    update = _wire_layers("update", inputs, architecture.update, topologies, rng)
-    if architecture.carry:
+    inputs, sizes = architecture.update_inputs, architecture.update
+    if architecture.places:
+        inputs, sizes = learned(
+            architecture.channels, inputs, sizes, architecture.places, architecture.switch
+        )
+    update = _wire_layers("update", inputs, sizes, topologies, rng)
+    if architecture.places:
+        (looks,) = perception[0]
+        update = counting(
+            update,
+            architecture.channels,
+            looks.a.tolist(),
+            architecture.places,
+            architecture.switch,
+        )
+    elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)
+
+
+Wires = Sequence[npt.ArrayLike]
+"""Those of a stack of layers, each of shape (gates, 2): the inputs a and b of each gate."""
+
+
+def rewire(
+    layers: WiredLayers, perception: Sequence[Wires] | None = None, update: Wires | None = None
+) -> WiredLayers:
+    """Return layers with wires of one's own; those of a part that is None stay.
+
+    `perception` has the wires of each kernel, or of one that all share. Raises ConfigError for
+    what does not fit.
+    """
+    sizes = layers.architecture
+    if perception is not None:
+        inputs = sizes.perception_inputs
+        kernels = (_stack("perception", wires, inputs, sizes.perception) for wires in perception)
+        layers = replace(layers, perception=tuple(kernels))
+    if update is not None:
+        stack = _stack("update", update, sizes.update_inputs, sizes.update)
+        layers = replace(layers, update=stack)
+    return layers
+
+
+def _stack(part: str, layers: Wires, inputs: int, sizes: tuple[int, ...]) -> tuple[Wiring, ...]:
+    found = []
+    for index, (wires, read) in enumerate(zip(layers, (inputs, *sizes), strict=False)):
+        try:
+            array = np.asarray(wires)
+        except ValueError:  # rows of several lengths
+            array = np.empty(0)
+        if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+            raise ConfigError(
+                f"{part} layer {index}: wires of shape {array.shape} and type {array.dtype}: give "
+                "whole numbers of shape (gates, 2), the inputs a and b of each gate"
+            )
+        a, b = array.astype(np.int64).clip(-1, 2**31 - 1).astype(np.int32).T
+        found.append(Wiring(read, a.copy(), b.copy()))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -146,6 +239,8 @@ class Netlist:
     param: npt.NDArray[np.int32]
     outputs: npt.NDArray[np.int32]
     parameters: int
+    fixed: npt.NDArray[np.bool_] | None = None
+    """Which parameters no search may change, (parameters,); None if it may change all."""
 
     @property
     def inputs(self) -> int:
@@ -189,8 +284,9 @@ def flatten(layers: WiredLayers) -> Netlist:
     perceived = np.empty((channels, architecture.perception[-1], architecture.kernels), np.int32)
     parameter = 0
     for kernel in range(architecture.kernels):
-        rows: npt.NDArray[np.int32] = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
-        rows = rows.reshape(NEIGHBORHOOD, channels)
+        inputs = np.arange(NEIGHBORHOOD * channels, dtype=np.int32).reshape(-1, channels)
+        seen = [np.roll(inputs, -after, axis=1) for after in range(architecture.seen_channels)]
+        rows: npt.NDArray[np.int32] = np.concatenate(seen)
         for layer in layers.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
@@ -212,7 +308,8 @@ def flatten(layers: WiredLayers) -> Netlist:
     rows[held] = center[held]
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
-    return Netlist(channels, a, b, param, rows, parameter)
+    fixed = layers.fixed if architecture.places else None
+    return Netlist(channels, a, b, param, rows, parameter, fixed)
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:

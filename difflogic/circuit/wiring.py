@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, NEIGHBORHOODS, OFFSETS
 from difflogic.system.errors import ConfigError
 
 
@@ -24,34 +26,23 @@ class Wiring:
         return len(self.a)
 
 
-def moore(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
-    """Wire each gate to one neighbour (input a) and the centre (input b), neighbours permuted.
+def compare(neighborhood: str, inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
+    """Wire each gate to a cell of a neighbourhood (input a) and the centre (input b), permuted.
 
-    Raises ConfigError unless inputs = 9 and gates = 8.
-    Source: the DiffLogic CA notebook, first layer of each perception kernel.
+    All cells are read equally often. The inputs are those of one channel or several, nine each;
+    the centre is the first one's. Raises ConfigError unless the gates are a multiple of the cells.
+    Source: the DiffLogic CA notebook, first layer of each perception kernel, for moore.
     """
-    if inputs != NEIGHBORHOOD or gates != NEIGHBORHOOD - 1:
+    around = [OFFSETS.index(cell) for cell in NEIGHBORHOODS[neighborhood] if any(cell)]
+    seen, rest = divmod(inputs, NEIGHBORHOOD)
+    cells = np.array([n + NEIGHBORHOOD * channel for channel in range(seen) for n in around])
+    if rest or not cells.size or gates < 1 or gates % len(cells):
         raise ConfigError(
-            f"wiring moore compares 8 neighbours with the centre: it needs 9 inputs and 8 "
-            f"gates, not {inputs} inputs and {gates} gates"
+            f"wiring {neighborhood} compares {len(around)} neighbours with the centre: it needs "
+            f"{NEIGHBORHOOD} inputs and a multiple of {len(around)} gates for each channel, not "
+            f"{inputs} inputs and {gates} gates; wirings unique and random take other numbers"
         )
-    neighbors = np.delete(np.arange(NEIGHBORHOOD, dtype=np.int32), CENTER)
-    a = rng.permutation(neighbors)
-    return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
-
-
-def line(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
-    """Wire each gate to a neighbour in the same row (input a) and the centre (input b).
-
-    As many gates read the left one as the right one. Raises ConfigError unless inputs = 9 and the
-    number of gates is even.
-    """
-    if inputs != NEIGHBORHOOD or gates < 2 or gates % 2:
-        raise ConfigError(
-            f"wiring line compares 2 neighbours with the centre: it needs 9 inputs and an even "
-            f"number of gates, not {inputs} inputs and {gates} gates"
-        )
-    a = rng.permutation(np.repeat(np.array([CENTER - 1, CENTER + 1], np.int32), gates // 2))
+    a = rng.permutation(np.repeat(cells, gates // len(cells)).astype(np.int32))
     return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
 
 
@@ -105,7 +96,10 @@ def random(inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
 TOPOLOGIES = {"unique": unique, "random": random}
 """The wirings of layers of any size."""
 
-FIRST_TOPOLOGIES = {"moore": moore, "line": line, **TOPOLOGIES}
+FIRST_TOPOLOGIES: dict[str, Callable[[int, int, np.random.Generator], Wiring]] = {
+    **{name: partial(compare, name) for name in NEIGHBORHOODS},
+    **TOPOLOGIES,
+}
 """Those of a perception kernel's first layer, which reads the nine cells of a neighbourhood."""
 
 
@@ -115,5 +109,5 @@ def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:
     if 2 * gates < inputs:
         raise ConfigError(
             f"wiring {topology}: {gates} gates have {2 * gates} inputs and cannot read all "
-            f"{inputs} outputs of the layer before: use at least {(inputs + 1) // 2} gates"
+            f"{inputs} bits before it: use at least {(inputs + 1) // 2} gates"
         )

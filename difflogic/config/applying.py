@@ -66,6 +66,4 @@ def why_not_rectify(config: Config) -> str | None:
         return None
     if task.has_random_start:
         return "starts are random"
-    if task.patches:
-        return "damage is to grow back"
     return None

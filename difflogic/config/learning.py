@@ -14,7 +14,6 @@ from difflogic.tasks.sections import Section, Size
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
 if TYPE_CHECKING:
     Form: TypeAlias = str
 else:
@@ -22,7 +21,7 @@ else:
 
 
 class TrainingConfig(Section):
-    """Gradient descent on the logits: AdamW. See [pool] and [hardening] for more."""
+    """Gradient descent on the logits: AdamW. See [pool] for more."""
 
     # Bounds on the numbers keep them meaningful in float32, which most runs train in.
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
@@ -53,7 +52,7 @@ class TrainingConfig(Section):
     restart_every: Epoch = Field(
         default=0,
         description="epochs after which learning starts over, with another wiring and other start "
-        "states; [hardening] starts over too, and the best circuit is kept; 0 is never",
+        "states; the best circuit is kept; 0 is never",
     )
     form: Form = Field(
         default="ops",
@@ -100,18 +99,6 @@ class PoolConfig(Section):
         description="damages that are tried in the hard circuit's run for such a sample, until one "
         "does not grow back in time",
     )
-
-
-class HardeningConfig(Section):
-    """Trains the soft circuit with some of its gates hard, more of them as epochs go by."""
-
-    share: Fraction = Field(
-        default=0.0,
-        description="share of the gates that run as their most probable op, drawn for each epoch; "
-        "their gradient is that of the mixture (straight-through)",
-    )
-    from_epoch: Epoch = Field(default=300, description="epoch at which the share begins to grow")
-    to_epoch: Epoch = Field(default=1200, description="epoch from which the share is reached")
 
 
 class FinishingConfig(Section):

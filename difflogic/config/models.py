@@ -13,15 +13,11 @@ import numpy as np
 import tomli_w
 from pydantic import Field, model_validator
 
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, wire
+from difflogic.circuit.places import place_bits
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
-from difflogic.config.learning import (
-    Count,
-    FinishingConfig,
-    HardeningConfig,
-    PoolConfig,
-    TrainingConfig,
-)
+from difflogic.config.learning import Count, FinishingConfig, PoolConfig, TrainingConfig
 from difflogic.config.running import FREE, CheckpointConfig, ParallelConfig
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
@@ -47,17 +43,22 @@ else:
 
 
 class PerceptionConfig(Section):
-    """The kernels, small circuits that read the 3×3 neighbourhood of one channel."""
+    """The kernels, small circuits that read the 3×3 neighbourhood of one channel or several."""
 
     kernels: Size = Field(description="number of kernels, each with logits of its own")
     gates: Layers = Field(
-        default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs"
+        default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs a channel"
     )
     wiring: FirstTopology = Field(
         default="moore",
-        description="wiring of all layers; moore and line are those of the first alone, with "
-        "unique after it: moore compares each neighbour with the centre, with 8 gates; line the "
-        "left and the right one, with an even number",
+        description="wiring of all layers; moore, von-neumann, hexagonal and line are those of the "
+        "first alone, with unique after it: each gate compares one of 8, 4, 6 or 2 neighbours with "
+        "the centre, and each neighbour has as many gates",
+    )
+    channels: Size = Field(
+        default=1,
+        description="channels that a kernel sees at once, 9 inputs each: the one that it is "
+        "applied to, and those after it, the first after the last",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",
@@ -128,7 +129,6 @@ class Config(Section):
     update: UpdateConfig
     training: TrainingConfig
     pool: PoolConfig = PoolConfig()
-    hardening: HardeningConfig = HardeningConfig()
     finishing: FinishingConfig = FinishingConfig()
     parallel: ParallelConfig = ParallelConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
@@ -151,6 +151,9 @@ class Config(Section):
             all_directions=perception.directions == "all",
             carry=self.update.carry,
             held=self.task.inputs,
+            places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
+            switch=self.automaton.switch,
+            seen_channels=perception.channels,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,11 +224,14 @@ def _task_problems(config: Config) -> list[str]:
         "[training] later_steps": config.training.later_steps,
         "[pool] batch": config.pool.batch,
     }
-    if any(later.values()) and own.is_loaded(task) and task_class(task).moves_on():
+    if any(later.values()) and own.is_loaded(task):
+        kind, why = task_class(task), None
+        if kind.moves_on():
+            why = "the targets of this task do not stay as they are"
+        elif kind.has_loss():
+            why = "this task has a loss of its own, and says itself which steps that sees"
         problems += [
-            f"{key}: the targets of this task do not stay as they are: leave it at 0"
-            for key, value in later.items()
-            if value
+            f"{key}: {why}: leave it at 0" for key, value in later.items() if value and why
         ]
     if pool.batch and config.automaton.fire_rate < 1:
         problems.append(
@@ -257,11 +263,22 @@ def _circuit_problems(config: Config) -> list[str]:
             f"channel: {channels} ([automaton] channels), not {update[-1]}"
         ]
     architecture = config.architecture
+    if architecture.seen_channels > channels:
+        return [
+            f"[perception] channels: a kernel sees each channel once: use 1 to {channels} "
+            "([automaton] channels)"
+        ]
     if architecture.all_directions and architecture.perception_first != "moore":
         return [
             "[perception] directions: all is for kernels that are wired from one neighbour per "
             'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
+    if config.automaton.switch and not config.automaton.places:
+        return ["[automaton] switch: is read where places are counted: set places = true"]
+    if config.automaton.places:
+        problems = _places_problems(config)
+        if problems:
+            return problems
     if 0 < architecture.carry < 1:
         return ["[update] carry: must be 0, or at least 1 step"]
     if architecture.gates > MAX_GATES:
@@ -275,6 +292,40 @@ def _circuit_problems(config: Config) -> list[str]:
     except ConfigError as error:
         return [str(error)]
     return []
+
+
+def _places_problems(config: Config) -> list[str]:
+    """Return why cells could not count their places."""
+    perception, bits = config.perception, config.architecture.places
+    fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
+    fits = fits and perception.channels == 1
+    found = []
+    if not fits or perception.wiring != "moore" or perception.directions != "same":
+        found.append(
+            "[automaton] places: needs a perception that hands every neighbour on: [perception] "
+            'kernels = 1, gates = [8], channels = 1, wiring = "moore", directions = "same"'
+        )
+    if config.automaton.boundary != "zero" or config.automaton.fire_rate < 1:
+        found.append(
+            '[automaton] places: counts from the edges, step by step: set boundary = "zero" and '
+            "fire_rate = 1"
+        )
+    if config.training.form != "ops":
+        found.append('[automaton] places: counters need [training] form = "ops"')
+    own = sum(bits) + config.automaton.switch
+    if config.automaton.channels <= own:
+        found.append(
+            f"[automaton] places: counts in {own} channels, and needs more than "
+            f"{config.automaton.channels}"
+        )
+    *hidden, _ = config.update.gates
+    layers, least = max(*bits, 4 * config.automaton.switch), own + 2 + 4 * config.automaton.switch
+    if len(config.update.gates) < layers or min(hidden, default=0) <= least:
+        found.append(
+            f"[update] gates: counters need {layers} layers or more, all but the last of more than "
+            f"{least} gates"
+        )
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ PUBLISHED = ("epochs", "batch", "learning_rate")
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("update", "carry"))
 """Learning levers outside [training]."""
 
-LEVER_SECTIONS: tuple[str, ...] = ("pool", "hardening", "finishing")
+LEVER_SECTIONS: tuple[str, ...] = ("pool", "finishing")
 """Sections that hold nothing but learning levers."""
 
 

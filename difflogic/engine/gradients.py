@@ -101,7 +101,7 @@ class _Tile:
         self._coefficients[:] = coefficients.ravel()
 
     def run_forward(self) -> None:
-        run_forward(self.program.backward, self._coefficients, self._space.values, self._lanes)
+        run_forward(self.program.backward, self._coefficients, self._space, self._lanes)
 
     def run_backward(self, output_gradients: Array) -> Array:
         """Return the four sums of each parameter, flat."""
@@ -110,13 +110,5 @@ class _Tile:
         held = code.outputs < self.program.inputs
         self.gradients[code.outputs[held], : self.cells] = output_gradients[held]
         sums = aligned((self._coefficients.size,), self._coefficients.dtype)
-        run_backward(
-            code,
-            self._coefficients,
-            space.values,
-            space.gradients,
-            sums,
-            space.scratch,
-            self._lanes,
-        )
+        run_backward(code, self._coefficients, space, sums, self._lanes)
         return sums

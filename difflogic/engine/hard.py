@@ -234,12 +234,12 @@ def live_parameters(
 ) -> npt.NDArray[np.bool_]:
     """Return the gates with logits that the states of `channels` at any later step depend on.
 
-    Shape (parameters,). Gates that only pass an input on are among them.
+    Shape (parameters,). Gates that only pass an input on are among them, fixed ones are not.
     """
     live, _ = mark_live(netlist, ops, channels)
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
     marked[netlist.param[live[netlist.inputs :]]] = True
-    return marked
+    return marked if netlist.fixed is None else marked & ~netlist.fixed
 
 
 def mark_live(

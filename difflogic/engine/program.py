@@ -17,6 +17,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +64,7 @@ YES = b"\1"
 """A mark."""
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """Netlist rows are the first of `width` adjacent ones; `params` has 1 entry, or 7 of a star."""
 
     reads: tuple[int, ...]
@@ -131,7 +131,7 @@ def live_runs(netlist: Netlist) -> list[Instruction]:
 
 def _runs(netlist: Netlist) -> list[Instruction]:
     """Join gates that follow each other in a, b and out, and share their logits."""
-    joins = (np.diff(netlist.param) == 0) & (np.diff(netlist.a) == 1) & (np.diff(netlist.b) == 1)
+    joins = _joins(netlist)
     starts = np.flatnonzero(np.concatenate([[True], ~joins]))
     widths = np.diff(np.append(starts, netlist.gates))
     columns = (starts, netlist.a[starts], netlist.b[starts], netlist.param[starts], widths)
@@ -139,6 +139,33 @@ def _runs(netlist: Netlist) -> list[Instruction]:
         Instruction((a, b), netlist.inputs + start, width, (param,))
         for start, a, b, param, width in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
+    """Return of each gate but the first whether it continues the run of the one before.
+
+    Where a kernel sees several channels, its copies' inputs go from the last channel to the first.
+    All runs that read each other, then, end where one of them does. And a run must not read a row
+    twice, by two gates, since its gradient would be stored after it was added to.
+    """
+    copies = np.diff(netlist.param) == 0
+    nexts = [np.diff(rows) == 1 for rows in (netlist.a, netlist.b)]
+    reads = netlist.a[1:], netlist.b[1:]
+    apart = np.abs(reads[0] - reads[1])
+    joins = copies & nexts[0] & nexts[1] & ((apart == 0) | (apart >= netlist.channels))
+    # By row: inputs are there from the start.
+    joined = np.concatenate([np.ones(netlist.inputs + 1, bool), joins])
+    while True:
+        before = np.count_nonzero(joins)
+        joins &= joined[reads[0]] & joined[reads[1]]
+        cut = copies & ~joins
+        for rows, follow in zip(reads, nexts, strict=True):
+            joined[rows[cut & follow]] = False
+        joined[: netlist.inputs] = True
+        joins &= joined[netlist.inputs + 1 :]
+        joined[netlist.inputs + 1 :] = joins
+        if np.count_nonzero(joins) == before:
+            return joins
 
 
 def _live(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
@@ -175,15 +202,15 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
 
     def private_inputs(run: Instruction) -> list[Instruction] | None:
         """The two runs that `run` reads, if nobody else reads them."""
-        inner = [writer.get(row) for row in run.reads]
-        if any(
-            source is None
-            or source.width != run.width
-            or any(count != 1 for count in reads[source.out : source.out + run.width])
-            for source in inner
-        ):
-            return None
-        return [source for source in inner if source is not None]
+        inner = []
+        for row in run.reads:
+            source = writer.get(row)
+            if source is None or source.width != run.width:
+                return None
+            if set(reads[row : row + run.width]) != {1}:
+                return None
+            inner.append(source)
+        return inner
 
     merged: dict[int, Instruction] = {}
     inside: set[int] = set()
@@ -201,6 +228,8 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
             continue
         if centers & {leaf.reads[0] for leaf in leaves}:
             continue  # the kernel holds the centre's gradient while it adds to the leaves'
+        if (np.diff(sorted({*rows})) < run.width).any():
+            continue  # copies of leaves that see several channels of a cell
         parts = [*leaves, *branches, run]
         merged[run.out] = Instruction(
             reads=(*(leaf.reads[0] for leaf in leaves), centers.pop()),
@@ -226,77 +255,77 @@ class _Rows:
 
     def __init__(self, netlist: Netlist, order: Iterable[Instruction]) -> None:
         self.end = netlist.inputs
+        self.place = [*range(netlist.inputs), *[-1] * (netlist.rows - netlist.inputs)]
+        """The tile row of each netlist row; -1 if its block is not placed yet."""
+        self.block = [-1] * netlist.rows
+        """The first row of the block that a netlist row belongs to; -1 for an input."""
+        self._width = [1] * netlist.rows
         self._free: dict[int, list[int]] = {}
-        self._owner = [-1] * netlist.rows
-        self._width: dict[int, int] = {}
-        self._place: dict[int, int] = {}
         for instruction in order:
             out, width = instruction.out, instruction.width
-            self._owner[out : out + width] = [out] * width
-            self._width[out] = width
-
-    def block(self, row: int) -> int:
-        """First row of the block that `row` belongs to; -1 for an input."""
-        return self._owner[row]
+            if width == 1:
+                self.block[out] = out
+            else:
+                self.block[out : out + width] = [out] * width
+                self._width[out] = width
 
     def at(self, row: int) -> int:
         """The tile row of a netlist row; its block is placed if it is not yet."""
-        block = self.block(row)
-        if block < 0:
-            return row
-        if block not in self._place:
+        if self.place[row] < 0:
+            block = self.block[row]
             width = self._width[block]
-            if self._free.get(width):
-                self._place[block] = self._free[width].pop()
+            if free := self._free.get(width):
+                first = free.pop()
             else:
-                self._place[block] = self.end
-                self.end += width
-        return self._place[block] + row - block
+                first, self.end = self.end, self.end + width
+            self.place[block : block + width] = range(first, first + width)
+        return self.place[row]
 
     def free(self, block: int) -> None:
-        self._free.setdefault(self._width[block], []).append(self._place[block])
+        self._free.setdefault(self._width[block], []).append(self.place[block])
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """Tile rows of one instruction, in the order of its reads, and of its output."""
-
-    reads: tuple[int, ...]
-    out: int
+Placed = tuple[tuple[int, ...], int]
+"""Tile rows of one instruction, in the order of its reads, and of its output."""
 
 
 def _forward_rows(
     netlist: Netlist, order: list[Instruction], reuse: bool
-) -> tuple[tuple[list[_Placed], npt.NDArray[np.int32]], int]:
+) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int]:
     rows = _Rows(netlist, order)
-    last_read: dict[int, int] = {}
-    for index, instruction in enumerate(order):
+    place, block = rows.place, rows.block
+    last_read: list[int] = [-1] * (netlist.rows + 1)
+    """By block; one more place is that of all inputs, which are never freed."""
+    for index, instruction in enumerate(order if reuse else ()):
         for row in instruction.reads:
-            last_read[rows.block(row)] = index
+            last_read[block[row]] = index
     for row in netlist.outputs.tolist():
-        last_read[rows.block(row)] = len(order)
+        last_read[block[row]] = len(order)
+    last_read[-1] = len(order)
 
     placed = []
     for index, instruction in enumerate(order):
-        reads = tuple(rows.at(row) for row in instruction.reads)
+        # What an instruction reads was placed before.
+        reads = tuple([place[row] for row in instruction.reads])
         # Freed before the output is placed: a gate may overwrite an input that dies with it.
-        for block in {rows.block(row) for row in instruction.reads}:
-            if reuse and block >= 0 and last_read[block] == index:
-                rows.free(block)
-        placed.append(_Placed(reads, rows.at(instruction.out)))
+        for each in {block[row] for row in instruction.reads} if reuse else ():
+            if last_read[each] == index:
+                rows.free(each)
+        placed.append((reads, rows.at(instruction.out)))
     outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
     return (placed, outputs), rows.end
 
 
 def _gradient_rows(
     netlist: Netlist, order: list[Instruction]
-) -> tuple[tuple[list[_Placed], npt.NDArray[np.int32]], int, list[int], npt.NDArray[np.int32]]:
+) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int, list[int], npt.NDArray[np.int32]]:
     """Place gradients: a row lives from its value's last reader, back to the value's writer.
 
     The first reader that the backward walk meets stores to the row, the others add to it: a bit
     per read of each instruction says which.
     """
     rows = _Rows(netlist, order)
+    place = rows.place
     written, linked = _marks(netlist, netlist.outputs), _links(order)
     outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
     # An input that is an output gets its gradient from a row of its own: see hand_on.
@@ -304,10 +333,13 @@ def _gradient_rows(
     outputs[held] = rows.end + np.arange(len(held))
     rows.end += len(held)
     zero_rows: list[int] = []
-    placed: list[_Placed] = []
+    placed: list[Placed] = []
     adds: list[int] = []
 
-    def add_or_store(row: int, width: int) -> bool:
+    def add_or_store(row: int, width: int) -> int:
+        if width == 1:
+            first, written[row] = not written[row], 1
+            return not first
         adds_to = written[row : row + width]
         first = not any(adds_to)
         if not first and not all(adds_to):
@@ -319,24 +351,18 @@ def _gradient_rows(
 
     for index in range(len(order) - 1, -1, -1):
         instruction = order[index]
-        block = instruction.out
+        block, width, read = instruction.out, instruction.width, instruction.reads
         out = rows.at(block)
-        unread = _unmarked(written, block, block + instruction.width)
-        zero_rows.extend(out + row - block for row in unread)
-        reads = [0] * len(instruction.reads)
+        unread = _unmarked(written, block, block + width)
+        zero_rows += [out + row - block for row in unread]
         bits = 0
         # A gate's input b first, as its chain hands that gradient on (see kernels); a star's leaves
         # in their order.
-        positions = range(len(reads))
-        for position in positions if instruction.is_star else reversed(positions):
-            row = instruction.reads[position]
-            if position == 0 and linked[index]:
-                reads[position] = rows.at(row)
-                continue
-            if add_or_store(row, instruction.width):
-                bits |= 1 << position
-            reads[position] = rows.at(row)
-        placed.append(_Placed(tuple(reads), out))
+        for position in range(len(read)) if instruction.is_star else (1, 0):
+            if position != 0 or not linked[index]:
+                bits |= add_or_store(read[position], width) << position
+            rows.at(read[position])
+        placed.append((tuple([place[row] for row in read]), out))
         adds.append(bits)
         if not unread:
             rows.free(block)
@@ -367,43 +393,29 @@ def _links(order: list[Instruction]) -> list[bool]:
 def _encode(
     netlist: Netlist,
     order: list[Instruction],
-    values: tuple[list[_Placed], npt.NDArray[np.int32]],
-    gradients: tuple[list[_Placed], npt.NDArray[np.int32]],
+    values: tuple[list[Placed], npt.NDArray[np.int32]],
+    gradients: tuple[list[Placed], npt.NDArray[np.int32]],
     adds: list[int],
 ) -> k.Code:
-    stars: list[list[int]] = []
-    runs: list[list[int]] = []
-    gates: list[list[int]] = []
+    # Flat: an array is made of numbers in half the time that it takes of lists.
+    stars: list[int] = []
+    runs: list[int] = []
+    gates: list[int] = []
     linked = _links(order)
     for index, instruction in enumerate(order):
-        value, gradient, bits = values[0][index], gradients[0][index], adds[index]
+        (reads, out), (grad_reads, grad_out) = values[0][index], gradients[0][index]
+        row = (*reads, out, instruction.width, *instruction.params, *grad_reads, grad_out)
+        bits = adds[index]
         if instruction.is_star:
-            stars.append(
-                [
-                    *value.reads,
-                    value.out,
-                    instruction.width,
-                    *instruction.params,
-                    *gradient.reads,
-                    gradient.out,
-                    bits,
-                ]
-            )
+            stars += row
+            stars.append(bits)
             continue
         flags = (k.ADD_A if bits & 1 else 0) | (k.ADD_B if bits & 2 else 0)
         flags |= k.LINK if linked[index] else 0
         flags |= k.LINKED if linked[index + 1] else 0
-        (runs if instruction.width > 1 else gates).append(
-            [
-                *value.reads,
-                value.out,
-                instruction.width,
-                *instruction.params,
-                *gradient.reads,
-                gradient.out,
-                flags,
-            ]
-        )
+        kind = runs if instruction.width > 1 else gates
+        kind += row
+        kind.append(flags)
     return k.Code(
         stars=np.array(stars, np.int32).reshape(-1, k.STAR_FIELDS),
         runs=np.array(runs, np.int32).reshape(-1, k.FIELDS),

@@ -346,6 +346,7 @@ class Engine:
         for space in self._workspaces:
             traces.append(space.trace[: space.cursor[TRACED]].copy())
             space.cursor[TRACED] = 0
+            space.trace[:] = 0.0
         tracer.add_call(traces)
         if tracer.full:
             self.trace(None)

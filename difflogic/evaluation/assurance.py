@@ -122,6 +122,8 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
         return of_lines(lines, task)
     if task.rule is not None:
         return _of_rule(automaton, task.rule)
+    if task.each:
+        return _together([assure_automaton(automaton, each) for each in task.each])
     small = live_part(automaton)
     cases = task.find_cases()
     if cases is not None:
@@ -131,7 +133,24 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
         return of_finding(decide_quickly(question(small, target)))
     if not task.has_random_start and automaton.fire_rate == 1:
         return _of_one_start(small, task)
-    return Assurance(Verdict.open, "samples", "not proved: starts can only be sampled")
+    return Assurance(Verdict.open, "samples", "not proved: the task lists no cases")
+
+
+def _together(found: list[Assurance]) -> Assurance:
+    """Return what is known of tasks of one start each; what is not proved of one is not of all."""
+    worst = next((each for each in found if not each.proved), found[0])
+    starts = (f"from {start}" for start in ("nothing", "one cell"))
+    text = "; ".join(f"{each.text}, {start}" for each, start in zip(found, starts, strict=True))
+    steps = [each.from_step for each in found if each.from_step is not None]
+    healing = tuple(side for each in found for side in each.healing)
+    return Assurance(
+        worst.verdict,
+        "every case",
+        text,
+        "a run",
+        max(steps) if len(steps) == len(found) else None,
+        healing=healing,
+    )
 
 
 def every_length(automaton: Automaton, task: Task) -> EveryLength | None:

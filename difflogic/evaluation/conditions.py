@@ -129,7 +129,7 @@ def robustness(subject: Subject) -> dict[str, Any]:
         "least_wrong_cells": int(wrong.min()),
         "most_wrong_cells": int(wrong.max()),
         "trained": "synchronously trained" if trained == 1 else "asynchronously trained",
-        "published": LONG_PUBLISHED,
+        "published": LONG_PUBLISHED if subject.config.task.kind == "checkerboard" else {},
         "notes": [
             f"A {LONG_SQUARE}×{LONG_SQUARE} square anywhere is zeroed after each step, and counts "
             "like all other cells."

@@ -96,7 +96,8 @@ class Plan:
         if cases is None:
             return cls.sampled(task, starts, streams)
         scene = _scene_of_cases(task, cases, streams)
-        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
+        held = task if task.holds else None
+        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True, held=held)
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
@@ -261,4 +262,4 @@ def run_soup(subject: Subject) -> dict[str, Any]:
     return {"count": count, "first_wrong_step": at[int(bad[0])] if len(bad) else None}
 
 
-EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact is none", any_task, run)
+EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact: none", any_task, run)

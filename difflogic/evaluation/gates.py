@@ -48,16 +48,21 @@ def count(model: Model) -> dict[str, Any]:
     }
     for scope, statistics in scopes.items():
         statistics["both"] = _statistics(ops[chosen[scope]])
+    published = model.config.published.active_gates
+    notes = [
+        "A gate is active unless its op is A or B. A perception gate counts once per kernel, "
+        "though every channel has a copy of it."
+    ]
+    if published is not None:
+        notes.append(
+            "The article's number counts the gates of all kernels and of the update, before any "
+            'pruning: compare it with "all".'
+        )
     return {
         "scopes": scopes,
         "active_gates_per_cell": per_cell,
-        "published_active_gates": model.config.published.active_gates,
-        "notes": [
-            "A gate is active unless its op is A or B. A perception gate counts once per kernel, "
-            "though every channel has a copy of it.",
-            "The article's number counts the gates of all kernels and of the update, before any "
-            'pruning: compare it with "all".',
-        ],
+        "published_active_gates": published,
+        "notes": notes,
     }
 
 

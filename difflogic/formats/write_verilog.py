@@ -102,16 +102,17 @@ def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) ->
         ),
     )
     lines = [f"// {line}" for line in comment]
-    return "\n".join([*lines, "", *_cell(automaton), "", _array(automaton, array)])
+    return "\n".join([*lines, "", write_cell(automaton), _array(automaton, array)])
 
 
-def _cell(automaton: Automaton) -> list[str]:
+def write_cell(automaton: Automaton) -> str:
+    """Return the module of one cell alone: the next state of its channels, combinational."""
     circuit = automaton.circuit
     interface = used_interface(circuit)
     ports = [f"input wire {name}" for name in interface.inputs]
     ports += [f"output wire next{label}" for label in interface.outputs]
     names = row_names(circuit)
-    return [
+    lines = [
         f"module {identifier(automaton)}_cell (",
         *(f"    {port}," for port in ports[:-1]),
         f"    {ports[-1]}",
@@ -126,6 +127,7 @@ def _cell(automaton: Automaton) -> list[str]:
         ),
         "endmodule",
     ]
+    return "\n".join([*lines, ""])
 
 
 def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:

@@ -135,7 +135,7 @@ def certify(
     """
     loaded = load(source, allow_code=allow_code)
     reporter = ProgressReporter(progress, should_stop)
-    asked = _task_of(loaded, task)
+    asked = task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
@@ -192,7 +192,7 @@ def _all_sizes(
     return tuple(squares), found.theorem(deadline)
 
 
-def _task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
+def task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
     """Return the task that a model, or an experiment, is about; None if unknown."""
     if loaded.model is not None:
         if asked is not None:

@@ -14,6 +14,7 @@ from difflogic.engine.kernels.structures import MAX_LANES
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.model.model import Model
+from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 
 Array = npt.NDArray[np.floating]
@@ -25,6 +26,8 @@ class SampleGradients:
 
     loss: float
     """Sum of squared errors over the cells of the loss channels, after the last step."""
+    hard_loss: float
+    """The same of the circuit of most probable ops."""
     state: Array
     """The last state, shape (C, H, W), values from 0 to 1."""
     slots: Array
@@ -33,6 +36,10 @@ class SampleGradients:
     """dL/d(coefficients), shape (parameters, 4): the slots, added up in order."""
     logits: Array
     """dL/d(logits), shape (parameters, 16)."""
+    perception: Array
+    """Those of perception, by kernel: a view of shape (kernels, gates of a kernel, 16)."""
+    update: Array
+    """Those of the update circuit: a view of shape (gates, 16)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +72,14 @@ def sample_gradients(
     """
     config = model.config
     netlist, channels = model.netlist, list(config.task.loss_channels)
-    start, target = np.asarray(start), np.asarray(target)
+    start, target = real_numbers("start", start), real_numbers("target", target)
     if start.ndim != 3 or start.shape[0] != netlist.channels or start.size == 0:
         raise ConfigError(f"start has shape {start.shape}: give ({netlist.channels}, H, W)")
     _, height, width = start.shape
     _require(target, "target", (len(channels), height, width))
     steps = config.automaton.steps
     if mask is not None:
-        mask = np.asarray(mask, np.uint8)
+        mask = bits("mask", mask)
         steps = len(mask)
         _require(mask, "mask", (max(1, steps), height, width))
     probabilities, coefficients = _soften(model)
@@ -81,8 +88,15 @@ def sample_gradients(
         masks = None if mask is None else mask[None]
         losses, _ = engine.run_training(coefficients, start[None], target[None], channels, masks)
         slots, state = engine.slots(), engine.states()[0, -1]
+        hard = gates.COEFFICIENTS.astype(coefficients.dtype)[model.ops]
+        shown = engine.forward(hard, start[None], masks)[0, channels]
+    hard_loss = float(((shown.astype(np.float64) - target) ** 2).sum())
     total = all_reduce(slots)
-    return SampleGradients(losses[0], state, slots, total, gates.mix_gradient(probabilities, total))
+    logits = gates.mix_gradient(probabilities, total)
+    sizes = config.architecture
+    perception, update = np.split(logits, [sizes.kernels * sizes.kernel_gates])
+    perception = perception.reshape(sizes.kernels, sizes.kernel_gates, gates.OPS)
+    return SampleGradients(losses[0], hard_loss, state, slots, total, logits, perception, update)
 
 
 def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> TileGradients:
@@ -93,7 +107,7 @@ def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> Ti
     channels should be. At most 64 cells. Raises ConfigError for shapes that do not fit.
     """
     netlist, channels = model.netlist, list(model.config.task.loss_channels)
-    inputs, target = np.asarray(inputs), np.asarray(target)
+    inputs, target = real_numbers("inputs", inputs), real_numbers("target", target)
     if inputs.ndim != 2 or len(inputs) != netlist.inputs or not 1 <= inputs.shape[1] <= MAX_LANES:
         raise ConfigError(
             f"inputs have shape {inputs.shape}: give ({netlist.inputs}, cells), of 1 to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.places import place_bits
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.layer_widths import fit_layer_widths
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
-from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, quantise
+from difflogic.tasks.images import read_image
+from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, own_size, quantise
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
 FIRST_COLORS = (1, 3)
@@ -30,19 +33,21 @@ LEAST_HEALED = 4
 
 MOST_CELLS = MOST_SIDE**2
 
-WITHOUT_MOMENTUM = ("training.beta1=0", "training.learning_rate=0.2")
-"""Learns a picture in a half to a quarter of the epochs."""
+LEARNED_SIDE = 16
+"""Cells of the longer side up to which cells learn their places, too; on larger grids they count
+them. Of 32 cells one picture in two was learned so, in minutes."""
 
-EPOCHS_PER_SIDE = {"grow": 6, "hold": 8, "heal": 4}
-MICROSECONDS = {"grow": 10.0, "hold": 15.0, "heal": 30.0}
-"""Measured on twenty pictures of 16×16 cells, seed 3000 (docs/notebook/pictures.md): epochs until
-the proof, by cells of the longer side, and processor time of an epoch by cells times steps."""
+COUNTING = (
+    "automaton.places=true", "perception.kernels=1", "perception.gates=[8]",
+    'perception.directions="same"', "update.carry=0", "training.weight_decay=0",
+    "training.later_steps=0", "pool.batch=0", "finishing.rectify=256",
+    "training.restart_every=300", "finishing.from_epoch=50",
+)  # fmt: skip
+COUNTING_LAYERS, COUNTING_GATES = 12, 512
 
-KNOWN_SIDE = 20
-"""Cells of the longer side up to which these say when a proof is to be expected."""
-
-SEARCH_EVERY = 50
-"""Epochs from one search to the next."""
+EPOCHS, SECONDS_PER_CELL = {"grow": 100, "hold": 100, "heal": 150}, {True: 3e-3, False: 6e-2}
+"""Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then by
+cells, if they count their places, and if not."""
 
 
 @dataclass(frozen=True)
@@ -57,28 +62,19 @@ class Picture:
     """Where it comes from, for people."""
     warning: str = ""
     """What was lost on the way to the grid, if anything was."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One run: a shipped configuration, and what differs from it."""
-
-    what: str
-    """grow, hold or heal."""
-    config: str
-    overrides: tuple[Override, ...]
-    epochs: int | None
-    """By which it is usually proved; None where that is not known."""
-    seconds: float
-    """Of one core, about: until then, or for 100 epochs."""
+    second: npt.NDArray[np.uint8] | None = None
+    """Another of the same shape and palette, to grow from one cell; None if there is none."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """The stages of a picture, in their order; each but the first starts from the one before."""
+    """How a picture is grown: a shipped configuration, and what differs from it."""
 
     picture: Picture
-    stages: tuple[Stage, ...]
+    config: str
+    overrides: tuple[Override, ...]
+    epochs: int
+    """By which it is usually proved."""
     lines: tuple[str, ...]
     """What was chosen, for people."""
 
@@ -123,8 +119,8 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
     height, width = found.bits.shape[1:]
     rows, columns = found.pixels
     words = (
-        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours, nothing counted "
-        f"as one ({counted(len(found.bits), 'bit')})"
+        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
+        f"background ({counted(len(found.bits), 'bit')})"
     )
     lost = []
     if (rows, columns) != (height, width):
@@ -137,6 +133,44 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
             f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
         )
     return Picture(target, found.bits, found.palette, words, "; ".join(lost))
+
+
+def read_two(
+    target: str, second: str, colors: int | None = None, size: tuple[int, int] | None = None
+) -> Picture:
+    """Return two images as one picture and its second, with a palette for both.
+
+    Raises ConfigError for what `read` refuses, for text, and for images of different sizes.
+    """
+    from PIL import Image
+
+    found = [read_image(_image(each), 1024) for each in (target, second)]
+    (height, width), other = (shape for _, shape in found)
+    if other != (height, width):
+        raise ConfigError(
+            f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
+            "of one size"
+        )
+    both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
+    Image.fromarray(both).save(content, "PNG")
+    rows, columns = size or own_size(height, width)
+    try:
+        joined = quantise(content.getvalue(), colors, (rows, 2 * columns))
+    except ConfigError as error:
+        raise ConfigError(f"{target} and {second}: {error}") from None
+    words = (
+        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
+        f"background ({counted(len(joined.bits), 'bit')})"
+    )
+    first, last = joined.bits[..., :columns], joined.bits[..., columns:]
+    return Picture(target, first, joined.palette, words, second=last)
+
+
+def _image(target: str) -> bytes:
+    content = _content(target)
+    if isinstance(content, str):
+        raise ConfigError(f"{target}: is text: two pictures have to be images")
+    return content
 
 
 def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:
@@ -181,39 +215,64 @@ def plan(
             "and columns or more, or leave --heal out"
         )
     steps = steps or max(12, round(1.125 * longer))
+    what = "heal" if heal else "hold" if hold else "grow"
+    two = picture.second is not None
+    counts = two or (longer > LEARNED_SIDE and channels is None)
+    base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
+    changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+    changes.append(f"task.hold={str(hold or heal).lower()}")
     sides = sorted({max(1, least // 4), least // 2})
-    names = ["hold", "heal"] if heal else ["hold"] if hold else ["grow"]
-    stages = []
-    for what in names:
-        base = {"grow": "letter-g", "hold": "lizard-hold", "heal": "lizard-heal"}[what]
-        changes = [*_of_picture(picture), f"automaton.steps={steps}"]
-        # A search costs more than the epochs before it, and early ones find nothing.
-        first = {"grow": SEARCH_EVERY, "hold": SEARCH_EVERY * max(2, longer // 8), "heal": 0}[what]
-        changes += [*WITHOUT_MOMENTUM, "training.restart_every=1000"]
-        changes += [f"finishing.every={SEARCH_EVERY}", f"finishing.from_epoch={first}"]
-        if what == "heal":
-            changes += [f"task.heal={sides}", "hardening.from_epoch=0", "hardening.to_epoch=0"]
-            changes += ["training.restart_every=4000"]
-        if channels is not None:
-            changes += _circuit_for(base, channels)
-        overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
-        epochs = None
-        if longer <= KNOWN_SIDE:
-            epochs = max(SEARCH_EVERY, first, EPOCHS_PER_SIDE[what] * longer)
-        seconds = (epochs or 100) * height * width * steps * MICROSECONDS[what] / 1e6
-        stages.append(Stage(what, base, overrides, epochs, seconds))
-    return Growth(picture, tuple(stages), tuple(_lines(picture, stages, steps, sides)))
+    if heal:
+        changes.append(f"task.heal={sides}")
+    if counts:
+        changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
+    elif channels is not None:
+        changes += _circuit_for(base, channels)
+    overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
+    seconds = SECONDS_PER_CELL[counts] * height * width
+    goal = f"to be right at step {steps}"
+    if two:
+        goal = f"from nothing the first, from one cell the second, each {goal}"
+    if hold or heal:
+        goal += ", and to stay"
+    if heal:
+        goal += (
+            f", and grow back after any square of {' or '.join(map(str, sides))} cells is erased"
+        )
+    return Growth(
+        picture,
+        base,
+        overrides,
+        EPOCHS[what],
+        tuple(_lines(picture, base, overrides, goal, EPOCHS[what], seconds)),
+    )
+
+
+def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list[str]:
+    """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
+    own, *grid = bits.shape
+    counted_bits = place_bits(*grid)
+    extra = sum(counted_bits) + len(counted_bits) + 5 * switch
+    widths = [COUNTING_GATES] * COUNTING_LAYERS
+    while widths[-1] > 2 * own:
+        widths.append(widths[-1] // 2)
+    channels = own + sum(counted_bits) + switch
+    gates = [*(width + extra for width in widths), channels]
+    switches = f"automaton.switch={str(switch).lower()}"
+    return [f"automaton.channels={channels}", f"update.gates={gates}", switches]
 
 
 def _of_picture(picture: Picture) -> list[str]:
     bits = picture.bits
     palette = [hex_color(color) for color in picture.palette]
+    second = "" if picture.second is None else render_picture(picture.second)
     return [
         f"task.target={json.dumps(render_picture(bits))}",
         f"task.palette={json.dumps(palette)}",
         f"task.loss_channels={list(range(len(bits)))}",
         f"task.height={bits.shape[1]}",
         f"task.width={bits.shape[2]}",
+        f"task.second={json.dumps(second)}",
     ]
 
 
@@ -225,27 +284,25 @@ def _circuit_for(base: str, channels: int) -> list[str]:
 
 
 def _lines(
-    picture: Picture, stages: Sequence[Stage], steps: int, sides: Sequence[int]
+    picture: Picture,
+    base: str,
+    overrides: Sequence[Override],
+    goal: str,
+    epochs: int,
+    seconds: float,
 ) -> list[str]:
-    goals = {
-        "grow": f"to be right at step {steps}",
-        "hold": f"to be right at step {steps}, and to stay",
-        "heal": f"to grow back after any square of {' or '.join(map(str, sides))} cells is erased",
-    }
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
-    config = load_config(stages[0].config, stages[0].overrides)
+    config = load_config(base, overrides)
+    places = ", its place among them" if config.automaton.places else ""
     lines.append(
-        f"circuit: {config.automaton.channels} bits per cell, layers of "
-        f"{config.update.gates[0]} gates; {steps} steps from nothing, zero boundary"
+        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
+        f"{config.update.gates[0]} gates; from nothing, zero boundary"
     )
-    for number, stage in enumerate(stages, 1):
-        time = f"about {_time(stage.seconds)} of one core"
-        expected = f"usually proved by epoch {stage.epochs}, {time}"
-        if stage.epochs is None:
-            expected = f"100 epochs take {time}; how many it takes is not known at this size"
-        lines.append(f"stage {number} of {len(stages)}: {goals[stage.what]}; {expected}")
+    lines.append(
+        f"goal: {goal}; usually proved by epoch {epochs}, about {_time(seconds)} of one core"
+    )
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
 from difflogic.library.loading import Loaded, load
 from difflogic.model.model import Model
+from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 
 Array = npt.NDArray[Any]
@@ -106,12 +108,9 @@ class SoftRollout:
 
         Raises ConfigError for what does not fit.
         """
-        logits, starts = np.asarray(logits), np.asarray(starts)
-        masks = None if masks is None else np.asarray(masks)
+        logits, starts = real_numbers("logits", logits), real_numbers("starts", starts)
+        masks = None if masks is None else bits("masks", masks)
         shape = self.shape(logits, starts, masks, steps=steps, keep=keep)
-        for name, array in (("logits", logits), ("starts", starts)):
-            if array.dtype.kind not in "buif" or not np.isfinite(array).all():
-                raise ConfigError(f"{name} of type {array.dtype}: give finite real numbers")
         kept = self._kept(steps, keep)
         loss_steps = [step for step in kept if step]
         masks = None if masks is None else np.ascontiguousarray(masks[:, : kept[-1]], np.uint8)
@@ -134,7 +133,7 @@ class SoftRollout:
 
         def pull_back(gradients: Array) -> tuple[Array, Array]:
             nonlocal call
-            gradients = np.asarray(gradients, logits.dtype)
+            gradients = real_numbers("gradients", gradients).astype(logits.dtype, copy=False)
             if gradients.shape != shape:
                 raise ConfigError(f"gradients have shape {gradients.shape}: give {shape}")
             gradients = gradients.reshape(len(starts), len(kept), *starts.shape[1:])
@@ -196,9 +195,14 @@ class SoftRollout:
             if keep != "all":
                 raise ConfigError(f'keep: "{keep}": give steps, ascending, or "all"')
             return list(range(last + 1))
-        kept = [int(step) for step in keep]
+        try:
+            kept = [index(step) for step in keep]
+        except TypeError:
+            kept = []
         if not kept or kept != sorted(set(kept)) or kept[0] < 0 or kept[-1] > last:
-            raise ConfigError(f"keep: {kept}: give steps from 0 to {last}, ascending, each once")
+            raise ConfigError(
+                f"keep: {keep!r}: give whole numbers from 0 to {last}, ascending, each once"
+            )
         return kept
 
     def _engine(self, shape: tuple[int, ...], steps: int, dtype: np.dtype) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +35,34 @@ class Reported:
     def _repr_html_(self) -> str:
         """Show the page in a notebook, where it runs in a frame of its own."""
         return framed(self.page)
+
+
+def gallery(
+    sources: Sequence[Source],
+    file: str | Path | None = None,
+    *,
+    effort: str = "normal",
+    force: bool = False,
+    time_limit: float | None = None,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> str:
+    """Make one web page in which several runs, models or circuits run, are wounded, and heal.
+
+    Everything is as in `report`, which shows one of them in detail.
+    """
+    if file is not None:
+        require_output(file, SUFFIXES, force)
+    automata = [
+        small_form(
+            load(source, allow_code=allow_code), effort, time_limit=time_limit, progress=progress
+        )
+        for source in sources
+    ]
+    page = reports.build_gallery(automata)
+    if file is not None:
+        write_output(file, page, force)
+    return page
 
 
 def report(

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.evaluation.assurance import question
-from difflogic.library.certifying import certify
+from difflogic.evaluation.assurance import assure_automaton, question
+from difflogic.library.certifying import certify, task_of
 from difflogic.library.conditions import Conditions
-from difflogic.library.loading import Source, load
+from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import require_output, write_output
 from difflogic.library.progress import ProgressCallback, ShouldStop
 from difflogic.library.simulating import simulate
@@ -21,7 +21,7 @@ from difflogic.proof.write_property import write_invariant, write_property
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import CircuitError, ConfigError
 
-PROPERTIES = ("converges", "invariant", "holds")
+PROPERTIES = ("converges", "invariant", "holds", "heals")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Stated:
     finding: Finding | None
     """Of convergence, what `certify` found."""
     bytes: int
+    within: int | None = None
+    """Of damage, after how many steps they are."""
 
 
 def state_property(
@@ -45,6 +47,7 @@ def state_property(
     *,
     task: Config | str | None = None,
     from_step: int | None = None,
+    within: int | None = None,
     time_limit: float | None = None,
     force: bool = False,
     progress: ProgressCallback = ignore,
@@ -55,7 +58,9 @@ def state_property(
     `converges`: from `from_step` on every start shows the target; by default the step that
     `certify` proves, else the one that was trained for. `invariant`: the certificate by sets of the
     same, as three outputs that are never 1. `holds`: what the circuit's own start shows at that
-    step, it shows at every later one. Raises what `certify` raises, and ConfigError.
+    step, it shows at every later one. `heals`: from the state at that step on, any one damage that
+    the task asks for, at any time, is mended `within` steps, by default those that are proved.
+    Raises what `certify` raises, and ConfigError.
     """
     path = require_output(file, (".aig", ".aag"), force)
     if claim not in PROPERTIES:
@@ -64,11 +69,19 @@ def state_property(
     automaton = loaded.automaton
     height, width = size or (automaton.height, automaton.width)
     finding = None
-    if claim == "holds":
+    if claim in ("holds", "heals"):
         if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:
             raise ConfigError(
                 f"{loaded.name}: only a run from one start, all cells at once, can be said to hold"
             )
+        patches, soon = None, 0
+        if claim == "heals":
+            patches, proved = _damages(loaded, task, (height, width))
+            soon = (proved if within is None else within) or 0
+            if not soon:
+                raise CircuitError(
+                    f"{loaded.name}: not every damage heals: say --within how many steps"
+                )
         small = replace(live_part(automaton), height=height, width=width)
         steps = automaton.steps if from_step is None else from_step
         first, shown = (
@@ -76,7 +89,10 @@ def state_property(
             for step in (0, steps)
         )
         asked = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
-        data = write_property(asked, steps, first, text)
+        if patches is None:
+            data = write_property(asked, steps, first, text)
+        else:
+            data = write_property(asked, soon, shown, text, patches)
     else:
         found = certify(
             source,
@@ -96,4 +112,22 @@ def state_property(
         else:
             data = write_property(finding.question, steps, text=text)
     write_output(path, data, force)
-    return Stated(height, width, steps, finding, len(data))
+    return Stated(height, width, steps, finding, len(data), within)
+
+
+def _damages(
+    loaded: Loaded, asked: Config | str | None, size: tuple[int, int]
+) -> tuple[np.ndarray, int | None]:
+    """Return the damages (N, H, W) of a task, and the steps in which all are proved to heal."""
+    task = task_of(loaded, asked)
+    if task is None or not task.patches:
+        raise ConfigError(
+            "--property heals needs a task that says what is damaged: name one by --task, such as "
+            "lizard-small-heal"
+        )
+    if size != (task.height, task.width):
+        raise ConfigError(f"--grid: the task {task.name} damages {task.height}×{task.width} cells")
+    healing = assure_automaton(loaded.automaton, task).healing
+    healed = bool(healing) and not any(each.lasting for each in healing)
+    within = max(1, *(each.within for each in healing)) if healed else None
+    return np.concatenate(list(task.patches.values())), within

@@ -111,8 +111,8 @@ def synthesize(
                 pause,
             )
             if check and found.fits:
-                if not synthesis.prove_cell(automaton, chosen, folder, deadline, pause):
-                    raise CircuitError("the mapped cell is not proved equal to the circuit")
+                if not synthesis.prove_cells(automaton, chosen, folder, deadline, pause):
+                    raise CircuitError("the mapped cells are not proved equal to the circuit")
                 if automaton.fire_rate == 1 and shutil.which("iverilog"):
                     compared = _compare(found, conditions, state, folder, deadline, pause)
         finally:

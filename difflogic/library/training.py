@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,7 @@ from difflogic.library.showing import table
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
+from difflogic.system.pauses import listening
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import differing, without_foreign_results
@@ -127,7 +131,8 @@ def train(
     so does a run named by `resume`, or "last". A finished run is returned unchanged; more epochs
     extend it. `begin` is called before the first epoch, but not for a finished run, and has to warm
     up the session. `progress` is called with each epoch's result. `should_stop` is called between
-    epochs; if it returns True, the run is saved and can be resumed; nothing is raised. `allow_code`
+    epochs; if it returns True, the run is saved and can be resumed; nothing is raised. Ctrl-C, or a
+    notebook's stop button, saves the run as well, and raises KeyboardInterrupt. `allow_code`
     permits running the code of a task that is not built in. Of several `ranks` this is the first;
     the others have to call `follow`.
 
@@ -153,11 +158,48 @@ def train(
             for useless in without_effect(settings):
                 say(f"warning: {useless}")
             begin(session)
-            session.train(should_stop, progress)
+            with _saved_at_interrupts() as interrupted:
+                session.train(lambda: interrupted() or should_stop(), progress)
         else:
             say(_finished(session))
         assert session.summary is not None
         return Trained(run.path, session.summary)
+
+
+@contextmanager
+def _saved_at_interrupts() -> Iterator[ShouldStop]:
+    """While entered, hold Ctrl-C back until the run is saved; yield whether it came.
+
+    Python's own handler raises anywhere, also where a step has changed half of the logits. Other
+    handlers stay, and so does what happens in other threads.
+    """
+    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not own or threading.current_thread() is not threading.main_thread():
+        yield never_stop
+        return
+    came = saving = False
+
+    def remember(*signals: Any) -> None:
+        nonlocal came
+        came = True
+
+    def asked() -> bool:
+        nonlocal saving
+        saving = came
+        return came
+
+    def end_long_steps(*pauses: Any) -> None:
+        if came and not saving:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        with listening(end_long_steps):
+            yield asked
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: MessageCallback) -> None:

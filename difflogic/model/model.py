@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
-from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.netlist import Netlist, WiredLayers, flatten, wire
+from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
+from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import Config, config_from_dict
 from difflogic.config.problems import shorten
@@ -58,13 +58,28 @@ class Model:
             )
 
     @classmethod
-    def create(cls, config: Config, attempt: int = 0) -> Model:
+    def create(
+        cls,
+        config: Config,
+        attempt: int = 0,
+        *,
+        perception: Sequence[Wires] | None = None,
+        update: Wires | None = None,
+    ) -> Model:
         """Return an untrained model, wired from the seed: it carries signals, as `untrained` says.
 
-        Each `attempt` of a run that starts over has a wiring of its own.
+        Each `attempt` of a run that starts over has a wiring of its own. Wires may be given
+        instead: for each layer an array (gates, 2), the inputs a and b of each gate. `update` is a
+        list of these, `perception` a list of such lists: one for each kernel, or with
+        perception.directions "same" one for all. Raises ConfigError for what does not fit.
         """
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
+        if config.automaton.places and (perception is not None or update is not None):
+            raise ConfigError(
+                "wires of one's own: those that count places stay: set places = false"
+            )
+        layers = rewire(layers, perception, update)
         training = config.training
         logits = first_logits(
             training.form,
@@ -73,6 +88,9 @@ class Model:
             layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
+        # A counter's softmax has no gradient, so that training never changes it.
+        fixed = layers.fixed
+        logits[fixed] = SURE * np.eye(gates.OPS)[layers.first_ops[fixed]]
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
 
     def __repr__(self) -> str:
@@ -135,9 +153,8 @@ class Model:
                 raise reader.error("a logit is NaN or infinite: the training run failed")
             kernels = architecture.kernel_wirings
             inputs = architecture.update_inputs
-            perception = _unpack(
-                reader, "perception", NEIGHBORHOOD, architecture.perception, kernels
-            )
+            seen = architecture.perception_inputs
+            perception = _unpack(reader, "perception", seen, architecture.perception, kernels)
             (update,) = _unpack(reader, "update", inputs, architecture.update)
             try:
                 return cls(WiredLayers(architecture, perception, update), logits, config)

@@ -5,6 +5,10 @@ taken. The bad state is one in which all of these are 1 and a visible bit is wro
 one by one, each has an input that lets it, and a latch that remembers it until all cells have: that
 ends a round, and rounds are counted.
 
+Where damage is asked about, inputs are the number of a patch, once: at any step its cells are 0
+before the cells are updated, and the steps from there on are counted. Numbers beyond the last do
+nothing.
+
 A certificate by sets becomes three outputs, all of which have to be 0 for all inputs: that the
 first states are in the invariant, that a step does not leave it, and that no bad state is in it.
 
@@ -94,18 +98,26 @@ class Graph(Literals):
 class Model:
     """A grid as latches: what is asked about it, in literals.
 
-    `start` are the bits (C, H, W) that a run begins with, or None for every start.
+    `start` are the bits (C, H, W) that a run begins with, or None for every start. `patches`
+    (damages, H, W) are 1 where a damage zeroes cells: then steps are counted from the damage on.
     """
 
-    def __init__(self, question: Question, steps: int, start: npt.NDArray | None = None) -> None:
-        self.question, self.steps = question, steps
+    def __init__(
+        self,
+        question: Question,
+        steps: int,
+        start: npt.NDArray | None = None,
+        patches: npt.NDArray | None = None,
+    ) -> None:
+        self.question, self.steps, self.patches = question, steps, patches
         cells, channels = question.height * question.width, question.circuit.channels
-        self.inputs = 0 if question.synchronous else cells
-        fired = self.inputs
+        fired = 0 if question.synchronous else cells
+        self.inputs = fired if patches is None else len(patches).bit_length()
         bits = channels * cells
         self.graph = Graph(self.inputs + bits + fired + steps)
         places = iter(range(2, 2 * (self.inputs + bits + fired + steps) + 1, 2))
         self.fire = [next(places) for _ in range(self.inputs)]
+        """The inputs; with patches, the bits of a patch's number, the lowest first."""
         self.state = np.array([next(places) for _ in range(bits)]).reshape(channels, cells)
         self.fired = [next(places) for _ in range(fired)]
         self.count = [next(places) for _ in range(steps)]
@@ -125,16 +137,19 @@ class Model:
     def _next(self) -> list[int]:
         question, graph = self.question, self.graph
         places = neighbors(question.height, question.width, question.boundary)
-        after = np.empty_like(self.state)
+        before, after, begun = self.state, np.empty_like(self.state), TRUE
+        if self.patches is not None:
+            kept, begun = self._damage(self.patches)
+            before = np.array([list(map(graph.and_, row, kept)) for row in before.tolist()])
         for cell, around in enumerate(places.T.tolist()):
             seen = [
                 FALSE if place == OUTSIDE else literal
                 for place in around
-                for literal in self.state[:, place].tolist()
+                for literal in before[:, place].tolist()
             ]
             after[:, cell] = graph.next_state(question.circuit, seen)
         if question.synchronous:
-            return [*after.ravel().tolist(), *[TRUE, *self.count][: self.steps]]
+            return [*after.ravel().tolist(), *[begun, *self.count][: self.steps]]
         kept = [
             graph.or_(graph.and_(fire, new), graph.and_(fire ^ 1, old))
             for olds, news in zip(self.state.tolist(), after.tolist(), strict=True)
@@ -148,17 +163,37 @@ class Model:
         ]
         return [*kept, *(graph.and_(each, over ^ 1) for each in fired), *count]
 
+    def _damage(self, patches: npt.NDArray) -> tuple[list[int], int]:
+        """Return which cells are not hit now, and that the damage was, or is now."""
+        graph, before = self.graph, self.count[0]
+        chosen = [
+            graph.all([before ^ 1, *(bit ^ 1 ^ number >> k & 1 for k, bit in enumerate(self.fire))])
+            for number in range(len(patches))
+        ]
+        kept = [
+            graph.all(chosen[number] ^ 1 for number in np.flatnonzero(hit))
+            for hit in patches.reshape(len(patches), -1).T
+        ]
+        return kept, graph.all([before ^ 1, *(each ^ 1 for each in chosen)]) ^ 1
+
 
 def write_property(
-    question: Question, steps: int, start: npt.NDArray | None = None, text: bool = False
+    question: Question,
+    steps: int,
+    start: npt.NDArray | None = None,
+    text: bool = False,
+    patches: npt.NDArray | None = None,
 ) -> bytes:
     """Return the property that every state from step (or round) `steps` on shows the target.
 
-    From every start, or from `start` (C, H, W). `text` chooses AIGER's form in letters.
+    From every start, or from `start` (C, H, W); with `patches` (damages, H, W), from each damage of
+    a state that `start` comes to, 1 step or more after it. `text` chooses AIGER's form in letters.
     """
-    model = Model(question, steps, start)
+    model = Model(question, steps, start, patches)
     what = "step" if question.synchronous else "round"
     begin = "every start" if start is None else "one start"
+    if patches is not None:
+        begin = f"one of {len(patches)} damages of what one start comes to"
     comment = (
         f"Bad: a visible channel that is wrong at {what} {steps} or later, from {begin}; "
         f"{question.height}x{question.width} cells, boundary {question.boundary}."

@@ -11,7 +11,9 @@ class Device:
 
     name: str
     family: str
-    """Yosys synthesises for it by `synth_` and this; nextpnr's program has it in its name."""
+    """nextpnr's program has it in its name, …"""
+    synthesis: str
+    """… and Yosys's command, here with options."""
     options: tuple[str, ...]
     """That tell nextpnr the device and its package; any pin may be anything."""
     logic: str
@@ -30,6 +32,7 @@ DEVICES = {
         Device(
             "ice40-hx8k",
             "ice40",
+            "synth_ice40",
             ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
             "ICESTORM_LC",
             "ICESTORM_LC",
@@ -39,6 +42,8 @@ DEVICES = {
         Device(
             "ecp5-85k",
             "ecp5",
+            # Two LUTs of 4 inputs make one of 5, but cells need up to twice as many LUTs then.
+            "synth_ecp5 -nowidelut",
             ("--85k", "--package", "CABGA381", "--lpf-allow-unconstrained"),
             "TRELLIS_COMB",
             "TRELLIS_FF",

@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from difflogic.formats.common import identifier, used_interface
 from difflogic.formats.write_blif import write_blif
-from difflogic.formats.write_verilog import write_verilog
 from difflogic.model.automaton import Automaton
 from difflogic.silicon.devices import DEVICES, Device
 from difflogic.silicon.tools import ToolError, require_tools, run_program, run_tool, tool_file
-from difflogic.silicon.write_top import write_top
+from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
 
-DESIGN, NETLIST, PLACED = "grid.v", "grid.json", "placed.json"
-"""Files in the private directory: what is synthesised, what comes of it, nextpnr's report."""
+DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
+"""Files in the private directory: what is synthesised, its cells in LUTs, all of it so, and
+nextpnr's report."""
 
 UNUSED = re.compile(
     r"^module (SB_(SPRAM|RAM|MAC)\w+|TRELLIS_(COMB|IO)|DPR16X4C)\b.*?^endmodule|^`include.*?$",
@@ -89,11 +89,14 @@ def synthesize(
     clears. Raises ToolError if a tool fails or takes too long.
     """
     (folder / DESIGN).write_text(write_top(automaton, start, damaged, seed))
+    top, sites = f"{identifier(automaton)}_top", " ".join(site_names(automaton))
     script = [
-        f"read_verilog /design/{DESIGN}",
-        # Once for the one cell before there are as many as the grid has.
-        f"hierarchy -top {identifier(automaton)}_top; proc; opt",
-        f"synth_{device.family} -top {identifier(automaton)}_top -json /design/{NETLIST}",
+        # Yosys is slow on large flat modules, so each kind of cell is mapped once, by itself.
+        f"read_verilog /design/{DESIGN}; setattr -mod -set keep_hierarchy 1 {sites}",
+        f"{device.synthesis} -top {top} -run :check",
+        f"select {sites}; write_verilog -noattr -selected /design/{MAPPED}; select -clear",
+        f"setattr -mod -unset keep_hierarchy {sites}; flatten; opt_clean",
+        f"blackbox =A:whitebox; write_json /design/{NETLIST}",
         "tee -q -o /design/stat.json stat -json",
     ]
     _yosys(script, "synthesis", folder, deadline, pause)
@@ -151,7 +154,7 @@ def _models(device: Device, folder: Path) -> str:
     return "read_verilog -overwrite /design/models.v"
 
 
-def prove_cell(
+def prove_cells(
     automaton: Automaton,
     device: Device,
     folder: Path,
@@ -159,31 +162,29 @@ def prove_cell(
     pause: Pause = lambda step: None,
     mutate: Callable[[str], str] = str,
 ) -> bool:
-    """Return whether Yosys proves the cell, mapped to the device's LUTs, equal to the circuit.
+    """Return whether Yosys proves the cells that `synthesize` mapped equal to the circuit.
 
-    The circuit is given as BLIF, by another writer than the Verilog that is mapped. `mutate` may
-    change the netlist (Verilog), to see that a wrong one is not proved.
+    The circuit is given as BLIF, by another writer than the Verilog that was mapped. `mutate` may
+    change the mapped cells (Verilog), to see that wrong ones are not proved.
     """
-    name = identifier(automaton)
-    (folder / "cell.v").write_text(write_verilog(automaton))
-    (folder / "cell.blif").write_text(write_blif(automaton, used_interface(automaton.circuit)))
-    mapped = [
-        "read_verilog /design/cell.v",
-        f"synth_{device.family} -top {name}_cell",
-        "write_verilog -noattr /design/mapped.v",
-    ]
-    _yosys(mapped, "mapping a cell", folder, deadline, pause)
-    netlist = folder / "mapped.v"
-    netlist.write_text(mutate(netlist.read_text()))
+    interface = used_interface(automaton.circuit)
+    cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
+    (folder / "cell.blif").write_text(write_blif(automaton, interface))
+    (folder / "sites.v").write_text("\n".join(write_sites(automaton)))
+    (folder / "mutated.v").write_text(mutate((folder / MAPPED).read_text()))
     script = [
-        f"read_verilog /design/mapped.v; {_models(device, folder)}",
-        f"hierarchy -top {name}_cell; proc; flatten; opt_clean; rename {name}_cell mapped",
-        f"read_blif /design/cell.blif; rename {name} circuit",
-        "miter -equiv -flatten circuit mapped both; hierarchy -top both",
-        "sat -verify -prove trigger 0 both",
+        f"read_verilog /design/mutated.v; {_models(device, folder)}",
+        *(f"rename {name} mapped_{name}" for name in names),
+        f"read_blif /design/cell.blif; rename {identifier(automaton)} {cell}",
+        "read_verilog /design/sites.v; hierarchy; proc; flatten; opt_clean",
     ]
+    for name in names:
+        script += [
+            f"miter -equiv -flatten {name} mapped_{name} both_{name}",
+            f"sat -verify -prove trigger 0 both_{name}",
+        ]
     try:
-        _yosys(script, "proof of a cell", folder, deadline, pause)
+        _yosys(script, "proof of the cells", folder, deadline, pause)
     except ToolError as error:
         if "model found: FAIL!" in error.log:
             return False

@@ -13,8 +13,9 @@ from string import Template
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.formats.common import identifier
-from difflogic.formats.write_verilog import write_verilog
+from difflogic.circuit.grid import NEIGHBORS, OUTSIDE, neighbors
+from difflogic.formats.common import folded, identifier, used_rows
+from difflogic.formats.write_verilog import write_cell
 from difflogic.model.automaton import Automaton
 
 EIGHTHS = 8
@@ -28,10 +29,11 @@ PORTS = ("clock", "reset", "run", "damage", "shift", "serial_in", "serial_out")
 _TOP = """\
 // $name, whole: at a rising edge of clock the first of these that is 1 acts.
 //   reset   every channel takes its start
-//   damage  the cells that DAMAGED names become 0
+//   damage  the cells of a rectangle become 0
 //   shift   the visible channels move by one place, channel by channel and row by row: the first
 //           leaves at serial_out, serial_in enters; all of them, $shown shifts, are a picture
 //   run     one step
+// Bit c of s0, s1, ... is the channel at place c of this list: $labels.
 module ${name}_top (
     input wire clock,
     input wire reset,
@@ -41,31 +43,16 @@ module ${name}_top (
     input wire serial_in,
     output wire serial_out
 );
-    localparam CELLS = $cells;
-    localparam [$bits - 1:0] START = $bits'h$start;
-    localparam [CELLS - 1:0] DAMAGED = $cells'h$damaged;
-
-    reg [$bits - 1:0] state;
-    wire [$bits - 1:0] next;
-    ${name}_next #(.HEIGHT($height), .WIDTH($width)) grid (.state(state), .next(next));
 $random
-    wire [$shown:0] chain = {serial_in, $chain};
-    assign serial_out = chain[0];
+$grid
 
-    always @(posedge clock)
-        if (reset)
-            state <= START;
-        else if (damage)
-            state <= state & ~{$channels{DAMAGED}};
-        else if (shift) begin
-$shifts
-        end else if (run)
-            state <= $taken;
+    assign serial_out = s0[$first];
 endmodule
 """
 
 _RANDOM = """
     // Rule 30 on a ring: three places of it are a number from 0 to 7, below RATE to fire.
+    localparam CELLS = $cells;
     localparam RATE = $rate;
     localparam RING = $ring;
     reg [RING - 1:0] ring;
@@ -96,36 +83,102 @@ def write_top(automaton: Automaton, start: npt.NDArray, damaged: npt.NDArray, se
     `start` are the bits (C, H, W) that reset sets, `damaged` the cells (H, W) that damage clears;
     `seed` is of the random bits by which cells fire.
     """
-    height, width, circuit = automaton.height, automaton.width, automaton.circuit
-    cells, rows = height * width, automaton.visible_rows
-    chain = [f"state[{row * cells} +: CELLS]" for row in rows]
+    circuit, name = automaton.circuit, identifier(automaton)
+    table = neighbors(automaton.height, automaton.width, automaton.boundary).T
+    kinds = _edges(automaton)[1]
     rate = firing_eighths(automaton.fire_rate)
+    bits, rows, cells = start.reshape(circuit.channels, -1).T, automaton.visible_rows, len(table)
+    after = [*(f"s0[{row}]" for row in rows[1:]), "serial_in"]
+    grid = [
+        *folded([f"    reg [{circuit.channels - 1}:0]", *named("s", cells)]),
+        *folded([f"    wire [{circuit.channels - 1}:0]", *named("n", cells)]),
+    ]
+    for cell in range(cells):
+        enters = [f"s{cell + 1}[{row}]" for row in rows] if cell < cells - 1 else after
+        shifts = (f"s{cell}[{row}] <= {bit};" for row, bit in zip(rows, enters, strict=True))
+        takes = {
+            "reset": f"s{cell} <= {circuit.channels}'h{hexadecimal(bits[cell])};",
+            "damage": f"s{cell} <= {'0' if damaged.flat[cell] else f's{cell}'};",
+            "shift": f"begin {' '.join(shifts)} end",
+            f"run && fire[{cell}]" if rate < EIGHTHS else "run": f"s{cell} <= n{cell};",
+        }
+        seen = ", ".join(
+            f".{at}(s{place})"
+            for at, place in zip(NEIGHBORS, table[cell].tolist(), strict=True)
+            if place != OUTSIDE
+        )
+        grid += [
+            f"    {name}_at{kinds[cell]} cell{cell} ({seen}, .next(n{cell}));",
+            "    always @(posedge clock)",
+            "        " + "        else ".join(f"if ({pin}) {act}\n" for pin, act in takes.items()),
+        ]
     values = {
-        "name": identifier(automaton),
-        "height": height,
-        "width": width,
-        "cells": cells,
-        "channels": circuit.channels,
-        "bits": circuit.channels * cells,
+        "name": name,
         "shown": len(rows) * cells,
-        "start": hexadecimal(start),
-        "damaged": hexadecimal(damaged),
-        "chain": ", ".join(reversed(chain)),
-        "shifts": "\n".join(
-            f"            {part} <= chain[{number * cells + 1} +: CELLS];"
-            for number, part in enumerate(chain)
-        ),
-        "taken": "next",
+        "labels": ", ".join(map(str, circuit.labels)),
+        "first": rows[0],
         "random": "",
+        "grid": "\n".join(grid),
     }
     if rate < EIGHTHS:
         ring = first_ring(cells, seed)
-        fire = f"{{{circuit.channels}{{fire}}}}"
-        values["taken"] = f"(next & {fire}) | (state & ~{fire})"
         values["random"] = Template(_RANDOM).substitute(
-            ring=len(ring), rate=rate, seed=hexadecimal(ring)
+            cells=cells, ring=len(ring), rate=rate, seed=hexadecimal(ring)
         )
-    return write_verilog(automaton) + "\n" + Template(_TOP).substitute(values)
+    top = Template(_TOP).substitute(values)
+    return "\n".join([write_cell(automaton), *write_sites(automaton), top])
+
+
+def named(letter: str, count: int) -> list[str]:
+    """Return the end of a declaration: names with numbers."""
+    return [f"{letter}{number}," for number in range(count - 1)] + [f"{letter}{count - 1};"]
+
+
+def _edges(automaton: Automaton) -> tuple[npt.NDArray, npt.NDArray]:
+    """Return which neighbours (kinds, 9) lie beyond the edge, and the kind of each cell."""
+    table = neighbors(automaton.height, automaton.width, automaton.boundary).T
+    return np.unique(table == OUTSIDE, axis=0, return_inverse=True)
+
+
+def write_sites(automaton: Automaton) -> list[str]:
+    """Return a module for each kind of cell, by which neighbours it lacks; ports are whole cells.
+
+    They are synthesised once each, and are `site_names`.
+    """
+    return [
+        _site(automaton, name, outside)
+        for name, outside in zip(site_names(automaton), _edges(automaton)[0], strict=True)
+    ]
+
+
+def site_names(automaton: Automaton) -> list[str]:
+    """Return the names of these modules."""
+    return [f"{identifier(automaton)}_at{kind}" for kind in range(len(_edges(automaton)[0]))]
+
+
+def _site(automaton: Automaton, name: str, outside: npt.NDArray) -> str:
+    circuit = automaton.circuit
+    ports = [
+        f"    input wire [{circuit.channels - 1}:0] {at},\n"
+        for at, beyond in zip(NEIGHBORS, outside, strict=True)
+        if not beyond
+    ]
+    read = []
+    for row in used_rows(circuit):
+        place, channel = divmod(row, circuit.channels)
+        bit = "1'b0" if outside[place] else f"{NEIGHBORS[place]}[{channel}]"
+        read.append(f".{circuit.input_name(row)}({bit})")
+    read += [f".next{label}(next[{place}])" for place, label in enumerate(circuit.labels)]
+    between = ",\n        "
+    return f"""\
+module {name} (
+{"".join(ports)}    output wire [{circuit.channels - 1}:0] next
+);
+    {identifier(automaton)}_cell update (
+        {between.join(read)}
+    );
+endmodule
+"""
 
 
 def firing_eighths(fire_rate: float) -> int:
@@ -148,4 +201,4 @@ def first_ring(cells: int, seed: int) -> npt.NDArray:
 def hexadecimal(bits: npt.NDArray) -> str:
     """Return bits as the digits of a number whose lowest bit is the first of them."""
     packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
-    return packed[::-1].tobytes().hex()
+    return packed[::-1].tobytes().hex()[-((np.size(bits) + 3) // 4) :]

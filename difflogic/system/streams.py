@@ -27,7 +27,6 @@ class Purpose(IntEnum):
     EVALUATION_START = 7
     EVALUATION_MASK = 8
     EVALUATION_DAMAGE = 9
-    HARDENING = 10
     SEARCH = 11
     LATER_STEP = 12
     POLISH = 13

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
@@ -121,6 +121,21 @@ class Task(ABC):
         target is NaN.
         """
 
+    @property
+    def steps_seen(self) -> Sequence[int]:
+        """The steps after which `loss` sees the states: ascending, from 1 to the automaton's."""
+        return (self.automaton.steps,)
+
+    def loss(
+        self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
+    ) -> tuple[float, npt.NDArray[np.floating]]:
+        """Return the loss of one sample, and its gradient by `states`, of their shape.
+
+        `states` (steps seen, channels, height, width) are those of the soft circuit. Without it,
+        the loss is the sum of squared errors in the loss channels, after the last step.
+        """
+        raise NotImplementedError
+
     def advance(self, board: Bits) -> Bits:
         """Return what a target (height, width) is one step later, if targets move on."""
         raise NotImplementedError
@@ -128,6 +143,11 @@ class Task(ABC):
     def cases(self) -> Cases | None:
         """Return all cases where they can be listed, None where they cannot."""
         return None
+
+    @property
+    def each(self) -> tuple[Task, ...]:
+        """Return tasks of one start each, all of which are asked for; none if this is one."""
+        return ()
 
     @property
     def stages(self) -> tuple[Task, ...]:
@@ -284,6 +304,11 @@ class Task(ABC):
         """Whether targets change with every further step, as `advance` says."""
         return cls.advance is not Task.advance
 
+    @classmethod
+    def has_loss(cls) -> bool:
+        """Whether it has a loss of its own."""
+        return cls.loss is not Task.loss
+
     @property
     def decisive_steps(self) -> tuple[int, ...]:
         """The steps after which an exact circuit has no wrong cell, ascending."""
@@ -354,6 +379,42 @@ class Task(ABC):
                 f"and columns of 0 and 1; it is of shape {bits.shape}"
             )
         return bits.astype(np.uint8)
+
+    def find_steps_seen(self) -> tuple[int, ...]:
+        """Return `steps_seen`, as they have to be. Raises TaskError."""
+        found, last = self.call("steps_seen"), self.automaton.steps
+        steps = list(found) if isinstance(found, Sequence | np.ndarray) else []
+        whole = all(isinstance(step, int | np.integer) for step in steps)
+        if not (steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})):
+            raise TaskError(
+                f"{self.blamed}.steps_seen must be whole numbers from 1 to {last} ([automaton] "
+                f"steps), ascending, each once; it is {found!r:.100}"
+            )
+        return tuple(map(int, steps))
+
+    def find_loss(
+        self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
+    ) -> tuple[float, npt.NDArray[np.floating]]:
+        """Return `loss`, as it has to be. Raises TaskError."""
+        found = self.call("loss", states.copy(), target)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise TaskError(
+                f"{self.blamed}.loss must return a number and its gradient by the states; it "
+                f"returns {described(found)}"
+            )
+        value, gradient = (np.asarray(each) for each in found)
+        for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
+            if array.shape != shape or array.dtype.kind not in "buif":
+                raise TaskError(
+                    f"{self.blamed}.loss gives a {name} of shape {array.shape} and type "
+                    f"{array.dtype}, and real numbers of shape {shape} are needed"
+                )
+            if not np.isfinite(array).all():
+                raise TaskError(
+                    f"{self.blamed}.loss gives a {name} with NaN or infinity: keep the states away "
+                    "from where that happens, as with np.clip(states, 1e-6, 1 - 1e-6)"
+                )
+        return float(value), gradient
 
     def find_cases(self) -> Cases | None:
         """Return `cases`, as they have to be. Raises TaskError."""

@@ -25,7 +25,8 @@ PHASES = (
     "checkpoint",
     "other",
 )
-"""In the order of a training step; "other" is what the caller does between steps."""
+"""In the order of a training step; "other" is what the caller does between steps, and starting
+over with another wiring."""
 
 
 class PhaseTimer:

@@ -21,7 +21,7 @@ from difflogic.tasks import make_task
 from difflogic.training.optimizer import EPSILON
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, harden
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, staged
 from difflogic.training.step_result import StepResult
 
 Array = npt.NDArray[Any]
@@ -42,49 +42,54 @@ class ReferenceTrainer:
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
-        self.task = make_task(config)
+        self.task = make_task(config).stages[0]
         """Whose samples each epoch draws; another one may be put in its place."""
 
     def step(self) -> StepResult:
         """Train for one epoch."""
-        config, phase = self.config, self.phases
+        config, phase = staged(self.config, self.task), self.phases
         self._start_over_if_due()
         netlist, channels = self.model.netlist, list(self.task.loss_channels)
         steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
             starts, targets, masks = draw_epoch(self.task, config, self.epoch)
-            loss_steps = draw_loss_steps(config, self.epoch)
+            loss_steps = draw_loss_steps(self.task, config, self.epoch)
         ops = gates.harden(self.model.logits)
         with phase("forward"):
             probabilities = gates.softmax(self.model.logits.astype(np.float64))
             soft = gates.mix(probabilities)
-            harden(config, soft, ops, self.epoch)
         decided = float((probabilities.max(axis=1) > gates.DECIDED).mean())
         hard = gates.one_hot(ops)
         gradient = np.zeros_like(soft)
         soft_loss = hard_loss = 0.0
         wrong = 0
-        state = None
+        first = None
         for index, (start, target) in enumerate(zip(starts, targets, strict=True)):
             mask = None if masks is None else masks[index]
             with phase("forward"):
                 states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
-            # Gradients add up, so each loss can be differentiated by itself.
-            for step in loss_steps:
-                until = states[: step + 1]
-                with phase("loss"):
-                    soft_loss += oracle.loss(until[-1], target, channels)
-                    upstream = oracle.loss_gradient(until[-1], target, channels)
+            with phase("loss"):
+                seen = np.array([states[step] for step in loss_steps])
+                if self.task.has_loss():
+                    value, upstreams = self.task.find_loss(seen, target)
+                else:
+                    value = sum(oracle.loss(state, target, channels) for state in seen)
+                    upstreams = np.array(
+                        [oracle.loss_gradient(state, target, channels) for state in seen]
+                    )
+                soft_loss += value
+            # Gradients add up, so that by each state can be taken back by itself.
+            for step, upstream in zip(loss_steps, upstreams, strict=True):
                 with phase("backward"):
                     gradient += oracle.coefficient_gradients(
-                        netlist, soft, until, upstream, boundary, mask
+                        netlist, soft, states[: step + 1], upstream, boundary, mask
                     )
             with phase("hard"):
                 end = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1]
                 last = end[channels]
                 hard_loss += oracle.loss(end, target, channels)
                 wrong += int((np.abs(last - target) > 0.5).sum())
-                state = end.astype(np.uint8) if state is None else state
+                first = end.astype(np.uint8) if first is None else first
 
         def run(start: Array, steps: int) -> npt.NDArray[np.uint8]:
             return oracle.rollout(netlist, hard, start, steps, boundary)[-1].astype(np.uint8)
@@ -99,7 +104,7 @@ class ReferenceTrainer:
         self.epoch += 1
         accuracy = 1.0 - wrong / np.isfinite(targets).sum()
         return StepResult(
-            self.epoch, soft_loss, hard_loss, accuracy, state, decided, attempt=self.attempt
+            self.epoch, soft_loss, hard_loss, accuracy, first, decided, attempt=self.attempt
         )
 
     def _start_over_if_due(self) -> None:

@@ -1,4 +1,4 @@
-"""What an epoch is: its attempt, its samples and masks, the steps compared, the gates hardened.
+"""What an epoch is: its attempt, its samples and masks, the steps compared.
 
 Random numbers come from streams that the epoch names, so a resumed run draws the same ones.
 """
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import draw_masks
-from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.config import Config
 from difflogic.config.learning import TrainingConfig
+from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
@@ -32,6 +32,12 @@ def attempt_of(training: TrainingConfig, epoch: int) -> int:
 def first_epoch(training: TrainingConfig, attempt: int) -> int:
     """Return the epoch, from 0, at which an attempt begins."""
     return attempt * training.restart_every
+
+
+def staged(config: Config, task: Task) -> Config:
+    """Return the configuration of one of a task's stages."""
+    section = config.task.model_copy(update=dict(task.section))
+    return config.model_copy(update={"task": section, "automaton": task.automaton})
 
 
 def draw_epoch(
@@ -57,42 +63,18 @@ def longest_rollout(config: Config) -> int:
     return config.automaton.steps + config.training.later_steps
 
 
-def draw_loss_steps(config: Config, epoch: int) -> tuple[int, ...]:
-    """Return the steps after which an epoch compares states with the target, ascending.
+def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
+    """Return the steps after which an epoch has a loss, ascending.
 
     A second, later step rules out automata that are right at one step only.
     """
+    if task.has_loss():
+        return task.find_steps_seen()
     steps, more = config.automaton.steps, config.training.later_steps
     if not more:
         return (steps,)
     rng = stream(config.training.seed, Purpose.LATER_STEP, epoch)
     return steps, steps + int(rng.integers(1, more + 1))
-
-
-def ramp(epoch: int, first: int, last: int) -> float:
-    """Return how far an epoch is from `first` to `last`, 0 to 1.
-
-    If `last` is not after `first`, this jumps from 0 to 1 at `last`.
-    """
-    if epoch >= last:
-        return 1.0
-    return max(0.0, (epoch - first) / (last - first)) if first < last else 0.0
-
-
-def harden(config: Config, coefficients: Array, ops: Array, epoch: int) -> None:
-    """Replace the `coefficients` (parameters, 4) of a random share of the gates by one op's.
-
-    `ops` (parameters,) are the most probable ops. Gradients by these coefficients are used as if
-    they were still a mixture's: the straight-through estimator of Bengio et al. 2013.
-    """
-    training, hardening = config.training, config.hardening
-    age = epoch - first_epoch(training, attempt_of(training, epoch))
-    share = hardening.share * ramp(age, hardening.from_epoch, hardening.to_epoch)
-    if not share:
-        return
-    rng = stream(training.seed, Purpose.HARDENING, epoch, 1)
-    chosen = np.flatnonzero(rng.random(len(ops)) < share)
-    coefficients[chosen] = COEFFICIENTS[ops[chosen]]
 
 
 def own_batch(
@@ -111,12 +93,8 @@ def own_batch(
         ("starts", starts, drawn_starts),
         ("targets", targets, drawn_targets),
     ):
-        array = np.asarray(given)
+        array = real_numbers(name, given)
         if array.shape != drawn.shape:
             raise ConfigError(f"{name} have shape {array.shape}: give {drawn.shape}")
-        if array.dtype.kind not in "buif" or np.isinf(array).any():
-            raise ConfigError(f"{name} of type {array.dtype}: give finite real numbers")
         found.append(array)
-    if not np.isin(found[0], (0, 1)).all():
-        raise ConfigError("starts have a number that is neither 0 nor 1")
-    return found[0].astype(np.uint8), found[1].astype(drawn_targets.dtype)
+    return bits("starts", found[0]), found[1].astype(drawn_targets.dtype)

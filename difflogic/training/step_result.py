@@ -17,9 +17,9 @@ class StepResult:
     epoch: int
     """Number of finished epochs, from 1."""
     soft_loss: float
-    """Sum of squared errors over batch, cells and loss channels."""
+    """Sum of squared errors over batch, cells and loss channels, or the task's own loss."""
     hard_loss: float | None
-    """The same with every gate replaced by its most probable op; None except on the first rank."""
+    """Sum of squared errors of the most probable ops; None except on the first rank."""
     accuracy: float | None
     """Share of right cells of the hard circuit, 0 to 1."""
     hard_state: npt.NDArray[np.uint8] | None

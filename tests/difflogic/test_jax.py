@@ -108,5 +108,9 @@ def test_single_precision_and_bits_are_taken():
 
 def test_shapes_are_checked_where_the_call_is_traced():
     model, logits, states = drawn()
+    with pytest.raises(ConfigError, match=r"automaton: of type Model: give a difflogic.SoftRoll"):
+        rollout(logits, states, model)
+    with pytest.raises(ConfigError, match=r"type complex64: give real numbers"):
+        rollout(logits, states.astype("complex64"), SoftRollout(model))
     with pytest.raises(ConfigError, match=r"starts have shape \(2, 4, 5\): give"):
         jax.jit(lambda states: rollout(logits, states, SoftRollout(model)))(states[0])

@@ -81,6 +81,10 @@ def test_a_module_is_copied_saved_and_shown(automaton):
 def test_what_does_not_fit_is_refused(automaton):
     with pytest.raises(ConfigError, match=r"starts have shape \(3, 4\): give"):
         automaton(torch.zeros(3, 4))
+    with pytest.raises(ConfigError, match=r"states: of type str is no tensor"):
+        automaton("states")
+    with pytest.raises(ConfigError, match=r"strided of torch.bfloat16: give states.to_dense"):
+        automaton(torch.zeros(1, 2, 3, 4, dtype=torch.bfloat16))
     with pytest.raises(ConfigError, match=r"states are on the device meta: give states.cpu\(\)"):
         automaton(starts_of(automaton).to("meta"))
     changed = starts_of(automaton)

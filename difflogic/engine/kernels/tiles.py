@@ -13,6 +13,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
+from difflogic.engine.kernels.tracing import PERCEPTION, UPDATE, trace_begin, trace_part
 from difflogic.system.jit import borrowing_kernel, inlined, part
 
 BLOCK = 16
@@ -21,19 +22,25 @@ take 37 kB at most of the first-level cache."""
 
 
 @borrowing_kernel
-def run_forward(code, coefficients, tile, lanes):
-    """Evaluate all gates of a tile whose input rows are filled."""
+def run_forward(code, coefficients, workspace, lanes):
+    """Evaluate all gates of a worker's tile, whose input rows are filled."""
+    tile, since = workspace.values, trace_begin(workspace.trace)
     stars_forward((tile, code.stars, coefficients), lanes)
     runs_forward((tile, code.runs, coefficients), lanes)
+    since = trace_part(workspace, PERCEPTION, since)
     gates_forward((tile, code.gates, coefficients), lanes)
+    trace_part(workspace, UPDATE, since)
 
 
 @borrowing_kernel
-def run_backward(code, coefficients, tile, grad, sums, scratch, lanes):
-    """Walk a tile's gates back: from `grad`'s output rows to its input rows, and to `sums`."""
+def run_backward(code, coefficients, workspace, sums, lanes):
+    """Walk a tile's gates back: from gradients of its output rows to its input rows and `sums`."""
+    tile, grad, since = workspace.values, workspace.gradients, trace_begin(workspace.trace)
     gates_backward((tile, code.gates, coefficients, grad, sums), lanes)
+    since = trace_part(workspace, UPDATE, since)
     runs_backward((tile, code.runs, coefficients, grad, sums), lanes)
-    stars_backward((tile, code.stars, coefficients, grad, sums, scratch), lanes)
+    stars_backward((tile, code.stars, coefficients, grad, sums, workspace.scratch), lanes)
+    trace_part(workspace, PERCEPTION, since)
 
 
 @part
@@ -90,7 +97,7 @@ def tile_forward(problem, coefficients, tile_index, state, mask, new_state, work
     layout, code, values = problem.layout, problem.program.forward, workspace.values
     channels = state.shape[0]
     gather(state, layout, tile_index, channels, 0, channels, values, 0, channels)
-    run_forward(code, coefficients, values, layout.tile_lanes[tile_index])
+    run_forward(code, coefficients, workspace, layout.tile_lanes[tile_index])
     update(values, code.outputs, 0, channels, layout, tile_index, mask, state, new_state)
 
 
@@ -177,7 +184,7 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat
     code = program.backward
     values, grad, kept = workspace.values, workspace.gradients, workspace.kept
     gather(step.state, layout, tile_index, channels, 0, channels, values, 0, channels)
-    run_forward(code, coefficients, values, lanes)
+    run_forward(code, coefficients, workspace, lanes)
 
     for first in range(0, channels, BLOCK):
         end = min(first + BLOCK, channels)
@@ -202,7 +209,7 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 
-    run_backward(code, coefficients, values, grad, sums, workspace.scratch, lanes)
+    run_backward(code, coefficients, workspace, sums, lanes)
 
     leave(grad, program.inputs, 0, 9 * channels, layout, tile_index, step.downstream)
     keep_gradients(0, channels, step, layout, tile_index, kept)

@@ -6,10 +6,11 @@ from difflogic.engine.kernels.primitives import now
 from difflogic.engine.kernels.teams import CHUNK, GROUP, PHASE, STEALS, STEP, TRACED
 from difflogic.system.jit import kernel, part
 
-KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
+KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL, PERCEPTION, UPDATE = range(10)
 """Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
-worker had taken from others by then; and the seconds of the clock."""
-TRACE_FIELDS = 8
+worker had taken from others by then; the seconds of the clock; and how long the piece's gates took,
+those of perception and of the update. What is left of a piece moves rows between grid and tiles."""
+TRACE_FIELDS = 10
 CALL = 8
 """A whole call of a worker: what is in no other event is waiting."""
 
@@ -18,6 +19,21 @@ CALL = 8
 def trace_begin(trace):
     """Return the time, if it is written down."""
     return now() if len(trace) > 0 else 0.0
+
+
+@part
+def trace_part(workspace, column, since):
+    """Add what passed since then to a column of the piece at work, if it is written down.
+
+    Returns the time.
+    """
+    trace = workspace.trace
+    if len(trace) == 0:
+        return 0.0
+    event, until = workspace.cursor[TRACED], now()
+    if event < len(trace):
+        trace[event, column] += until - since
+    return until
 
 
 @part

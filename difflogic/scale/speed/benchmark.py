@@ -254,9 +254,11 @@ def run(
 ) -> Report:
     """Measure `repeat` training steps of `config`, in turn with those of the compared path.
 
-    `progress` is called after each repetition. Comparing with the oracle cuts steps and batch
+    They are those of one attempt: searches and starting over, which come now and then, are left
+    out. `progress` is called after each repetition. Comparing with the oracle cuts steps and batch
     down to a size that it can finish; the report holds the configuration that was measured.
     """
+    config = config.without_searches()
     if compare == "oracle":
         config = within_reach_of_the_oracle(config)
     with ExitStack() as stack:
@@ -297,7 +299,6 @@ def run(
             gates=gates,
             peak_one_core=max(one for one, _ in peaks),
             peak_all_workers=max(every for _, every in peaks),
-            # As a plan counts them, with those of searches.
             bytes_per_worker=trainer.plan.bytes_per_worker,
             bytes_shared=trainer.plan.bytes_shared,
             peak_memory=peak_memory(),

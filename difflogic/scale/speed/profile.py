@@ -14,6 +14,12 @@ from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
 from difflogic.scale.speed.benchmark import WARM_UP_STEPS, ratio
 from difflogic.training.trainer import Trainer
 
+PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"
+"""Parts of a task: the gates of each, and moving rows between grid and tiles."""
+
+NEVER = 2**62
+"""An epoch that no run reaches."""
+
 
 @dataclass(frozen=True)
 class Bottleneck:
@@ -40,6 +46,8 @@ class Profile:
     """Of each step."""
     untraced: Sequence[float]
     """Of a step beside each that was not traced."""
+    search: float | None = None
+    """Seconds of a search after these steps; None if nothing is searched."""
 
     @property
     def typical(self) -> Sequence[Event]:
@@ -57,29 +65,41 @@ class Profile:
         """Of a median step."""
         return median(self.seconds)
 
-    def mean(self, kind: str, name: str | None = None) -> float:
-        """Return seconds of some events per step, added up over all workers."""
-        chosen = [
-            event.seconds
-            for step in self.steps
-            for event in step
-            if event.kind == kind and name in (None, event.name)
-        ]
-        return sum(chosen) / len(self.steps)
+    @property
+    def parts(self) -> dict[tuple[str, str], float]:
+        """Seconds per step by kind and name of a part, added up over all workers.
+
+        A task's gates and what moves rows between grid and tiles are parts of their own.
+        """
+        found: dict[tuple[str, str], float] = {}
+        for event in (event for step in self.steps for event in step):
+            shares = {event.name: event.seconds}
+            if event.gates is not None:
+                gates = zip((PERCEPTION, UPDATE), event.gates, strict=True)
+                shares = {f"{event.name}: {part}": seconds for part, seconds in gates}
+                shares[f"{event.name}: {MOVES}"] = max(0.0, event.seconds - sum(event.gates))
+            for name, seconds in shares.items():
+                key = event.kind, name
+                found[key] = found.get(key, 0.0) + seconds / len(self.steps)
+        return found
 
     @property
     def serial_share(self) -> float:
         """Part of a step in which one thread works alone, 0 to 1."""
-        return self.mean(SERIAL) / (sum(self.seconds) / len(self.seconds))
+        alone = sum(spent for (kind, _), spent in self.parts.items() if kind == SERIAL)
+        return alone / (sum(self.seconds) / len(self.seconds))
+
+    @property
+    def search_per_epoch(self) -> float | None:
+        """Seconds of searching as a mean over epochs; None if nothing is searched."""
+        return None if self.search is None else self.search / self.config.finishing.every
 
     @property
     def bottlenecks(self) -> list[Bottleneck]:
         """The parts of a step, what would pay most first."""
         workers, found = self.plan.workers, []
-        names = {(event.kind, event.name) for step in self.steps for event in step}
         known = 0.0
-        for kind, name in sorted(names):
-            spent = self.mean(kind, name)
+        for (kind, name), spent in sorted(self.parts.items()):
             if kind == SERIAL:
                 seconds, gain = spent, spent * (1 - 1 / workers) if workers > 1 else 0.0
                 remedy = "share it among the workers, or do it while they work"
@@ -107,6 +127,8 @@ class Profile:
             "step_seconds": self.step_seconds,
             "tracing_costs": self.cost,
             "serial_share": self.serial_share,
+            "search_seconds": self.search,
+            "search_seconds_per_epoch": self.search_per_epoch,
             "stolen": sum(event.stolen for step in self.steps for event in step),
             "tasks": sum(event.kind == TASK for step in self.steps for event in step),
             "bottlenecks": [
@@ -126,12 +148,16 @@ class Profile:
 def profile(
     config: Config, repeat: int, progress: Callable[[int], None] = lambda done: None
 ) -> Profile:
-    """Trace `repeat` training steps, each beside one that is not traced."""
+    """Trace `repeat` training steps, each beside one that is not traced; then a search, once."""
+    # No step searches or starts over; what is found is not polished, as that happens once in a run.
+    alone = config.with_sections(
+        training={"restart_every": 0}, finishing={"from_epoch": NEVER, "polish": 0}
+    )
     tracer = Tracer()
     steps: list[list[Event]] = []
     seconds: list[float] = []
     untraced: list[float] = []
-    with Trainer(config) as trainer:
+    with Trainer(alone) as trainer:
         trainer.warm_up()
         for _ in range(WARM_UP_STEPS):
             trainer.step()
@@ -143,7 +169,12 @@ def profile(
             steps.append(tracer.events)
             tracer.clear()
             progress(done + 1)
-        return Profile(config, trainer.plan, steps, seconds, untraced)
+        search = None
+        if config.finishing.every:
+            trainer.on_search_progress = lambda _: progress(repeat)
+            trainer.search()
+            search = trainer.phases.seconds["finish"]
+        return Profile(config, trainer.plan, steps, seconds, untraced, search)
 
 
 def _timed(trainer: Trainer) -> float:

@@ -356,13 +356,14 @@ def _measure_peaks(rows: Sequence[Row], world: Ranks) -> None:
 
 
 def _prepare(setting: Setting, ranks: Ranks, stack: ExitStack) -> tuple[Row, Steps]:
+    config = setting.config.without_searches()
     if setting.oracle:
-        return Row(setting, None), ReferenceTrainer(setting.config)
+        return Row(setting, None), ReferenceTrainer(config)
     if not ranks.leads:
         followed = stack.enter_context(joined(ranks))
         assert followed is not None, "rank 0 gathers in every row"
         return Row(setting, followed.plan), followed
-    trainer = stack.enter_context(Trainer(setting.config, ranks=ranks))
+    trainer = stack.enter_context(Trainer(config, ranks=ranks))
     trainer.warm_up()
     gather(trainer, ranks)
     return Row(setting, trainer.plan), trainer

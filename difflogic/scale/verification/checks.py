@@ -90,7 +90,6 @@ def with_levers(config: Config) -> Config:
     changed = config.with_sections(
         training={"later_steps": later_steps},
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
-        hardening={"share": 0.4, "from_epoch": 0, "to_epoch": 1},
     )
     return changed.model_copy(update={"name": f"{config.name} with levers"})
 

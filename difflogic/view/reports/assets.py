@@ -45,7 +45,7 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def embedded(data: Mapping[str, Any]) -> str:
+def embedded(data: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return values as JSON that ends no element and begins no comment, whatever it holds."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

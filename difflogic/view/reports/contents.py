@@ -136,6 +136,7 @@ def _test_row(name: str, count: Mapping[str, Any]) -> dict[str, str]:
 
 def _robustness_row(test: Mapping[str, Any]) -> dict[str, str]:
     trained = test["trained"]
+    published = test["published"].get(trained)
     return {
         "what": f"robustness: mean of steps {test['first_step']} to {test['steps']}, damage "
         "after each",
@@ -143,7 +144,7 @@ def _robustness_row(test: Mapping[str, Any]) -> dict[str, str]:
         "step": str(test["steps"]),
         "wrong": f"{test['mean_wrong_cells']:.0f}",
         "cells": f"{test['cells']:,}",
-        "published": f"{test['published'][trained]} ({trained})",
+        "published": f"{published} ({trained})" if published else "",
     }
 
 

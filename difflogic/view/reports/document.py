@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difflogic import __version__
@@ -24,6 +24,7 @@ SCRIPTS = (
     "screen.js",
     "charts.js",
     "curve.js",
+    "gif.js",
     "circuit_view.js",
     "drawing.js",
     "tiles.js",
@@ -33,6 +34,9 @@ SCRIPTS = (
     "main.js",
 )
 """The page's modules, each after those that it imports."""
+
+GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.js")
+"""Those of a page of several automata."""
 
 
 def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
@@ -87,6 +91,34 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         assurance=contents.assurance(results),
         gates=gates,
         **_circuit_words(trained, small, before is not None),
+    )
+
+
+def build_gallery(automata: Sequence[Automaton]) -> str:
+    """Return a page in which several automata run, are wounded now and then, and heal."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    pieces = [
+        {
+            "name": each.name.removeprefix("pattern-"),
+            "height": each.height,
+            "width": each.width,
+            "words": f"{each.height}×{each.width} cells, {each.circuit.gates} gates",
+        }
+        for each in automata
+    ]
+    style, script = asset("report.css"), bundle(GALLERY_SCRIPTS)
+    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(
+        asset("gallery.html")
+    )
+    return page.render(
+        pieces=pieces,
+        policy=policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(embedded([circuits.running(each) for each in automata])),
+        version=__version__,
     )
 
 

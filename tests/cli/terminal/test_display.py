@@ -19,6 +19,7 @@ from difflogic.search.polishing import Extent
 from difflogic.search.search import SearchProgress
 from difflogic.tasks import make_task
 from difflogic.training.metrics import MetricsRow
+from difflogic.training.phases import PHASES
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 
@@ -194,6 +195,18 @@ def test_lines_come_at_least_now_and_then(
         lines.update(progress)
 
     assert len(capsys.readouterr().err.splitlines()) == 1 + 99 // display.LINE_SECONDS
+
+
+def test_the_live_display_says_where_the_time_goes() -> None:
+    spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
+    progress = Progress(100, phases=spent)
+    # The trainer goes on counting.
+    spent |= {"backward": 6.0, "forward": 2.0, "finish": 1.5, "hard": 0.45}
+    lines = frame_text(progress, 80, 24)
+    shares = "backward 60 %, forward 20 %, finishing 15 %, hard evaluation 4 %"
+    assert lines[2].rstrip() == f"time      {shares}"
+    assert "time " not in display.compose("run", Progress(100), 80, 24).plain
+    assert "time " not in display.compose("run", Progress(100, phases={"hard": 0.0}), 80, 24).plain
 
 
 def frame_text(progress: Progress, width: int, height: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli.terminal import report
+from cli.terminal import display, report
 from difflogic.training.metrics import PHASES
 
 
@@ -51,7 +51,7 @@ def test_timing_per_phase() -> None:
 
     assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
     table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 3]}
-    assert list(table)[:-2] == [report.PHASE_NAMES.get(phase, phase) for phase in PHASES]
+    assert list(table)[:-2] == [display.PHASE_NAMES.get(phase, phase) for phase in PHASES]
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
     assert table["all"] == ["5.000", "100.0", "%", "10.000"]
     assert table["compilation"][0] == "12.500"
@@ -62,7 +62,7 @@ def test_scores() -> None:
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
     assert "99.00 % of cells right at step 20: 164 of 16384 wrong, on 64 held-out starts" in text
     assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
-    for word in ("exact:", "stability", "polished", "attempts"):
+    for word in ("exact:", "proof  ", "polished", "attempts"):
         assert word not in text
     exact = report.render(summary(held_out={"exact": True}), "runs/x")
     assert "exact: every cell is right" in exact
@@ -71,9 +71,9 @@ def test_scores() -> None:
 @pytest.mark.parametrize(
     ("verdict", "exact", "said"),
     [
-        ("proved", True, "stability  proved for every start from step 18 on\n"),
-        ("open", True, "stability  right on samples; proved for every"),
-        ("open", False, "stability  proved for every"),
+        ("proved", True, "proof      proved for every start from step 18 on\n"),
+        ("open", True, "proof      right on samples; proved for every"),
+        ("open", False, "proof      proved for every"),
     ],
 )
 def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.gates import TRUTH_TABLES
-from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, wire
+from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, rewire, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
 from difflogic.model.automaton import hard_circuit
@@ -29,7 +29,10 @@ EXPERIMENTS = {
 def architectures(draw):
     topologies = st.sampled_from(["unique", "random"])
     channels, kernels = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    seen = draw(st.integers(1, min(2, channels)))
     perception = [8, *draw(st.sampled_from([[], [4], [5, 3], [4, 2], [4, 2, 1], [12, 6]]))]
+    if seen == 2:
+        perception = [16, *draw(st.sampled_from([[], [8], [8, 4]]))]
     inputs = channels * (1 + kernels * perception[-1])
     update = []
     while not update or draw(st.booleans()) or inputs > 2 * channels:
@@ -40,10 +43,11 @@ def architectures(draw):
         kernels,
         tuple(perception),
         (*update, channels),
-        draw(st.sampled_from(["moore", "unique", "random"])),
+        draw(st.sampled_from(["moore", "von-neumann", "unique", "random"])),
         draw(topologies),
         draw(topologies),
         draw(st.booleans()),
+        seen_channels=seen,
     )
     try:
         wire(architecture, np.random.default_rng(0))
@@ -79,7 +83,11 @@ def evaluate(circuit, ops, patch):
     perceived = {}
     for kernel in range(architecture.kernels):
         for channel in range(architecture.channels):
-            signal = [patch[neighbor][channel] for neighbor in range(9)]
+            seen = [
+                (channel + after) % architecture.channels
+                for after in range(architecture.seen_channels)
+            ]
+            signal = [patch[neighbor][one] for one in seen for neighbor in range(9)]
             first = kernel * architecture.kernel_gates
             layers = circuit.perception[kernel if architecture.distinct_wiring else 0]
             bits = evaluate_layers(layers, ops, first, signal, values)
@@ -172,6 +180,40 @@ def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
 def test_layers_that_cannot_be_wired_are_named(sizes, says):
     with pytest.raises(ConfigError, match=says):
         wire(Architecture(*sizes), np.random.default_rng(0))
+
+
+def test_wires_of_ones_own_are_those_of_the_circuit():
+    drawn = wire(DISTINCT, np.random.default_rng(1))
+    given = wire(DISTINCT, np.random.default_rng(2))
+    stacks = [[np.stack([layer.a, layer.b], 1) for layer in kernel] for kernel in given.perception]
+    update = [np.stack([layer.a, layer.b], 1).tolist() for layer in given.update]
+    found = flatten(rewire(drawn, stacks, update))
+    for name in ("a", "b", "param", "outputs"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(flatten(given), name))
+    kept = rewire(drawn, update=update)
+    assert kept.perception is drawn.perception
+    assert rewire(drawn) is drawn
+
+
+@pytest.mark.parametrize(
+    ("wires", "says"),
+    [
+        ([], "1 layers expected, 0 wired"),
+        ([[[0, 1]]] * 3, "1 layers expected, 2 wired"),
+        ([[0, 1]], r"update layer 0: wires of shape \(2,\) and type int64: give whole numbers"),
+        ([[[0, 1], [2]]], r"shape \(0,\)"),
+        ([[[0.0, 1.0]]], r"type float64: give whole numbers of shape \(gates, 2\)"),
+        ([[[0, 1], [2, 3]]], "2 and 2 wires on 9 inputs given"),
+        ([[[0, 9]]], "a wire leads outside the 9 inputs"),
+        ([[[0, 2**40]]], "a wire leads outside the 9 inputs"),
+        ([np.array([[2**64 - 1, 0]], np.uint64)], "a wire leads outside the 9 inputs"),
+    ],
+)
+def test_wires_that_do_not_fit(wires, says):
+    perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
+    drawn = WiredLayers(Architecture(1, 1, (8,), (1,)), perception, (wiring(9, [0], [1]),))
+    with pytest.raises(ConfigError, match=says):
+        rewire(drawn, update=wires)
 
 
 def wiring(inputs, a, b):

@@ -9,7 +9,9 @@ from difflogic.config.applying import why_not_rectify, without_effect
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.search.rectifying import can_rectify
+from difflogic.tasks import make_task
 from difflogic.training import attempt
+from difflogic.training.sampling import staged
 from tests.difflogic.training.tiny import growing, tiny
 
 RECTIFY = "finishing.rectify=9"
@@ -20,7 +22,6 @@ RECTIFY = "finishing.rectify=9"
     [
         ("checkerboard", RECTIFY, "starts are random"),
         ("checkerboard-async", RECTIFY, "cells fire by chance"),
-        ("letter-g-heal", RECTIFY, "damage is to grow back"),
         ("letter-g", "automaton.fire_rate=0.5", "cells fire by chance"),
     ],
 )
@@ -78,7 +79,7 @@ def test_a_sweep_says_it_once_for_all_runs(tmp_path):
 def test_it_is_known_before_there_is_a_search(name):
     """As searches tell it, from the scenes that they look at."""
     config = load_config(name)
-    plan = attempt._plan_of_checks(config)
+    plan = attempt._plan_of_checks(staged(config, make_task(config).stages[0]))
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 

@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
-from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
@@ -133,7 +132,10 @@ def arbitrary_circuit(architecture, rng):
     wirings = architecture.kernels if architecture.distinct_wiring else 1
     return WiredLayers(
         architecture,
-        tuple(tuple(layers(NEIGHBORHOOD, architecture.perception)) for _ in range(wirings)),
+        tuple(
+            tuple(layers(architecture.perception_inputs, architecture.perception))
+            for _ in range(wirings)
+        ),
         tuple(layers(architecture.update_inputs, architecture.update)),
     )
 
@@ -161,8 +163,15 @@ def netlists(draw):
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
+    seen = draw(st.integers(1, channels))
     architecture = Architecture(
-        channels, kernels, perception, update, distinct_wiring=distinct, held=held
+        channels,
+        kernels,
+        perception,
+        update,
+        distinct_wiring=distinct,
+        held=held,
+        seen_channels=seen,
     )
     return flatten(arbitrary_circuit(architecture, rng))
 

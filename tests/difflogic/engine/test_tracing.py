@@ -30,6 +30,10 @@ def test_every_piece_of_work_is_recorded_once(strategy, workers):
     trainer, tracer = traced(*overrides, "training.batch=2", steps=2)
     plan, events = trainer.plan, tracer.events
     tasks = [event for event in events if event.kind == TASK and event.place is not None]
+    for event in tasks:
+        # Who shares a tile's gates meets in between.
+        assert (event.gates is None) is (plan.parts > 1)
+        assert event.gates is None or 0 < sum(event.gates) <= event.seconds
     pieces = sorted((event.name, *event.place) for event in tasks)
     expected = [
         (name, group, step, chunk)
@@ -80,7 +84,8 @@ def test_a_tracer_takes_no_more_than_it_may():
 
 def test_what_was_taken_from_others_is_marked():
     tracer = Tracer()
-    # As a kernel writes it: kind, group, step, chunk, phase, steals, since, until.
+    # As a kernel writes it: kind, group, step, chunk, phase, steals, since, until; seconds in gates
+    # of perception and update are added below.
     alone, sharing = 1.0, 2.0
     trace = np.array(
         [
@@ -93,8 +98,11 @@ def test_what_was_taken_from_others_is_marked():
             [8, 5, 0, 1, sharing, 7, 0.5, 8.0],
         ]
     )
-    tracer.add_call([trace])
+    gates = np.zeros((len(trace), 2))
+    gates[1] = 0.25, 0.5
+    tracer.add_call([np.hstack([trace, gates])])
     events = tracer.events
+    assert [event.gates for event in events if event.kind == TASK][:3] == [None, (0.25, 0.5), None]
     assert [event.stolen for event in events if event.kind == TASK] == [
         False,
         True,

@@ -50,6 +50,19 @@ def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
     assert found.loss == pytest.approx(loss, rel=1e-12)
     assert_close(found.logits, to_logits, TOLERANCES["float64"])
     assert found.state.shape == start.shape
+    config = model.config
+    hard = gates.one_hot(model.ops)
+    boundary = config.automaton.boundary
+    last = oracle.rollout(
+        model.netlist, hard, start, steps or config.automaton.steps, boundary, mask
+    )[-1]
+    wrong = oracle.loss(last, target, config.task.loss_channels)
+    assert found.hard_loss == pytest.approx(wrong, rel=1e-12)
+    # Gate by gate as the netlist numbers them: kernels read inputs, and what kernels computed.
+    kernels = [gate for kernel in found.perception for gate in kernel]
+    np.testing.assert_array_equal(np.concatenate([kernels, found.update]), found.logits)
+    assert len(found.perception) == config.perception.kernels
+    assert len(found.update) == sum(config.update.gates)
     assert (start == before[0]).all()
     assert (target == before[1]).all()
     np.testing.assert_array_equal(difflogic.all_reduce(found.slots), found.coefficients)

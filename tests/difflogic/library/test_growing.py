@@ -17,8 +17,8 @@ PICTURES = Path(__file__).parents[2] / "pictures"
 NAMES = sorted(path.stem.rpartition("-")[0] for path in PICTURES.glob("*-16.png"))
 
 
-def configs(growth):
-    return [load_config(stage.config, stage.overrides) for stage in growth.stages]
+def config_of(growth):
+    return load_config(growth.config, growth.overrides)
 
 
 def pixels_of(path):
@@ -32,7 +32,7 @@ def pixels_of(path):
 def test_our_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):
         path = PICTURES / f"{name}-{side}.png"
-        (config,) = configs(growing.plan(growing.read(str(path)), hold=True))
+        config = config_of(growing.plan(growing.read(str(path)), hold=True))
         task = make_task(config)
         bits = task.target.astype(int)
         assert bits.shape[1:] == (side, side)
@@ -48,29 +48,28 @@ def test_there_are_twenty_pictures_in_four_classes():
     )
 
 
-@pytest.mark.parametrize(
-    ("asked", "stages"),
-    [({}, ["grow"]), ({"hold": True}, ["hold"]), ({"heal": True}, ["hold", "heal"])],
-)
-def test_stages(asked, stages):
-    picture = growing.read(str(PICTURES / "icon-boat-16.png"))
-    growth = growing.plan(picture, **asked)
-    assert [stage.what for stage in growth.stages] == stages
-    for stage, config in zip(growth.stages, configs(growth), strict=True):
-        assert config.task.hold == (stage.what != "grow")
-        assert config.task.heal == ((4, 8) if stage.what == "heal" else ())
-        assert config.automaton.boundary == "zero"
-        assert not make_task(config).start_state.any()
-        assert from_model(Model.create(config)).palette == picture.palette
-    # What a stage begins with has to fit the circuit of the one before.
-    sizes = [config.architecture for config in configs(growth)]
-    assert sizes == sizes[:1] * len(sizes)
+@pytest.mark.parametrize("side", [16, 32])
+@pytest.mark.parametrize("asked", [{}, {"hold": True}, {"heal": True}])
+def test_what_is_asked_for(asked, side):
+    picture = growing.read(str(PICTURES / f"icon-boat-{side}.png"))
+    config = config_of(growing.plan(picture, **asked))
+    task = make_task(config)
+    assert config.task.hold == bool(asked)
+    assert config.task.heal == ((side // 4, side // 2) if "heal" in asked else ())
+    assert config.automaton.boundary == "zero"
+    assert not task.start_state.any()
+    assert from_model(Model.create(config)).palette == picture.palette
+    # Small ones learn where they are, and to stay before they heal.
+    assert config.automaton.places == (side > 16)
+    assert [stage.automaton.steps for stage in task.stages[:-1]] == (
+        [1] if side > 16 else [config.automaton.steps] if "heal" in asked else []
+    )
 
 
 def test_options_go_before_what_is_chosen():
     path = str(PICTURES / "icon-heart-48.png")
     picture = growing.read(path, 8, (20, 24))
-    (config,) = configs(growing.plan(picture, channels=32, steps=40))
+    config = config_of(growing.plan(picture, channels=32, steps=40))
     assert (config.task.height, config.task.width) == (20, 24)
     assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
     assert config.automaton.steps == 40
@@ -85,7 +84,7 @@ def test_text_and_bits_of_colour():
     image = str(PICTURES / "icon-house-32.png")
     assert growing.read(image, 1).bits.shape == (1, 20, 20)
     assert growing.read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
-    (config,) = configs(growing.plan(lizard, hold=True))
+    config = config_of(growing.plan(lizard, hold=True))
     assert make_task(config).palette == ()
 
 

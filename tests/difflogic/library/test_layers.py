@@ -112,17 +112,32 @@ BAD = {
     "logits have shape": lambda roll, given, starts: roll(given[1:], starts),
     "type int64: give": lambda roll, given, starts: roll(given.astype(int), starts),
     r"starts have shape \(2, 5, 7\)": lambda roll, given, starts: roll(given, starts[0]),
-    "starts of type float64: give finite": lambda roll, given, starts: roll(given, starts * np.nan),
-    "starts of type <U1": lambda roll, given, starts: roll(given, np.full(starts.shape, "1")),
-    "logits of type float64: give finite": lambda roll, given, starts: roll(given * np.inf, starts),
+    r"starts of shape .*: nan at \(0, 0, 0, 0\): give finite": lambda roll, given, starts: roll(
+        given, starts * np.nan
+    ),
+    r"starts of shape \(.*\): type <U1: give real": lambda roll, given, starts: roll(
+        given, np.full(starts.shape, "1")
+    ),
+    r"logits of shape .*: inf at \(0, 0\): give finite": lambda roll, given, starts: roll(
+        given * np.inf, starts
+    ),
     "steps: -1": lambda roll, given, starts: roll(given, starts, steps=-1),
     r"keep: \[2, 1\]": lambda roll, given, starts: roll(given, starts, keep=[2, 1]),
-    r"keep: \[9\]: give steps from 0 to 4": lambda roll, given, starts: roll(
+    r"keep: \[9\]: give whole numbers from 0 to 4": lambda roll, given, starts: roll(
         given, starts, steps=4, keep=[9]
     ),
     'keep: "al"': lambda roll, given, starts: roll(given, starts, keep="al"),
     r"masks have shape \(1, 1\)": lambda roll, given, starts: roll(
         given, starts, masks=np.ones((1, 1))
+    ),
+    r"keep: \[1.5\]: give whole": lambda roll, given, starts: roll(given, starts, keep=[1.5]),
+    "keep: 3: give whole numbers": lambda roll, given, starts: roll(given, starts, keep=3),
+    r"masks of shape .*: 0.5 at \(0, 0, 0, 0\): give 0 and 1": lambda roll, given, starts: roll(
+        given, starts, masks=np.full((3, 9, 5, 7), 0.5)
+    ),
+    "logits: a list of 2 is no array": lambda roll, given, starts: roll([[0], [0, 1]], starts),
+    r"gradients of shape .*: nan at": lambda roll, given, starts: roll(given, starts)[1](
+        np.full(starts.shape, np.nan)
     ),
     r"gradients have shape \(3,\)": lambda roll, given, starts: roll(given, starts)[1](np.ones(3)),
     "workers: 0": lambda roll, given, starts: SoftRollout(roll.model, workers=0),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import difflogic
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.archive import write_npz
@@ -71,6 +72,24 @@ def test_an_untrained_model_passes_its_inputs_through():
     assert np.count_nonzero(model.logits) == 1496
     assert model.ops.tolist() == [3] * 1496
     assert model.ops.dtype == np.uint8
+
+
+def test_wires_of_ones_own_are_kept(tmp_path):
+    other = Model.create(load_config("checkerboard-small", [*SHARED, "training.seed=9"]))
+    update = [np.stack([layer.a, layer.b], 1) for layer in other.layers.update]
+    perception = [[np.stack([layer.a, layer.b], 1) for layer in other.layers.perception[0]]]
+    model = Model.create(CONFIG, perception=perception, update=update)
+    model.save(tmp_path / "own.npz")
+    for found in (model, Model.load(tmp_path / "own.npz")):
+        np.testing.assert_array_equal(found.netlist.a, other.netlist.a)
+        np.testing.assert_array_equal(found.netlist.b, other.netlist.b)
+    # A run that starts from it keeps them when it starts over.
+    short = ["training.restart_every=1", "training.epochs=2", *SHARED, "finishing.from_epoch=9"]
+    run = difflogic.train("checkerboard-small", short, directory=tmp_path / "run", source=model)
+    assert run.summary["attempts"]["begun"] == 2
+    np.testing.assert_array_equal(run.load().require_model().netlist.a, other.netlist.a)
+    with pytest.raises(ConfigError, match="1 wirings of a kernel expected, 2 given"):
+        Model.create(CONFIG, perception=perception * 2)
 
 
 @pytest.mark.parametrize(

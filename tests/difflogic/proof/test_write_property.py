@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from difflogic.config import load_config
+from difflogic.evaluation.assurance import assure_automaton
 from difflogic.formats.read_circuit import read_circuit
 from difflogic.library.certifying import certify
+from difflogic.library.stating import state_property
 from difflogic.proof.convergence import Question, Verdict, by_sets, decide
 from difflogic.proof.write_property import write_invariant, write_property
 from difflogic.system.errors import CircuitError
+from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats.examples import mutants
 from tests.difflogic.formats.tools import ABC, needs
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+LIZARD = GALLERY.parent / "lizard-small.json"
 
 
 def parse(text):
@@ -169,3 +175,78 @@ def test_only_sets_make_an_invariant():
     question = Question(circuit_of([], [4]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
     with pytest.raises(CircuitError, match="only a proof by sets"):
         write_invariant(by_sets(question))
+
+
+def test_a_number_at_the_inputs_damages_once_and_steps_are_counted_from_there():
+    _, finding = asked("checkerboard", 4)
+    question, within, rng = finding.question, 1, np.random.default_rng(0)
+    patches = rng.integers(0, 2, (5, 4, 4)).astype(np.uint8)
+    start = rng.integers(0, 2, (question.circuit.channels, 4, 4)).astype(np.uint8)
+    parts = parse(write_property(question, within, start, True, patches))
+    inputs, latches, _, (bad,), _ = parts
+    assert len(inputs) == 3
+    seen = set()
+    for _ in range(30):
+        state, since = start.copy(), None
+        now = {own: first for own, _, first in latches}
+        for _ in range(8):
+            number = int(rng.integers(8))
+            bits = {line[0]: number >> place & 1 for place, line in enumerate(inputs)}
+            values = values_of(parts, now | bits)
+            right = (state[list(question.shown)] == question.target).all()
+            wrong = since is not None and since >= within and not right
+            assert values[bad[0]] == wrong
+            seen.add(wrong)
+            if since is None and number < len(patches):
+                state, since = state * (1 - patches[number]), 0
+            state = step(question.circuit, state, question.boundary)
+            since = None if since is None else since + 1
+            now = {own: values[after] for own, after, _ in latches}
+    assert seen == {True, False}
+
+
+@pytest.mark.thorough
+@needs(ABC)
+def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
+    def refuted(source, within):
+        file = tmp_path / f"{within}.aig"
+        state_property(source, file, "heals", task=task, within=within, force=True)
+        said = pdr(file.read_bytes(), tmp_path, f"&r p.aig; &put; bmc3 -F {within + 2}")
+        return said is False
+
+    def healed(automaton):
+        """Steps in which all damages heal, as we find; None if the picture does not even stay."""
+        healing = assure_automaton(automaton, make_task(task)).healing
+        return max((each.within for each in healing), default=None)
+
+    automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
+    within = healed(automaton)
+    # Few mutants hold and heal later; the first are known not to.
+    some = islice(mutants(automaton), 330, None)
+    later = (mutant for mutant in some if (healed(mutant) or 0) > within)
+    for each, steps in ((automaton, within), (mutant := next(later), healed(mutant))):
+        assert refuted(each, steps - 1)
+        assert not refuted(each, steps)
+
+
+@pytest.mark.thorough
+@needs(ABC, "cadical", "drat-trim")
+def test_a_proof_that_another_program_checks(tmp_path):
+    """ABC makes clauses, CaDiCaL refutes them, DRAT-trim checks how; and not a proof cut short."""
+    _, finding = asked("checkerboard", 4)
+    (tmp_path / "i.aig").write_bytes(write_invariant(finding))
+    abc = "read_aiger i.aig; orpos; strash; write_cnf i.cnf"
+    subprocess.run([ABC, "-q", abc], cwd=tmp_path, check=True, capture_output=True)
+    ask = ["cadical", "-q", "--no-binary", "i.cnf", "i.drat"]
+    assert subprocess.run(ask, cwd=tmp_path, capture_output=True).returncode == 20
+
+    def checked():
+        ask = ["drat-trim", "i.cnf", "i.drat"]
+        done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True)
+        return "s VERIFIED" in done.stdout
+
+    assert checked()
+    lines = (tmp_path / "i.drat").read_text().splitlines()
+    (tmp_path / "i.drat").write_text("0\n")
+    assert len(lines) > 1
+    assert not checked()

@@ -12,6 +12,7 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import draw_batch, make_task, own, start_of
 from difflogic.tasks.base import TaskError
+from difflogic.training.session import execute
 from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
 
 
@@ -215,3 +216,10 @@ def test_cases_that_are_none_say_what_is_needed(tmp_path, ending, message):
         task.find_cases()
     assert "Shift.cases" in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+def test_wrong_cases_are_told_before_anything_is_trained(tmp_path):
+    config = load_config(write(tmp_path, SOURCE + CASES.format("return pairs")), allow_code=True)
+    with pytest.raises(TaskError, match="it returns a list of 3"):
+        execute(config, tmp_path / "run", on_step=lambda _: pytest.fail("training began"))
+    assert not (tmp_path / "run").exists()

@@ -23,14 +23,7 @@ from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import results
 from tests.difflogic.training.tiny import growing, tiny
 
-LEVERS = (
-    "training.later_steps=2",
-    "hardening.share=0.5",
-    "hardening.from_epoch=0",
-    "hardening.to_epoch=20",
-    "finishing.every=3",
-    "finishing.candidates=150",
-)
+LEVERS = ("training.later_steps=2", "finishing.every=3", "finishing.candidates=150")
 
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")

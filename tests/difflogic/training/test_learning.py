@@ -10,7 +10,7 @@ from difflogic.tasks import make_task
 from difflogic.tasks.base import draw_batch
 from difflogic.training.trainer import Trainer
 
-ALONE = ("finishing.every=0", "training.restart_every=0", "hardening.share=0", "parallel.workers=1")
+ALONE = ("finishing.every=0", "training.restart_every=0", "parallel.workers=1")
 SMALL = "game-of-life-small"
 INVERTED = 'task.rule="B012345678/S"'
 """Every cell becomes what it was not: no board's target is of use for another."""

@@ -5,6 +5,7 @@ import { Circuit, Drawing } from "./drawing.js";
 import { Compiled } from "./compiled.js";
 import { Curve } from "./curve.js";
 import { describe, drawNeighbors, element } from "./details.js";
+import { Film } from "./gif.js";
 import { decode } from "./grid.js";
 import { Interpreter } from "./interpreter.js";
 import { Judge } from "./judge.js";
@@ -50,6 +51,7 @@ const judge = new Judge(data.target, automaton.visible);
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
 screen.named = automaton.palette;
 const curve = new Curve(find("curve"));
+const film = new Film();
 for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart);
 for (const [id, ops] of Object.entries(data.histograms)) {
   drawBars(find(id), ops.map(([sign, count]) => [sign, count]), undefined, (place) => ops[place][2], Math.log1p);
@@ -58,6 +60,8 @@ let shown = automaton.visible;
 let drawing = null;
 let curveDrawn = 0;
 let waiting = false;
+let filmed = null; // the step and the touches that its last frame shows
+let touches = 0;
 
 screen.fit(simulation.geometry);
 const player = new Player(simulation, judge, changed);
@@ -65,8 +69,14 @@ const pointer = new Pointer(screen, { paint, look, key });
 
 /** After anything happened to the state: remember it now, draw it with the next frame. */
 function changed(kind) {
-  if (kind === "reset") curve.clear();
-  if (kind === "touch") curve.touch(simulation.step);
+  if (kind === "reset") {
+    curve.clear();
+    film.clear();
+  }
+  if (kind === "touch") {
+    touches++;
+    curve.touch(simulation.step);
+  }
   if (kind === "paused") sayState();
   if (player.wrong !== null) curve.add(simulation.step, player.wrong);
   if (waiting) return;
@@ -77,6 +87,11 @@ function changed(kind) {
 function draw() {
   waiting = false;
   screen.draw(simulation.grid, shown, find("mark-wrong").checked && player.judged ? judge : null);
+  if (filmed !== `${simulation.step} ${touches}`) {
+    filmed = `${simulation.step} ${touches}`;
+    film.add(screen.pixels, screen.canvas.width, screen.canvas.height);
+  }
+  find("save-gif").disabled = !film.frames.length;
   find("said-step").textContent = simulation.step.toLocaleString("en");
   find("said-rate").textContent = player.playing && player.rate ? short(player.rate) : "–";
   const wrong = find("said-wrong");
@@ -146,6 +161,15 @@ function key(name) {
   const action = { p: toggle, s: step, r: reset }[name];
   action?.();
   return Boolean(action);
+}
+
+/** Download what was shown since the last reset. */
+function saveGif() {
+  const hundredths = Math.max(4, Math.min(50, Math.round(100 / player.stepsPerSecond)));
+  const url = URL.createObjectURL(new Blob([film.gif(hundredths)], { type: "image/gif" }));
+  const link = element("a", "", { href: url, download: `${document.title.split(" ")[0]}.gif` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 function resize() {
@@ -226,6 +250,7 @@ function bindControls() {
   find("play").addEventListener("click", toggle);
   find("step").addEventListener("click", step);
   find("reset").addEventListener("click", reset);
+  find("save-gif").addEventListener("click", saveGif);
   bind("speed", setSpeed);
   bind("size", resize);
   bind("edges", (value) => {

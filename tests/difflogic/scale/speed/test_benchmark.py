@@ -10,10 +10,11 @@ from difflogic.config import load_config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.scale.speed import benchmark
 from difflogic.scale.speed.benchmark import Agreement, ratio
+from difflogic.scale.speed.rows import measure, of_workers
 from difflogic.training.phases import PHASES
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
 
@@ -71,6 +72,21 @@ def test_the_sequential_path_computes_the_same_bits(measured):
     for path in (found["path"], found["compared"]):
         spread = path["step_seconds"]
         assert 0 < spread["min"] <= spread["median"] <= spread["max"]
+
+
+def test_every_step_belongs_to_one_attempt_and_none_searches():
+    searching = growing("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
+    reports = [
+        benchmark.run(config, "sequential", repeat=2)
+        for config in (searching, searching.without_searches())
+    ]
+    assert reports[0].path.losses == reports[1].path.losses
+    assert reports[0].path.phase("finish").maximum == 0
+    rows = [
+        measure(of_workers(report.config, [1, 2]), 2).rows
+        for report in (replace(reports[0], config=searching), reports[1])
+    ]
+    assert rows[0][1].losses == rows[1][0].losses == reports[0].path.losses
 
 
 def test_alone_there_is_nothing_to_compare(measured):

@@ -4,17 +4,18 @@ import pytest
 
 from difflogic.engine.tracing import Event
 from difflogic.scale.speed.profile import Profile, profile, timeline
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import growing, tiny
 
 CONFIG = tiny("parallel.workers=2")
+MEASURED = ("perception", "update", "moves")
 
 
 def made_up(plan):
     """A step of 10 s: 2 s by one thread, then 7 s by two, of which the second waits 3; 1 s left."""
     step = [
         Event(0, "sample", "serial", 0.0, 2.0),
-        Event(0, "forward", "task", 2.5, 9.5),
-        Event(1, "forward", "task", 2.5, 6.5, stolen=True),
+        Event(0, "forward", "task", 2.5, 9.5, gates=(2.0, 4.0)),
+        Event(1, "forward", "task", 2.5, 6.5, stolen=True, gates=(1.0, 2.5)),
         Event(1, "wait", "wait", 6.5, 9.5),
     ]
     return Profile(CONFIG, plan, [step], [10.0], [8.0])
@@ -26,7 +27,9 @@ def test_steps_are_traced_beside_others():
     assert heard == [1, 2]
     assert len(found.steps) == len(found.seconds) == len(found.untraced) == 2
     parts = {(each.kind, each.what) for each in found.bottlenecks}
-    assert {("task", "forward"), ("task", "backward"), ("serial", "hard")} <= parts
+    tasks = {f"{way}: {part}" for way in ("forward", "backward") for part in MEASURED}
+    assert {("serial", "hard"), *(("task", each) for each in tasks)} <= parts
+    assert found.search is found.search_per_epoch is None
     data = found.as_dict()
     assert sum(part["share"] for part in data["bottlenecks"]) == pytest.approx(1, abs=0.1)
     assert data["tasks"] > 0
@@ -36,7 +39,9 @@ def test_steps_are_traced_beside_others():
         ("wait", 1.5, 1.5),
         ("sample", 2.0, 1.0),
         ("hand over", 1.0, 1.0),
-        ("forward", 5.5, 0.0),
+        ("forward: update", 3.25, 0.0),
+        ("forward: perception", 1.5, 0.0),
+        ("forward: moves", 0.75, 0.0),
     ]
     assert made_up(found.plan).serial_share == pytest.approx(0.2)
     assert made_up(found.plan).cost == pytest.approx(0.25)
@@ -45,3 +50,14 @@ def test_steps_are_traced_beside_others():
         "     FFFFFFFF......",
     ]
     assert timeline([], 2) == []
+
+
+def test_a_search_is_measured_beside_the_steps_and_none_of_them_searches():
+    config = growing("finishing.every=1", "training.restart_every=2")
+    heard = []
+    found = profile(config, 3, heard.append)
+    assert set(heard) == {1, 2, 3}
+    assert len(heard) > 3  # while it searches, too, so that it can be cancelled
+    assert not any(event.name == "finish" for step in found.steps for event in step)
+    assert found.search_per_epoch == found.search > 0
+    assert found.as_dict()["search_seconds"] == found.search

@@ -75,13 +75,12 @@ def failures(findings):
 
 @pytest.mark.thorough
 def test_levers_that_depend_on_the_workers_fail(monkeypatch):
-    def depends(config, coefficients, ops, epoch):
-        right(config, coefficients, ops, epoch)
-        if config.hardening.share:
-            coefficients += 1e-6 * next(calls)
+    def depends(task, config, epoch, number, run):
+        sample = right(task, config, epoch, number, run)
+        return sample._replace(target=sample.target + 1e-6 * next(calls))
 
-    right, calls = trainer.harden, iter(range(10**6))
-    monkeypatch.setattr(trainer, "harden", depends)
+    right, calls = trainer.draw_pool_sample, iter(range(10**6))
+    monkeypatch.setattr(trainer, "draw_pool_sample", depends)
     monkeypatch.setattr(checks, "worker_counts", lambda: (2,))
     assert not failures(checks.training_is_the_same_at_any_worker_count(tiny()))
     levers = checks.with_levers(tiny())

@@ -1,0 +1,101 @@
+"""Counters of rows and columns: against plain counting, from any state, beside any other gates."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit import gates
+from difflogic.circuit.places import place_bits, places
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.library import growing
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.training.trainer import Trainer
+
+
+def config(height, width, *overrides):
+    """A picture of two colours, whose cells count their places."""
+    y, x = np.mgrid[:height, :width]
+    bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
+    growth = growing.plan(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
+    first = (*growing.COUNTING, *growing._counting_circuit(bits.astype(np.uint8)))
+    return load_config(growth.config, [*growth.overrides, *first, *overrides])
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 8), (9, 4), (17, 16)])
+def test_places_are_numbers_that_differ(height, width):
+    state = places(12, height, width).astype(int)
+    rows, columns = place_bits(height, width)
+    own = state[12 - rows - columns :]
+    y = sum(own[bit] << bit for bit in range(rows)) + np.zeros((height, width), int)
+    x = sum(own[rows + bit] << bit for bit in range(columns)) + np.zeros((height, width), int)
+    assert not state[: 12 - rows - columns].any()
+    for row in range(height):
+        for column in range(width):
+            found = y[row, column], x[row, column]
+            assert found == ((row + 1) % 2**rows, (column + 1) % 2**columns)
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, seed):
+    rng = np.random.default_rng(seed)
+    bits = place_bits(height, width)
+    sizes = [*(size + sum(bits) + 2 for size in (40, 20, 10, 5, 3, 2)), 1 + sum(bits)]
+    made = config(height, width, "update.wiring=random", f"update.gates={sizes}")
+    model = Model.create(made)
+    netlist = model.netlist
+    ops = np.where(netlist.fixed, model.ops, rng.integers(0, gates.OPS, len(model.ops)))
+    channels = made.automaton.channels
+    start = rng.integers(0, 2, (channels, height, width), dtype=np.uint8)
+    steps = max(height, width)
+    states = oracle.rollout(netlist, gates.one_hot(ops), start, steps + 2, "zero")
+    wanted = places(channels, height, width)
+    own = slice(channels - sum(bits), None)
+    for state in states[steps:]:
+        np.testing.assert_array_equal(state[own], wanted[own])
+    # Nothing else is read: what is shown stays, too.
+    np.testing.assert_array_equal(states[-1], states[-2])
+
+
+def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_the_picture():
+    made = config(11, 13, "training.seed=5")
+    with Trainer(made) as trainer:
+        fixed, first = trainer.first.netlist.fixed, trainer.first.logits
+        trainer.step()
+        moved = (trainer.model.logits != first).any(axis=1)
+        assert moved.any()
+        assert not moved[fixed].any()
+        while not trainer.done:
+            trainer.step()
+        assert trainer.exact_epoch is not None
+        model, target = trainer.result, trainer._stages[-1].target
+    np.testing.assert_array_equal(model.ops[fixed], trainer.first.ops[fixed])
+    start = np.random.default_rng(0).integers(0, 2, (made.automaton.channels, 11, 13), np.uint8)
+    states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 16, "zero")
+    for state in states[14:]:
+        np.testing.assert_array_equal(state[: len(target)], target)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("perception.kernels=2", "hands every neighbour on"),
+        ("automaton.boundary=periodic", "counts from the edges"),
+        ("automaton.fire_rate=0.5", "counts from the edges"),
+        ("training.form=truth-table", 'need [training] form = "ops"'),
+        ("automaton.steps=9", "too few to count 9 cells"),
+        ("update.gates=[20,40,9]", "more than 10 gates"),
+    ],
+)
+def test_what_cannot_count(override, message):
+    with pytest.raises(ConfigError) as raised:
+        config(9, 9, override)
+    assert message in str(raised.value)
+
+
+def test_nothing_starts_from_places_that_are_not_counted():
+    with pytest.raises(ConfigError, match="nothing counts places"):
+        load_config("lizard-hold", ["task.start=places"])

@@ -1,0 +1,67 @@
+"""Training by the library: what an interrupt leaves."""
+
+import signal
+import threading
+
+import pytest
+
+import difflogic
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import tiny
+
+
+@pytest.fixture(autouse=True)
+def _python_handles_interrupts():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("within", ["between epochs", "in a step"])
+def test_an_interrupted_run_is_saved_and_goes_on_to_the_same_bits(tmp_path, within, monkeypatch):
+    config = tiny("training.epochs=6")
+    whole = difflogic.train(config, directory=tmp_path / "whole")
+
+    reached = []
+
+    def progress(result):
+        reached.append(result.epoch)
+        if result.epoch == 3 and within == "between epochs":
+            signal.raise_signal(signal.SIGINT)
+
+    soften = Trainer._soften
+
+    def interrupted(trainer):
+        if trainer.epoch == 3 and within == "in a step":
+            signal.raise_signal(signal.SIGINT)
+        return soften(trainer)
+
+    monkeypatch.setattr(Trainer, "_soften", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        difflogic.train(config, directory=tmp_path / "half", progress=progress)
+    monkeypatch.undo()
+    assert reached == [1, 2, 3]
+    run = difflogic.train(config, directory=tmp_path / "half", progress=progress)
+    assert reached == [1, 2, 3, 4, 5, 6]
+    assert run.finished
+    one, two = ((each.path / "model.npz").read_bytes() for each in (whole, run))
+    assert one == two
+
+
+def test_other_handlers_and_threads_are_left_alone(tmp_path):
+    came = []
+    signal.signal(signal.SIGINT, lambda *signals: came.append(1))
+    config = tiny("training.epochs=2")
+    difflogic.train(
+        config, directory=tmp_path / "run", progress=lambda _: signal.raise_signal(signal.SIGINT)
+    )
+    assert len(came) == 2
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    runs = []
+    thread = threading.Thread(
+        target=lambda: runs.append(difflogic.train(config, directory=tmp_path / "thread"))
+    )
+    thread.start()
+    thread.join()
+    assert runs[0].finished

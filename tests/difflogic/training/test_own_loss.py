@@ -1,0 +1,134 @@
+"""A task's own loss, against the plain trainer, finite differences and the usual loss."""
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.model.model import Model
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
+from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.sampling import draw_epoch
+from difflogic.training.trainer import Trainer
+from tests.difflogic.tasks.own_task import SOURCE, write
+
+LOSS = """
+    @property
+    def steps_seen(self):
+        return 2, 4
+
+    def loss(self, states, target):
+        shown = np.clip(states[:, 0].astype(float), 1e-6, 1 - 1e-6)
+        gradient = np.zeros_like(states)
+        gradient[:, 0] = -target[0] / shown + (1 - target[0]) / (1 - shown)
+        gradient[0, -1] += 3 * states[0, -1] ** 2
+        entropy = -target[0] * np.log(shown) - (1 - target[0]) * np.log(1 - shown)
+        return entropy.sum() + (states[0, -1] ** 3).sum(), gradient
+"""
+"""A cross-entropy at two steps, and a cubic that only the first of them has."""
+
+SQUARES = """
+    def loss(self, states, target):
+        states[:, 1] = 0
+        states[:, 0] -= target[0]
+        return (states**2).sum(), 2 * states
+"""
+
+SIZES = ("automaton.steps=4", "perception.gates=[8,4,2]", "training.precision=float64")
+SIZES += ("automaton.channels=2", "update.gates=[6,4,2]", "training.batch=3")
+
+
+def own(tmp_path, source=LOSS, *overrides):
+    return load_config(write(tmp_path, SOURCE + source), [*SIZES, *overrides], allow_code=True)
+
+
+@pytest.mark.parametrize("fire_rate", [1, 0.6])
+def test_the_trainer_does_as_the_reference(tmp_path, fire_rate):
+    config = own(tmp_path, LOSS, f"automaton.fire_rate={fire_rate}")
+    reference = ReferenceTrainer(config)
+    with Trainer(config) as trainer:
+        for _ in range(3):
+            found, expected = trainer.step(), reference.step()
+            assert found.soft_loss == pytest.approx(expected.soft_loss, rel=1e-10)
+            assert found.hard_loss == expected.hard_loss
+        np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
+
+
+def test_its_gradient_by_the_logits_is_a_finite_difference(tmp_path):
+    config = own(tmp_path)
+    model, task, rng = Model.create(config), make_task(config), np.random.default_rng(1)
+    model.logits[:] += rng.normal(size=model.logits.shape)
+    starts, targets, _ = draw_epoch(task, config, 0)
+    reference = ReferenceTrainer(config, model)
+    logits = reference.model.logits
+
+    def loss(logits):
+        coefficients = gates.mix(gates.softmax(logits))
+        total = 0.0
+        for start, target in zip(starts, targets, strict=True):
+            states = oracle.rollout(model.netlist, coefficients, start, 4, "periodic")
+            total += task.loss(np.array([states[2], states[4]]), target)[0]
+        return total
+
+    assert reference.step().soft_loss == pytest.approx(loss(logits), rel=1e-12)
+    for _ in range(3):
+        way = rng.normal(size=logits.shape)
+        slope = (loss(logits + 1e-6 * way) - loss(logits - 1e-6 * way)) / 2e-6
+        assert (way * reference.gradients).sum() == pytest.approx(slope, rel=1e-5)
+
+
+def test_the_sum_of_squares_trains_as_if_it_were_not_written_down(tmp_path):
+    (tmp_path / "own").mkdir()
+    configs = own(tmp_path, ""), own(tmp_path / "own", SQUARES)
+    found = []
+    for config in configs:
+        with Trainer(config) as trainer:
+            results = [trainer.step() for _ in range(4)]
+            found.append(([result.soft_loss for result in results], trainer.model.logits))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-12)
+    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-9)
+
+
+def test_workers_and_waves_change_no_bit(tmp_path):
+    found = []
+    for workers in (1, 2, 3):
+        config = own(tmp_path, LOSS, f"parallel.workers={workers}", "training.precision=float32")
+        with Trainer(config) as trainer:
+            losses = [trainer.step().soft_loss for _ in range(3)]
+            found.append((losses, trainer.model.logits.tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("return 2, 4", "return 4, 2"), "Shift.steps_seen must be whole numbers from 1 to 4"),
+        (("return 2, 4", "return 0, 4"), r"ascending, each once; it is (0, 4)"),
+        (("return 2, 4", "return 2.0,"), r"it is (2.0,)"),
+        (("return 2, 4", "return 4"), "it is 4"),
+        (("return 2, 4", "return 2, 5"), "from 1 to 4 ([automaton] steps)"),
+        (("return 2, 4", "return 1 / 0"), "Shift.steps_seen failed in line 24"),
+        ((".sum(), gradient", ".sum()"), "Shift.loss must return a number and its gradient"),
+        ((".sum(), gradient", ".sum(), gradient[0]"), "gives a gradient of shape (2, 4, 5) and"),
+        (("return entropy.sum()", "return entropy"), "gives a value of shape"),
+        (
+            ("return entropy.sum()", "return 1j"),
+            "type complex128, and real numbers of shape () are",
+        ),
+        (("gradient[0, -1] +=", "gradient[:] = np.nan *"), "a gradient with NaN or infinity: keep"),
+        (("states, target", "states"), "Shift.loss failed: TypeError"),
+    ],
+)
+def test_losses_that_cannot_be_used(tmp_path, change, says):
+    assert change[0] in LOSS
+    with pytest.raises(ConfigError) as caught:
+        own(tmp_path, LOSS.replace(*change))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["training.later_steps", "pool.batch"])
+def test_the_steps_that_it_sees_are_its_own(tmp_path, key):
+    with pytest.raises(ConfigError, match="says itself which steps that sees: leave it at 0"):
+        own(tmp_path, LOSS, f"{key}=1")
