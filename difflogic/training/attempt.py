@@ -70,6 +70,8 @@ class Attempt:
 def _plan_of_checks(config: Config) -> Plan:
     task = make_task(config)
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    if task.each:
+        return Plan.of(config, ROUND, streams)
     if task.patches:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):
