@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -79,8 +78,12 @@ class DeviceLearned:
 
     def close(self) -> None:
         """Give the place on the device back, and keep what was there, if it can still be read."""
-        with suppress(TrainingError):
+        try:
             self._leave()
+        except TrainingError:
+            fleet, run = self._at
+            fleet.leave(run)
+            self._place = None
 
     def _leave(self) -> dict[str, Array]:
         """Give up the place on the device; return what was there."""
