@@ -123,9 +123,9 @@ def train_pattern(
     colors: Annotated[
         Any,
         option(
-            "2|4|8|16",
-            "Colours of an image, nothing counted as one; 1 is ink as in the lizard, and 3 is red, "
-            "green and blue as in letter-g",
+            "N",
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 grows ink, as in the lizard, "
+            "and 3 red, green and blue, as in letter-g",
             parser=_colors,
             shown="as the picture",
         ),

@@ -119,8 +119,8 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
     height, width = found.bits.shape[1:]
     rows, columns = found.pixels
     words = (
-        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours, nothing counted "
-        f"as one ({counted(len(found.bits), 'bit')})"
+        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
+        f"background ({counted(len(found.bits), 'bit')})"
     )
     lost = []
     if (rows, columns) != (height, width):
@@ -159,8 +159,8 @@ def read_two(
     except ConfigError as error:
         raise ConfigError(f"{target} and {second}: {error}") from None
     words = (
-        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours together, "
-        f"nothing counted as one ({counted(len(joined.bits), 'bit')})"
+        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
+        f"background ({counted(len(joined.bits), 'bit')})"
     )
     first, last = joined.bits[..., :columns], joined.bits[..., columns:]
     return Picture(target, first, joined.palette, words, second=last)

@@ -23,7 +23,7 @@ USUAL_SIDE = 32
 """Cells of the longer side of a larger image."""
 
 PALETTES = (2, 4, 8, 16)
-"""Numbers of colours, nothing counted as one: those that 1 to 4 bits tell apart."""
+"""Numbers of colours, the background included: those that 1 to 4 bits tell apart."""
 
 USUAL_COLORS = 8
 """Of an image with more than the largest palette has."""
@@ -43,7 +43,7 @@ class Quantised:
     palette: tuple[Color, ...]
     """The colour of each number that occurs or may occur, 2 ** channels of them."""
     used: int
-    """How many colours the cells have, nothing counted as one."""
+    """How many colours the cells have, the background included."""
     pixels: tuple[int, int]
     """Rows and columns of the image."""
     found: int
