@@ -47,6 +47,8 @@ class Architecture:
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
     places: tuple[int, ...] = ()
     """Bits of row and column that the last channels count; () if they count nothing."""
+    switch: bool = False
+    """Whether the channel before these is 1 everywhere once it is anywhere."""
     seen_channels: int = 1
     """Channels that a kernel sees at once: the one that it is applied to, and those after it."""
 
@@ -138,7 +140,9 @@ class WiredLayers:
         if architecture.places:
             end = architecture.kernels * architecture.kernel_gates
             found[:end] = PASS_THROUGH
-            counters = counter_ops(architecture.update, architecture.places)
+            counters = counter_ops(
+                len(architecture.update), architecture.places, architecture.switch
+            )
             for gates, chosen in zip(architecture.update, counters, strict=True):
                 end += gates
                 found[end - len(chosen) : end] = chosen
@@ -159,11 +163,19 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
     if architecture.places:
-        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.places)
+        inputs, sizes = learned(
+            architecture.channels, inputs, sizes, architecture.places, architecture.switch
+        )
     update = _wire_layers("update", inputs, sizes, topologies, rng)
     if architecture.places:
         (looks,) = perception[0]
-        update = counting(update, architecture.channels, looks.a.tolist(), architecture.places)
+        update = counting(
+            update,
+            architecture.channels,
+            looks.a.tolist(),
+            architecture.places,
+            architecture.switch,
+        )
     elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)

@@ -151,6 +151,7 @@ class Config(Section):
             all_directions=perception.directions == "all",
             carry=self.update.carry,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
+            switch=self.automaton.switch,
             seen_channels=perception.channels,
         )
 
@@ -264,6 +265,8 @@ def _circuit_problems(config: Config) -> list[str]:
             "[perception] directions: all is for kernels that are wired from one neighbour per "
             'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
+    if config.automaton.switch and not config.automaton.places:
+        return ["[automaton] switch: is read where places are counted: set places = true"]
     if config.automaton.places:
         problems = _places_problems(config)
         if problems:
@@ -301,16 +304,18 @@ def _places_problems(config: Config) -> list[str]:
         )
     if config.training.form != "ops":
         found.append('[automaton] places: counters need [training] form = "ops"')
-    if config.automaton.channels <= sum(bits):
+    own = sum(bits) + config.automaton.switch
+    if config.automaton.channels <= own:
         found.append(
-            f"[automaton] places: counts in {sum(bits)} channels, and needs more than "
+            f"[automaton] places: counts in {own} channels, and needs more than "
             f"{config.automaton.channels}"
         )
     *hidden, _ = config.update.gates
-    if len(config.update.gates) < max(bits) or min(hidden, default=0) < sum(bits) + len(bits):
+    layers, least = max(*bits, 4 * config.automaton.switch), own + 2 + 4 * config.automaton.switch
+    if len(config.update.gates) < layers or min(hidden, default=0) <= least:
         found.append(
-            f"[update] gates: counters need {max(bits)} layers or more, all but the last of at "
-            f"least {sum(bits) + len(bits)} gates"
+            f"[update] gates: counters need {layers} layers or more, all but the last of more than "
+            f"{least} gates"
         )
     return found
 

@@ -117,6 +117,8 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     lines = every_length(automaton, task)
     if lines is not None:
         return of_lines(lines, task)
+    if task.each:
+        return _together([assure_automaton(automaton, each) for each in task.each])
     small = live_part(automaton)
     cases = task.find_cases()
     if cases is not None:
@@ -127,6 +129,23 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     if not task.has_random_start and automaton.fire_rate == 1:
         return _of_one_start(small, task)
     return Assurance(Verdict.open, "samples", "not proved: the task lists no cases")
+
+
+def _together(found: list[Assurance]) -> Assurance:
+    """Return what is known of tasks of one start each; what is not proved of one is not of all."""
+    worst = next((each for each in found if not each.proved), found[0])
+    starts = (f"from {start}" for start in ("nothing", "one cell"))
+    text = "; ".join(f"{each.text}, {start}" for each, start in zip(found, starts, strict=True))
+    steps = [each.from_step for each in found if each.from_step is not None]
+    healing = tuple(side for each in found for side in each.healing)
+    return Assurance(
+        worst.verdict,
+        "every case",
+        text,
+        "a run",
+        max(steps) if len(steps) == len(found) else None,
+        healing=healing,
+    )
 
 
 def every_length(automaton: Automaton, task: Task) -> EveryLength | None:

@@ -95,7 +95,8 @@ class Plan:
         if cases is None:
             return cls.sampled(task, starts, streams)
         scene = _scene_of_cases(task, cases, streams)
-        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True)
+        held = task if task.holds else None
+        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True, held=held)
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:

@@ -140,6 +140,11 @@ class Task(ABC):
         return None
 
     @property
+    def each(self) -> tuple[Task, ...]:
+        """Return tasks of one start each, all of which are asked for; none if this is one."""
+        return ()
+
+    @property
     def stages(self) -> tuple[Task, ...]:
         """Return what is learned one after the other, this task last.
 

@@ -41,6 +41,11 @@ class AutomatonConfig(Section):
         description="whether the last channels count each cell's row and column from the edges, by "
         "gates that are not learned; all other gates then read these channels alone",
     )
+    switch: bool = Field(
+        default=False,
+        description="whether one more channel, before those of places, is 1 everywhere as soon as "
+        "any cell of it is, by which a start says which of two pictures is to grow",
+    )
 
 
 @dataclass(frozen=True)

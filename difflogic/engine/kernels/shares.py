@@ -87,8 +87,7 @@ def loss_share(worker, workers, layout, batch, in_use):
                 for sample in range(samples):
                     first = layout.lead + sample * cells
                     if group * samples + sample >= in_use:
-                        gradient[first : first + cells] = 0.0
-                        continue
+                        continue  # its gradient is zero, as the caller leaves it
                     for i in range(first, first + cells):
                         error = state[i] - target[i]
                         gradient[i] = 2 * error
