@@ -124,7 +124,7 @@ def train_pattern(
         Any,
         option(
             "N",
-            "Colours of an image with its background: 2, 4, 8 or 16; 1 grows ink, as in the lizard, "
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink, as in the lizard, "
             "and 3 red, green and blue, as in letter-g",
             parser=_colors,
             shown="as the picture",
