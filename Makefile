@@ -30,7 +30,8 @@ define install
 endef
 
 # Debian's packages.
-TOOLS := berkeley-abc cadical chromium chromium-driver g++ gcc golly graphviz iverilog nodejs yosys
+TOOLS := berkeley-abc cadical chromium chromium-driver g++ gcc golly graphviz iverilog libvulkan1 \
+	mesa-vulkan-drivers nodejs yosys
 
 # An interpreter fits if it runs (a version manager's shim may not), is new enough, and can make
 # environments (some distributions package that apart).

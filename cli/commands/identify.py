@@ -27,6 +27,7 @@ class Neighbourhood(StrEnum):
     moore = "moore"
     von_neumann = "von-neumann"
     hexagonal = "hexagonal"
+    radius_2 = "radius-2"
     line_1 = "line-1"
     line_2 = "line-2"
 
@@ -72,6 +73,12 @@ def identify(
     noise: Annotated[
         bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
     ] = False,
+    hidden: Annotated[
+        int, number("States that cells may have beyond those that are seen", 0, 4)
+    ] = 0,
+    plain_start: Annotated[
+        bool, flag("--plain-start", "Take no cell of the first frame as hidden")
+    ] = False,
     threshold: Annotated[
         float | None,
         option("SHARE", "Brightness from which a cell counts as 1, from 0 to 1", min=0.0, max=1.0),
@@ -88,33 +95,46 @@ def identify(
     """Find the rule of a recorded automaton, and whether another rule fits the recording.
 
     Where every cell is seen and frames are one step apart, the rule's table is read off. Gaps,
-    unseen cells (NaN or -1) and an unknown boundary take a SAT solver, wrong cells a MaxSAT solver.
+    unseen cells (NaN or -1), hidden states and an unknown boundary take a SAT solver, wrong cells a
+    MaxSAT solver.
     Ctrl-C stops the solver: the best rule so far is printed and saved.
     """
+    from difflogic.identification.identified import UNDRAWABLE
     from difflogic.library.identifying import identify as run
+    from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-    with (
-        Interruption("this question", patience=None) as interruption,
-        show_progress(stop_at_once=True, raises=False) as progress,
-    ):
-        found = run(
-            recording,
-            neighbourhood.value,
-            symmetry=symmetry.value,
-            states=states,
-            boundary=boundary.value,
-            gap=gap,
-            noise=noise,
-            threshold=threshold,
-            cell=cell,
-            effort=effort.value,
-            time_limit=time_limit,
-            progress=progress,
-            should_stop=lambda: interruption.requested,
-        )
+        if neighbourhood in (Neighbourhood.line_2, Neighbourhood.radius_2):
+            raise ConfigError(f"{to}: {UNDRAWABLE}")
+    try:
+        with (
+            Interruption("this question", patience=None) as interruption,
+            show_progress(stop_at_once=True, raises=False) as progress,
+        ):
+            found = run(
+                recording,
+                neighbourhood.value,
+                symmetry=symmetry.value,
+                states=states,
+                boundary=boundary.value,
+                gap=gap,
+                noise=noise,
+                hidden=hidden,
+                plain_start=plain_start,
+                threshold=threshold,
+                cell=cell,
+                effort=effort.value,
+                time_limit=time_limit,
+                progress=progress,
+                should_stop=lambda: interruption.requested,
+            )
+    except StoppedError as error:
+        if not interruption.requested:
+            raise
+        note(f"no rule was found: {error}")
+        raise Interrupted(interruption.exit_code - 128) from None
     if to is not None:
         found.save(to, force=force)
     if as_json:
@@ -130,18 +150,21 @@ def identify(
 
 def lines(found: Identified) -> list[str]:
     """Return what is found as text."""
+    from difflogic.identification.hidden import describe
+
     rule, circuit = found.rule, found.circuit
     space = rule.space
     recordings, frames, height, width = rule.recording.frames.shape
     films = f"{recordings} recordings of " if recordings > 1 else ""
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
+    gates = f"{circuit.gates} gates, " if circuit else ""
     free = int(rule.never_seen.sum())
     filled = f", {free} entries filled" if free else ""
     text = [
         f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
-        f"{space.states} states",
-        f"rule: {rule.name or 'has no usual name'}, {circuit.gates} gates, found by {rule.method}"
-        f"{filled}",
+        f"{rule.recording.states} states",
+        f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
+        *([f"hidden: {describe(space)}"] if space.looks else []),
         *(f"    {line}" for line in found.equations),
     ]
     if rule.flipped is not None:
@@ -197,6 +220,11 @@ def _other(found: Identified) -> str:
     """Say whether another rule explains the recording."""
     rule = found.rule
     free = ", but for the entries never seen" if rule.never_seen.any() else ""
+    if rule.space.looks and rule.unique is not None:
+        names = "hidden states may be named otherwise"
+        if rule.unique:
+            return f"no other rule with such states explains the recording{free} (proved); {names}"
+        return f"another rule explains the recording, too, in the open entries; {names}"
     if rule.unique:
         return f"no other rule explains the recording{free} (proved)"
     if rule.unique is None:
@@ -237,7 +265,9 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         "method": rule.method,
         "name": rule.name,
         "equations": found.equations,
-        "gates": circuit.gates,
+        "gates": None if circuit is None else circuit.gates,
+        "looks": list(space.looks) or None,
+        "neighbours_tell_hidden_states": not space.private if space.looks else None,
         "unique": rule.unique,
         "table": table,
         "wrong_cells": None if rule.flipped is None else rule.flipped.tolist(),

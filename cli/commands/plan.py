@@ -12,6 +12,7 @@ from cli.errors import note
 from cli.options.common import (
     AllowCode,
     AsJson,
+    Device,
     Set,
     ShippedConfig,
     Small,
@@ -28,6 +29,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
+    from difflogic.config import Config
     from difflogic.library.planning import Planned
     from difflogic.scale.speed.curves import Curves
     from difflogic.scale.speed.network import Network
@@ -38,6 +40,7 @@ def plan(
     small: Small = False,
     overrides: Set = None,
     workers: Workers = None,
+    device: Device = None,
     machine: Annotated[
         str | None,
         option(
@@ -74,8 +77,15 @@ def plan(
     given = (
         [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
     )
+    if device is not None:
+        given.append(Override(f"parallel.device={device}", f"--device {device}"))
     source = choose_config(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
+    if settings.parallel.device == "gpu":
+        if (machine, simulate, ranks, svg) != (None, None, None, None):
+            raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
+        _show_device(settings, as_json)
+        return
     workers_between = None if simulate is None else _between(simulate)
     _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)
@@ -105,6 +115,46 @@ def plan(
         note(f"saved {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
+
+
+def _show_device(config: Config, as_json: bool) -> None:
+    from difflogic.library.planning import plan_device
+
+    found = plan_device(config)
+    if as_json:
+        output.show_json(found.as_dict())
+        return
+    shape, adapter = found.shape, found.adapter
+    grid, largest = shape.grid, max(shape.bytes, key=shape.bytes.__getitem__)
+    typer.echo(
+        f"{config.name} · {grid.height}×{grid.width} cells, "
+        f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
+        f"{adapter.kind}\n"
+    )
+    rows = (
+        (
+            each.name,
+            f"{each.dispatches}",
+            f"{each.groups}",
+            f"{each.workgroup_bytes} B",
+            f"{each.barriers}",
+            f"{each.operations / 1e6:.3g} M",
+        )
+        for each in found.kernels
+    )
+    heads = "kernel | dispatches | workgroups | workgroup memory | barriers | operations per step"
+    output.show_table(heads, rows, texts=1)
+    typer.echo()
+    limit = show_bytes(adapter.most_bytes)
+    output.show_lines(
+        [
+            ("memory", f"{show_bytes(sum(shape.bytes.values()))} per run"),
+            ("largest buffer", f"{show_bytes(shape.bytes[largest])} per run, for {largest}"),
+            ("adapter's limit", f"{limit} per buffer"),
+            ("side by side", f"{counted(found.runs, 'run')} at most"),
+        ],
+        18,
+    )
 
 
 def _between(text: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from cli.options.common import (
     AllowCode,
     AsJson,
     ConfigArgument,
+    Device,
     Epochs,
     Quiet,
     Recipe,
@@ -50,6 +51,7 @@ def sweep(
     workers: Annotated[
         int | None, number("Runs at a time, each in its own process", 1, 4096, shown="one per core")
     ] = None,
+    device: Device = None,
     backend: Annotated[
         Literal["loky", "dask", "sequential"],
         option(None, "Local processes, a Dask cluster, or one run at a time", rare=True),
@@ -90,6 +92,7 @@ def sweep(
     from difflogic.library.sweeping import sweep as run
 
     given = [] if epochs is None else [f"training.epochs={epochs}"]
+    given += [] if device is None else [f"parallel.device={device}"]
     with _Shown(quiet) as shown:
         found = run(
             config,

@@ -113,15 +113,19 @@ def train_pattern(
     ] = None,
     hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
     heal: Annotated[bool, flag("--heal", "Make it grow back after damage, too")] = False,
+    second: Annotated[
+        str | None,
+        option("FILE", "Another image, which grows if the start is one cell instead of nothing"),
+    ] = None,
     size: Annotated[
         Any, size_option("as the image up to 64x64, or 32 cells to its longer side")
     ] = None,
     colors: Annotated[
         Any,
         option(
-            "2|4|8|16",
-            "Colours of an image, nothing counted as one; 1 is ink as in the lizard, and 3 is red, "
-            "green and blue as in letter-g",
+            "N",
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink, as in the lizard, "
+            "and 3 red, green and blue, as in letter-g",
             parser=_colors,
             shown="as the picture",
         ),
@@ -144,18 +148,22 @@ def train_pattern(
     """
     from difflogic.library import growing
 
-    chosen = hold or heal or size is not None or steps is not None or colors not in (None, 1, 3)
+    given = any(each is not None for each in (second, size, steps))
+    chosen = hold or heal or given or colors not in (None, 1, 3)
     if colors is not None:
         _refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --size, --steps and --colors choose a configuration by the "
-            f"picture: leave {config} out, or use --set"
+            f"{config}: --hold, --heal, --second, --size, --steps and --colors choose a "
+            f"configuration by the picture: leave {config} out, or use --set"
         )
     if config is None and options.resume is None:
         found = target is not None and colors is None and growing.is_image(target)
         if chosen or found:
-            picture = growing.read(target or "lizard", colors, size)
+            if second is None:
+                picture = growing.read(target or "lizard", colors, size)
+            else:
+                picture = growing.read_two(target or "lizard", second, colors, size)
             growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
             _say(growth, options)
             called = picture_name(growth.picture.name)

@@ -109,6 +109,10 @@ AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
 Workers = Annotated[
     str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
 ]
+Device = Annotated[
+    Literal["cpu", "gpu"] | None,
+    option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
+]
 Oversubscribe = Annotated[bool, flag("--oversubscribe", "Allow more threads than cores", rare=True)]
 Effort = Annotated[EffortName, option(None, "How long to simplify: a second, seconds, minutes")]
 TimeLimit = Annotated[
@@ -180,6 +184,7 @@ class RunOptions:
     epochs: Epochs = None
     seed: Annotated[int | None, number("Random seed", 0)] = None
     workers: Workers = None
+    device: Device = None
     resume: Annotated[
         str | None, option("RUN", 'Resume a run ("last" for the newest); --epochs extends it')
     ] = None
@@ -245,6 +250,7 @@ class RunOptions:
             "--epochs": ("training.epochs", self.epochs),
             "--seed": ("training.seed", self.seed),
             "--workers": ("parallel.workers", self.workers),
+            "--device": ("parallel.device", self.device),
         }
         given = [Override(text, f"--set {text}") for text in self.overrides or []]
         return given + [

@@ -45,8 +45,12 @@ class Architecture:
     """Whether these see all around before they have learned anything: `untrained.looks`."""
     carry: float = 0.0
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+    held: tuple[int, ...] = ()
+    """Channels that never change: their next state is their own, whatever their gates say."""
     places: tuple[int, ...] = ()
     """Bits of row and column that the last channels count; () if they count nothing."""
+    switch: bool = False
+    """Whether the channel before these is 1 everywhere once it is anywhere."""
     seen_channels: int = 1
     """Channels that a kernel sees at once: the one that it is applied to, and those after it."""
 
@@ -138,7 +142,9 @@ class WiredLayers:
         if architecture.places:
             end = architecture.kernels * architecture.kernel_gates
             found[:end] = PASS_THROUGH
-            counters = counter_ops(architecture.update, architecture.places)
+            counters = counter_ops(
+                len(architecture.update), architecture.places, architecture.switch
+            )
             for gates, chosen in zip(architecture.update, counters, strict=True):
                 end += gates
                 found[end - len(chosen) : end] = chosen
@@ -159,11 +165,19 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
     if architecture.places:
-        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.places)
+        inputs, sizes = learned(
+            architecture.channels, inputs, sizes, architecture.places, architecture.switch
+        )
     update = _wire_layers("update", inputs, sizes, topologies, rng)
     if architecture.places:
         (looks,) = perception[0]
-        update = counting(update, architecture.channels, looks.a.tolist(), architecture.places)
+        update = counting(
+            update,
+            architecture.channels,
+            looks.a.tolist(),
+            architecture.places,
+            architecture.switch,
+        )
     elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)
@@ -215,7 +229,8 @@ class Netlist:
 
     Rows 0 to 9·C - 1 are the inputs, neighbour by neighbour: row n·C + c is channel c of
     neighbour n (row-major, 4 is the centre). Gate g reads rows `a[g]` and `b[g]`, writes row
-    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c.
+    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c; that
+    of a held channel is the centre's own, an input.
     """
 
     channels: int
@@ -289,6 +304,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         out[order] = add(rows[layer.a[order]], rows[layer.b[order]], parameter + order)
         parameter += layer.gates
         rows = out
+    held = list(architecture.held)
+    rows[held] = center[held]
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
     fixed = layers.fixed if architecture.places else None

@@ -5,11 +5,14 @@ cell's row is its upper neighbour's plus one, its column the left one's plus one
 the edge is 0. These counters are wired before training and stay as they are. All other gates read
 nothing but places, so whatever state a grid is in, it is right as many steps later as it has rows
 or columns, and one more.
+
+A *switch* is one more channel, which is 1 everywhere as soon as any cell of it is: by it a start
+says which of two pictures is to grow. It is read like places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,9 @@ from difflogic.circuit.wiring import Wiring
 
 SURE = 1000.0
 """The logit of a counter's op: its softmax has no gradient, so that training never changes it."""
+
+AROUND = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
+"""The neighbours that hand a switch on."""
 
 AHEAD = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
 """The neighbours whose row and column a cell adds 1 to."""
@@ -49,65 +55,77 @@ def places(channels: int, height: int, width: int) -> Bits:
 
 
 def learned(
-    channels: int, inputs: int, sizes: Sequence[int], bits: Sequence[int]
+    channels: int, inputs: int, sizes: Sequence[int], bits: Sequence[int], switch: bool
 ) -> tuple[int, tuple[int, ...]]:
     """Return how many inputs the gates that are learned have, and how many there are by layer.
 
     They read what is known of places, and the last gates of each layer count.
     """
     *hidden, _ = sizes
-    kept = _slots(bits)
-    return inputs // channels * sum(bits), (*(size - kept for size in hidden), channels - sum(bits))
-
-
-def _slots(bits: Sequence[int]) -> int:
-    """Return how many gates of a layer count: one per bit, and per number a product of bits."""
-    return sum(bits) + len(bits)
+    kept, known = len(_ops(bits, switch, 0)), sum(bits) + switch
+    return inputs // channels * known, (*(size - kept for size in hidden), channels - known)
 
 
 def counting(
-    layers: Sequence[Wiring], channels: int, looks: Sequence[int], bits: Sequence[int]
+    layers: Sequence[Wiring], channels: int, looks: Sequence[int], bits: Sequence[int], switch: bool
 ) -> tuple[Wiring, ...]:
     """Return the wiring of an update circuit with counters behind the gates of `layers`.
 
     `layers` are wired for the sizes of `learned`. `looks` are the neighbours that perception hands
     on, `bits` those of row and column. The circuit's inputs are the centre's channels, then what is
     perceived, by channel. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on, one further bit
-    in each layer.
+    in each layer; a switch is ored with its neighbours', two at a time.
     """
-    total, ways = sum(bits), len(looks)
+    total, ways, width = sum(bits), len(looks), channels * (1 + len(looks))
     own = np.arange(channels - total, channels)
-    seen = np.repeat([looks.index(ahead) for ahead in AHEAD], bits)
-    reads = np.concatenate([channels + own * ways + seen, np.zeros(len(bits), np.int64)])
-    inputs = np.concatenate([own, np.arange(channels + own[0] * ways, channels * (1 + ways))])
-    width, wired = channels * (1 + ways), []
+    known = np.arange(channels - total - switch, channels)
+    ahead = np.repeat([looks.index(each) for each in AHEAD], bits)
+    reads = [*(channels + own * ways + ahead), *([0] * len(bits))]
+    if switch:
+        around = [channels + known[0] * ways + looks.index(each) for each in AROUND]
+        reads = [known[0], *reads, *around]
+    inputs = np.concatenate([known, np.arange(channels + known[0] * ways, width)])
+    wired = []
     for depth, layer in enumerate(layers):
-        a, b = reads.copy(), reads.copy()
-        for number, first in enumerate(np.cumsum([0, *bits[:-1]])):
-            if depth + 1 < bits[number]:
-                bit, product = first + depth + 1, total + number
-                b[bit] = a[product] = reads[product] if depth else reads[first]
-                b[product] = reads[bit]
-        kept = total if depth == len(layers) - 1 else total + len(bits)
+        a, b = np.array(reads), np.array(reads)
+        for bit, product, first in _spans(bits, switch, depth):
+            b[bit] = a[product] = reads[product] if depth else reads[first]
+            b[product] = reads[bit]
+        if switch and depth < len(AROUND):
+            b[0] = reads[depth - len(AROUND)]
+        kept = total + switch if depth == len(layers) - 1 else len(reads)
         wires = (
-            np.concatenate([inputs[learned], counted[:kept]]).astype(np.int32)
-            for learned, counted in ((layer.a, a), (layer.b, b))
+            np.concatenate([inputs[gates], counted[:kept]]).astype(np.int32)
+            for gates, counted in ((layer.a, a), (layer.b, b))
         )
         wired.append(Wiring(width, *wires))
         inputs, width = np.arange(layer.gates), layer.gates + kept
-        reads = layer.gates + np.arange(total + len(bits))
+        reads = [*(layer.gates + np.arange(len(reads)))]
     return tuple(wired)
 
 
-def counter_ops(sizes: Sequence[int], bits: Sequence[int]) -> list[npt.NDArray[np.uint8]]:
-    """Return the ops of the last gates of each layer of these `sizes`, which count."""
-    total, found = sum(bits), []
-    for depth in range(len(sizes)):
-        ops = np.full(_slots(bits), Op.A, np.uint8)
-        for number, first in enumerate(np.cumsum([0, *bits[:-1]])):
-            if not depth and bits[number]:
-                ops[first] = Op.NOT_A
-            if depth + 1 < bits[number]:
-                ops[first + depth + 1], ops[total + number] = Op.XOR, Op.AND
-        found.append(ops[:total] if depth == len(sizes) - 1 else ops)
+def counter_ops(layers: int, bits: Sequence[int], switch: bool) -> list[npt.NDArray[np.uint8]]:
+    """Return the ops of the last gates of each layer, which count."""
+    found = [_ops(bits, switch, depth) for depth in range(layers)]
+    found[-1] = found[-1][: sum(bits) + switch]
     return found
+
+
+def _ops(bits: Sequence[int], switch: bool, depth: int) -> npt.NDArray[np.uint8]:
+    """Return the ops of a layer's counters: switch, bits, products, neighbours' switches."""
+    ops = np.full(sum(bits) + len(bits) + switch * (1 + len(AROUND)), Op.A, np.uint8)
+    if not depth:
+        ops[[switch + sum(bits[:number]) for number, count in enumerate(bits) if count]] = Op.NOT_A
+    for bit, product, _ in _spans(bits, switch, depth):
+        ops[bit], ops[product] = Op.XOR, Op.AND
+    if switch and depth < len(AROUND):
+        ops[0] = Op.OR
+    return ops
+
+
+def _spans(bits: Sequence[int], switch: bool, depth: int) -> Iterator[tuple[int, int, int]]:
+    """Yield where, by counter, the bit is that a layer adds to, the product, and the first bit."""
+    for number, count in enumerate(bits):
+        if depth + 1 < count:
+            first = switch + sum(bits[:number])
+            yield first + depth + 1, switch + sum(bits) + number, first

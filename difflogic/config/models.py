@@ -150,7 +150,9 @@ class Config(Section):
             distinct_wiring=perception.directions != "same",
             all_directions=perception.directions == "all",
             carry=self.update.carry,
+            held=self.task.inputs,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
+            switch=self.automaton.switch,
             seen_channels=perception.channels,
         )
 
@@ -235,14 +237,21 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[pool] batch: the pool's cells all fire: it needs [automaton] fire_rate = 1"
         )
-    beyond = [channel for channel in task.loss_channels if channel >= channels]
-    if beyond:
+    for key, listed in (("loss_channels", task.loss_channels), ("inputs", task.inputs)):
+        beyond = [channel for channel in listed if channel >= channels]
+        if beyond:
+            problems.append(
+                f"[task] {key}: no channel {beyond[0]}, as the automaton has {channels}: "
+                f"use 0 to {channels - 1}"
+            )
+        if len(set(listed)) < len(listed):
+            problems.append(f"[task] {key}: a channel is listed twice: list it once")
+    both = set(task.inputs) & set(task.loss_channels)
+    if both:
         problems.append(
-            f"[task] loss_channels: no channel {beyond[0]}, as the automaton has {channels}: "
-            f"use 0 to {channels - 1}"
+            f"[task] inputs: channel {min(both)} never changes, and cannot learn what "
+            "loss_channels asks of it: list it in one of the two"
         )
-    if len(set(task.loss_channels)) < len(task.loss_channels):
-        problems.append("[task] loss_channels: a channel is listed twice: list it once")
     return problems
 
 
@@ -264,6 +273,8 @@ def _circuit_problems(config: Config) -> list[str]:
             "[perception] directions: all is for kernels that are wired from one neighbour per "
             'gate: set wiring = "moore", or directions to "same" or "random"'
         ]
+    if config.automaton.switch and not config.automaton.places:
+        return ["[automaton] switch: is read where places are counted: set places = true"]
     if config.automaton.places:
         problems = _places_problems(config)
         if problems:
@@ -301,16 +312,18 @@ def _places_problems(config: Config) -> list[str]:
         )
     if config.training.form != "ops":
         found.append('[automaton] places: counters need [training] form = "ops"')
-    if config.automaton.channels <= sum(bits):
+    own = sum(bits) + config.automaton.switch
+    if config.automaton.channels <= own:
         found.append(
-            f"[automaton] places: counts in {sum(bits)} channels, and needs more than "
+            f"[automaton] places: counts in {own} channels, and needs more than "
             f"{config.automaton.channels}"
         )
     *hidden, _ = config.update.gates
-    if len(config.update.gates) < max(bits) or min(hidden, default=0) < sum(bits) + len(bits):
+    layers, least = max(*bits, 4 * config.automaton.switch), own + 2 + 4 * config.automaton.switch
+    if len(config.update.gates) < layers or min(hidden, default=0) <= least:
         found.append(
-            f"[update] gates: counters need {max(bits)} layers or more, all but the last of at "
-            f"least {sum(bits) + len(bits)} gates"
+            f"[update] gates: counters need {layers} layers or more, all but the last of more than "
+            f"{least} gates"
         )
     return found
 

@@ -12,14 +12,15 @@ from difflogic.tasks.sections import Section, Size
 Auto = Literal["auto"]
 
 FREE = {
-    "parallel": ("workers", "strategy", "memory_budget"),
+    "parallel": ("workers", "strategy", "memory_budget", "device"),
     "checkpoint": ("every_seconds", "every_epochs"),
 }
-"""Settings that say how a result is computed, and change no bit of it."""
+"""Settings that say how a result is computed, and change no bit of it, but for the device: a GPU
+rounds otherwise."""
 
 
 class ParallelConfig(Section):
-    """How the work is spread. Only lanes and chunk change results, and only their last bits."""
+    """How the work is spread. Only lanes, chunk and device change results, in their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto",
@@ -44,6 +45,12 @@ class ParallelConfig(Section):
     chunk: Auto | Size = Field(
         default="auto",
         description="tiles that a worker takes at a time, with one slot for their gate sums",
+    )
+
+    device: Literal["cpu", "gpu"] = Field(
+        default="cpu",
+        description="what trains: cpu, these workers; gpu, a graphics processor (needs the gpu "
+        "extra, and float32), while searches and proofs stay on the workers",
     )
 
     @field_validator("lanes", mode="before")

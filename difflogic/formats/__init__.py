@@ -89,7 +89,7 @@ FORMATS = {
         Format(
             "golly",
             ".rule",
-            "the rule of an automaton of one channel, for Golly",
+            "the rule of an automaton of up to eight channels, for Golly",
             "write_golly",
             ("rule",),
         ),

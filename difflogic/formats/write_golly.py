@@ -1,25 +1,35 @@
-"""A rule for Golly: the next state for all 512 neighbourhoods of an automaton of one channel.
+"""A rule for Golly: what becomes of every neighbourhood, of automata of up to eight channels.
 
-Written as a rule tree, Golly's diagram of decisions with equal nodes merged, since that is
-complete: a rule table would leave cells alone that no line fits.
+A state's bits are the channels that matter. The rule is written as a tree, Golly's diagram of
+decisions with equal nodes merged, since that is complete: a rule table would leave cells alone that
+no line fits. It is read off binary decision diagrams of the channels, as 256 states make more
+neighbourhoods than could be listed.
 
-Source: Golly's help, "File formats", on .rule files and their @TREE section.
+Sources: Golly's help, "File formats", on .rule files and their @TREE section; Bryant 1986,
+"Graph-Based Algorithms for Boolean Function Manipulation".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic import __version__
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.evaluate import Logic, evaluate
+from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.model.automaton import Automaton, live_channels
 from difflogic.system.errors import CircuitError
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The cells in which a tree decides, the root's first."""
+MOST_CHANNELS = 8
+"""Golly's states are at most 256."""
+MOST_STEPS, MOST_NUMBERS = 2**17, 2**20
+"""Of making the diagrams, and of the tree's nodes together: a few seconds and megabytes."""
 
 
 def write_golly(automaton: Automaton, rule: str | None = None) -> str:
@@ -33,20 +43,30 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
             f'"{name}" is not a valid rule name for Golly: use only letters, digits, - and _ '
             "in the file name, such as Life.rule"
         )
-    values = _next_states(automaton)
-    if values[0]:
+    live = np.flatnonzero(live_channels(automaton.circuit, automaton.visible)).tolist()
+    if len(live) > MOST_CHANNELS:
+        raise CircuitError(
+            f"{len(live)} channels affect the visible ones, and Golly has states for "
+            f"{MOST_CHANNELS} at most: simplify the circuit, or export another format, such as c "
+            "or verilog"
+        )
+    tree = _Tree(automaton.circuit, live)
+    if tree.quiet:
         raise CircuitError(
             "a dead cell with no living neighbours comes to life, but Golly skips empty regions "
             "and would run this rule wrongly: export another format"
         )
-    nodes = _tree(values)
+    nodes, states = tree.nodes, tree.states
+    labels = [automaton.circuit.labels[channel] for channel in live]
+    meaning = f"1 is alive: its channel {labels[0]}."
+    if len(live) > 1:
+        meaning = f"A state's bits, lowest first: channels {', '.join(map(str, labels))}."
     height, width = automaton.height, automaton.width
     edge = "P" if automaton.boundary == "zero" else "T"
     lines = [
         f"@RULE {name}",
         "",
-        f"The automaton {automaton.name}, written by dct {__version__}. 1 is alive: its channel "
-        f"{automaton.visible[0]}.",
+        f"The automaton {automaton.name}, written by dct {__version__}. {meaning}",
         f"This file must be called {name}.rule. The rule {name} runs on an endless plane, and",
         f"{name}:{edge}{width},{height} on a grid of {width} by {height} cells with "
         f"{_BEYOND[automaton.boundary]},",
@@ -55,11 +75,14 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
         "",
         "@TREE",
         "",
-        "num_states=2",
+        f"num_states={states}",
         f"num_neighbors={NEIGHBORHOOD - 1}",
         f"num_nodes={len(nodes)}",
         *(" ".join(map(str, node)) for node in nodes),
     ]
+    if automaton.palette and tuple(labels) == automaton.visible:
+        colours = enumerate(automaton.palette[:states])
+        lines += ["", "@COLORS", "", *(f"{state} {r} {g} {b}" for state, (r, g, b) in colours)]
     return "\n".join(lines) + "\n"
 
 
@@ -80,38 +103,118 @@ def _asynchrony(automaton: Automaton) -> list[str]:
     ]
 
 
-def _next_states(automaton: Automaton) -> npt.NDArray[np.bool_]:
-    """Return the next state for each neighbourhood, its bits in ORDER, the first one highest."""
-    circuit = automaton.circuit
-    live = np.flatnonzero(live_channels(circuit, automaton.visible))
-    if len(live) > 1:
-        raise CircuitError(
-            f"{len(live)} channels affect the visible ones, but a Golly rule has only one: "
-            "simplify the circuit, or export another format, such as c or verilog"
-        )
-    numbers = np.arange(2**NEIGHBORHOOD)
-    inputs = np.zeros((circuit.inputs, len(numbers)), np.bool_)
-    for place, neighbor in enumerate(reversed(ORDER)):
-        row = NEIGHBORS.index(neighbor) * circuit.channels + live[0]
-        inputs[row] = numbers >> place & 1
-    return circuit.next_state(inputs)[live[0]]
+class _Diagrams(Logic[int]):
+    """Functions of bits as nodes (bit, where to go for 0, for 1); 0 and 1 are the constants."""
+
+    def __init__(self, bits: int) -> None:
+        self.nodes: list[tuple[int, int, int]] = [(bits, 0, 0), (bits, 1, 1)]
+        self._known: dict[tuple[int, int, int], int] = {}
+        self._made: dict[tuple[Op, int, int], int] = {}
+
+    def node(self, bit: int, zero: int, one: int) -> int:
+        """Return the node that decides by a bit."""
+        if zero == one:
+            return zero
+        found = self._known.setdefault((bit, zero, one), len(self.nodes))
+        if found == len(self.nodes):
+            self.nodes.append((bit, zero, one))
+        return found
+
+    def constant(self, bit: int) -> int:
+        return bit
+
+    def not_(self, x: int) -> int:
+        return self._apply(Op.XOR, 1, x)
+
+    def and_(self, x: int, y: int) -> int:
+        return self._apply(Op.AND, x, y)
+
+    def xor_(self, x: int, y: int) -> int:
+        return self._apply(Op.XOR, x, y)
+
+    def _apply(self, op: Op, x: int, y: int) -> int:
+        if x > y:
+            x, y = y, x
+        if op is Op.AND and x < 2:
+            return y if x else 0
+        if op is Op.XOR and (x == 0 or x == y):
+            return 0 if x else y
+        key = op, x, y
+        if key not in self._made:
+            bit = min(self.nodes[x][0], self.nodes[y][0])
+            halves = (
+                self._apply(op, self.follow(x, bit, value), self.follow(y, bit, value))
+                for value in (0, 1)
+            )
+            self._made[key] = self.node(bit, *halves)
+            if len(self._made) > MOST_STEPS:
+                raise _too_large()
+        return self._made[key]
+
+    def follow(self, node: int, bit: int, value: int) -> int:
+        """Return what is left of a function, which reads no earlier bit, once a bit is known."""
+        return self.nodes[node][1 + value] if self.nodes[node][0] == bit else node
 
 
-def _tree(values: npt.NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Return the nodes: a depth, and where to go if a cell is 0 and if it is 1.
+class _Tree:
+    """Golly's tree of the rule of some channels: how many states it has, and its nodes.
 
-    At depth 1 they go to a next state, else to a node of the depth below. The root comes last.
+    A node is a depth, and where to go from there by the state of a cell. At depth 1 that is a next
+    state, else a node of the depth below. The root comes last.
     """
-    nodes: list[tuple[int, int, int]] = []
-    known: dict[tuple[int, int, int], int] = {}
-    level = values.astype(int).tolist()
-    for depth in range(1, NEIGHBORHOOD + 1):
-        merged = []
-        for zero, one in zip(level[::2], level[1::2], strict=True):
-            node = (depth, zero, one)
-            if node not in known:
-                known[node] = len(nodes)
-                nodes.append(node)
-            merged.append(known[node])
-        level = merged
-    return nodes
+
+    def __init__(self, circuit: Circuit, live: Sequence[int]) -> None:
+        bits = len(live)
+        self._diagrams = _Diagrams(NEIGHBORHOOD * bits)
+        inputs = [0] * circuit.inputs
+        for place, neighbor in enumerate(ORDER):
+            for bit, channel in enumerate(live):
+                row = NEIGHBORS.index(neighbor) * circuit.channels + channel
+                inputs[row] = self._diagrams.node(place * bits + bit, 0, 1)
+        rows = evaluate(circuit, inputs, self._diagrams)
+        outputs = tuple(rows[circuit.outputs[channel]] for channel in live)
+        self._bits, self.states = bits, 2**bits
+        self._build(outputs)
+        # States that never follow are left out.
+        self.states = max(2, 1 + max(max(node[1:]) for node in self.nodes if node[0] == 1))
+        self._build(outputs)
+
+    def _build(self, outputs: tuple[int, ...]) -> None:
+        self.nodes: list[tuple[int, ...]] = []
+        self._known: dict[tuple[int, ...], int] = {}
+        self._made: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._node(0, outputs)
+
+    def _node(self, place: int, functions: tuple[int, ...]) -> int:
+        """Return the node that decides by the cell at a place of ORDER, and those after it."""
+        if place == NEIGHBORHOOD:
+            return sum(value << bit for bit, value in enumerate(functions))
+        key = place, functions
+        if key not in self._made:
+            ways = [self._node(place + 1, self._at(state, *key)) for state in range(self.states)]
+            node = (NEIGHBORHOOD - place, *ways)
+            if len(self.nodes) * self.states > MOST_NUMBERS:
+                raise _too_large()
+            self._made[key] = self._known.setdefault(node, len(self.nodes))
+            if self._made[key] == len(self.nodes):
+                self.nodes.append(node)
+        return self._made[key]
+
+    def _at(self, state: int, place: int, functions: tuple[int, ...]) -> tuple[int, ...]:
+        """Return what is left of functions once the state of a cell is known."""
+        for bit in range(self._bits):
+            step = place * self._bits + bit, state >> bit & 1
+            functions = tuple(self._diagrams.follow(each, *step) for each in functions)
+        return functions
+
+    @property
+    def quiet(self) -> int:
+        """The next state where all cells are 0."""
+        at = len(self.nodes) - 1
+        for _ in ORDER:
+            at = self.nodes[at][1]
+        return at
+
+
+def _too_large() -> CircuitError:
+    return CircuitError("the rule makes too large a tree for Golly: export another format")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import solving, synthesis, table
+from difflogic.identification.hidden import spaces as hidden_spaces
 from difflogic.identification.recording import Recording
 from difflogic.identification.rules import (
     BOUNDARIES,
@@ -32,6 +33,10 @@ Flags = npt.NDArray[np.bool_]
 
 GUESS_SECONDS = 20.0
 """For a rule with more symmetry than is asked for, whose entries the solver then tries first."""
+UNDRAWABLE = (
+    "a circuit reads the nine cells around, and line-2 and radius-2 read cells further away: "
+    "leave out the file; the output and --json have the whole rule"
+)
 TRIED = 1000
 """Frames of random cells among which one is looked for that tells two rules apart."""
 
@@ -82,19 +87,21 @@ class Identified:
 
     @cached_property
     def built(self) -> Circuit:
-        """A circuit of the rule, not yet simplified, with entries that are free filled."""
+        """A circuit of the rule, not yet simplified, with entries that are free filled.
+
+        Raises CircuitError for a neighbourhood that no circuit can read.
+        """
         return synthesis.build(self.space, self.table)
 
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with entries that are free filled."""
-        return synthesis.evaluate(self.space, self.built)
+        return synthesis.filled(self.space, self.table)
 
     @property
     def name(self) -> str | None:
         """The usual name of the complete rule, as B3/S23 or rule 110."""
-        space = Space(self.space.neighbourhood, "none", self.space.states)
-        return space.name(self.complete)
+        return self.space.name(self.complete)
 
     def circuit(
         self,
@@ -111,10 +118,10 @@ class Identified:
             raise CircuitError("the simplified circuit differs from the table: please report this")
         return small
 
-    def automaton(self, circuit: Circuit) -> Automaton:
+    def automaton(self, circuit: Circuit | None) -> Automaton:
         """Return the rule as an automaton. Raises CircuitError if circuits cannot hold it."""
-        if self.space.neighbourhood == "line-2":
-            raise CircuitError("a circuit reads the nine cells around, and line-2 two on each side")
+        if circuit is None or not self.space.drawable:
+            raise CircuitError(UNDRAWABLE)
         return self._automaton(circuit)
 
     def _automaton(self, circuit: Circuit) -> Automaton:
@@ -123,7 +130,7 @@ class Identified:
         visible = tuple(range(self.space.bits))
         steps = (frames - 1) * self.gap
         name = "identified"
-        if self.space.neighbourhood != "line-2" and self.name:
+        if self.space.drawable and self.name:
             name = self.name.replace("/", "").replace(" ", "-")
         return Automaton(name, circuit, visible, boundary, height, width, steps, 1.0, "random")
 
@@ -132,7 +139,7 @@ class Identified:
 
         Recorded again after `gap` steps it rules one of them out.
         """
-        if self.second is None:
+        if self.second is None or self.space.looks:
             return None
         rng = np.random.default_rng(seed)
         first, free = self.space.spread(self.table), self.second == UNKNOWN
@@ -173,13 +180,19 @@ def identify(
     noise: bool = False,
     deadline: Deadline = NEVER,
     update: Update = lambda done, total, remark: None,
+    hidden: int = 0,
+    plain_start: bool = False,
 ) -> Identified:
     """Find a rule of `space` that explains a recording of frames `gap` steps apart.
 
-    With `noise` some cells may have been recorded wrongly, as few as possible. Raises ConfigError
-    if no rule explains it, with the place, and StoppedError if there was no time to find one.
+    With `noise` some cells may have been recorded wrongly, as few as possible. With `hidden` cells
+    may have up to this many more states than are seen, by `plain_start` not in the first frame.
+    Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
+    to find one.
     """
-    _check(recording, space, boundary, gap, noise)
+    _check(recording, space, boundary, gap, noise, hidden)
+    if hidden:
+        return _hidden(recording, space, boundary, gap, deadline, update, hidden, plain_start)
     if noise:
         from difflogic.identification.noise import fewest_flips
 
@@ -216,11 +229,51 @@ def identify(
     return Identified(recording, space, boundary, gap, "SAT", solved.table, *flags, solved.second)
 
 
-def _check(recording: Recording, space: Space, boundary: str, gap: int, noise: bool) -> None:
+def _hidden(
+    recording: Recording,
+    space: Space,
+    boundary: str,
+    gap: int,
+    deadline: Deadline,
+    update: Update,
+    hidden: int,
+    plain_start: bool,
+) -> Identified:
+    refuted = 0
+    for each in hidden_spaces(space, hidden):
+
+        def trying(done: int, total: int | None, what: str) -> None:
+            update(done, total, f"{refuted} kinds of hidden states refuted; {what}")  # noqa: B023
+
+        known = np.full(each.entries, UNKNOWN)
+        try:
+            solved = solving.solve(
+                recording, each, boundary, gap, known, None, deadline, trying, True, plain_start
+            )
+        except StoppedError as error:
+            raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
+        if solved is not None:
+            flags = (solved.determined, solved.open)
+            return Identified(
+                recording, each, boundary, gap, "SAT", solved.table, *flags, solved.second
+            )
+        refuted += 1
+    raise ConfigError(
+        f"{recording.source}: no rule with up to {hidden} hidden states explains it (proved for "
+        f"all {refuted} kinds of them): it may have more (--hidden), noise (--noise), other --gap "
+        "or --boundary, or a larger neighbourhood"
+    )
+
+
+def _check(
+    recording: Recording, space: Space, boundary: str, gap: int, noise: bool, hidden: int
+) -> None:
     if boundary not in BOUNDARIES:
         raise ConfigError(f'no boundary "{boundary}": known are {", ".join(BOUNDARIES)}')
     if gap < 1:
         raise ConfigError(f"gap: frames are at least 1 step apart, not {gap}")
+    if noise and hidden:
+        raise ConfigError("noise and hidden states cannot be told apart: give one of them")
     if noise and (gap > 1 or boundary == "unknown" or not recording.complete):
         raise ConfigError(
             "noise is found in recordings one step apart in which every cell and what lies beyond "
@@ -315,5 +368,5 @@ def _remedy(recording: Recording, space: Space, boundary: str) -> str:
             )
     return (
         ". Some cells may be recorded wrongly (--noise), frames may be further apart (--gap), or "
-        "cells may have more state than is seen"
+        "cells may have states that are not seen (--hidden)"
     )

@@ -1,19 +1,21 @@
 """Which rules are looked for: the cells that they read, and what they treat alike.
 
 A neighbourhood's *pattern* is a number whose digits are the states of its cells, the first cell's
-the highest. Patterns that a symmetry makes alike are one *entry* of a rule's table.
+the highest; of radius 2 it is the centre's state and how many neighbours have each other state,
+since there are too many neighbourhoods. Patterns that a symmetry makes alike are one *entry* of a
+rule's table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOODS, NEIGHBORS, OFFSETS
+from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
@@ -23,6 +25,7 @@ UNKNOWN = -1
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
     **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
+    "radius-2": tuple((dy, dx) for dy in range(-2, 3) for dx in range(-2, 3)),
     "line-1": NEIGHBORHOODS["line"],
     "line-2": ((0, -2), (0, -1), (0, 0), (0, 1), (0, 2)),
 }
@@ -50,6 +53,10 @@ class Space:
     neighbourhood: str = "moore"
     symmetry: str = "none"
     states: int = 2
+    looks: tuple[int, ...] = ()
+    """What is seen of each state, where some look like others; else each looks like itself."""
+    private: bool = False
+    """Whether neighbours are read as they look, so that only a cell itself knows more."""
 
     def __post_init__(self) -> None:
         for value, known in ((self.neighbourhood, NEIGHBOURHOODS), (self.symmetry, SYMMETRIES)):
@@ -57,10 +64,15 @@ class Space:
                 raise ConfigError(f'no rules "{value}": {did_you_mean(value, known)}')
         if not 2 <= self.states <= MOST_STATES:
             raise ConfigError(f"states: from 2 to {MOST_STATES}, not {self.states}")
+        if self.counted and self.symmetry != "outer-totalistic":
+            raise ConfigError(
+                f"{self.neighbourhood} has too many neighbourhoods to tell all apart: choose "
+                "--symmetry outer-totalistic"
+            )
         if self.patterns > MOST_PATTERNS:
             raise ConfigError(
                 f"{self.states} states of {self.cells} cells make {self.patterns} neighbourhoods, "
-                f"more than {MOST_PATTERNS}: choose a smaller neighbourhood"
+                f"more than {MOST_PATTERNS}: choose a smaller neighbourhood or fewer states"
             )
 
     @property
@@ -76,7 +88,19 @@ class Space:
         return self.offsets.index((0, 0))
 
     @property
+    def counted(self) -> bool:
+        """Whether patterns are made of counts."""
+        return self.cells > NEIGHBORHOOD
+
+    @property
+    def drawable(self) -> bool:
+        """Whether a circuit, which reads nine cells, can hold such rules."""
+        return set(self.offsets) <= set(OFFSETS)
+
+    @property
     def patterns(self) -> int:
+        if self.counted:
+            return int(self.states * self.cells ** (self.states - 1))
         return int(self.states**self.cells)
 
     @property
@@ -84,10 +108,16 @@ class Space:
         """Channels that hold a state."""
         return (self.states - 1).bit_length()
 
-    @property
-    def weights(self) -> list[int]:
-        """What a state of each cell counts in a pattern."""
-        return [self.states ** (self.cells - 1 - cell) for cell in range(self.cells)]
+    @cached_property
+    def weights(self) -> npt.NDArray[np.int64]:
+        """What each state of each cell adds to a pattern's number, shape (cells, states)."""
+        if not self.counted:
+            places = self.states ** np.arange(self.cells - 1, -1, -1)
+            return places[:, None] * np.arange(self.states)
+        digits = self.cells ** np.arange(self.states - 1)
+        weights = np.tile(np.append(0, digits), (self.cells, 1))
+        weights[self.centre] = self.cells ** (self.states - 1) * np.arange(self.states)
+        return weights
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,23 +127,53 @@ class Space:
 
     @cached_property
     def digits(self) -> npt.NDArray[np.int64]:
-        """The states of the cells in each pattern, shape (cells, patterns)."""
-        weights = np.array(self.weights)[:, None]
-        return np.arange(self.patterns) // weights % self.states
+        """The states of the cells in each pattern, shape (cells, patterns).
+
+        Where patterns are made of counts these are an example, in which the last states that would
+        be too many are left out.
+        """
+        numbers = np.arange(self.patterns)
+        if not self.counted:
+            return numbers // self.weights[:, 1:2] % self.states
+        centre, rest = np.divmod(numbers, self.weights[self.centre, 1])
+        ends = (rest // self.weights[0, 1:, None] % self.cells).cumsum(axis=0)
+        places = np.arange(self.cells - 1)[:, None]
+        after = (places[None] >= ends[:, None]).sum(axis=0)
+        others = np.where(after == len(ends), 0, after + 1)
+        return np.insert(others, self.centre, centre, axis=0)
+
+    @cached_property
+    def _read(self) -> npt.NDArray[np.int64]:
+        """The same, as a rule reads it: of states that look alike the lowest, if it is private."""
+        if not self.private:
+            return self.digits
+        lowest = np.array([self.looks.index(look) for look in self.looks])
+        read = lowest[self.digits]
+        read[self.centre] = self.digits[self.centre]
+        return read
+
+    @property
+    def told(self) -> dict[int, list[int]]:
+        """The states but 0 that a rule tells apart in neighbours, and those that it reads so."""
+        states = range(self.states)
+        reads = self.looks if self.private else states
+        return {
+            read: [state for state in states if reads[state] == read]
+            for read in sorted({*reads} - {0})
+        }
 
     @cached_property
     def entry_of(self) -> npt.NDArray[np.int64]:
         """The entry of each pattern, shape (patterns,)."""
-        if self.symmetry == "none":
-            return np.arange(self.patterns)
         if self.symmetry == "outer-totalistic":
             keys = self.digits[self.centre]
             for state in range(1, self.states):
                 keys = keys * (self.cells + 1) + self.counts[state]
         else:
-            keys = np.arange(self.patterns)
-            turned, weights = self.digits, np.array(self.weights)
-            for _ in range(5):  # a hexagon has six; more than a square needs do no harm
+            weights, turned = self.weights[:, 1], self._read
+            keys = weights @ turned
+            # A hexagon turns six times into itself; more than a square needs do no harm.
+            for _ in range(5 if self.symmetry == "rotations" else 0):
                 turned = turned[_turn(self)]
                 keys = np.minimum(keys, weights @ turned)
         return np.unique(keys, return_inverse=True)[1].reshape(-1)
@@ -121,7 +181,7 @@ class Space:
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Neighbours in each state, the centre not among them, shape (states, patterns)."""
-        others = np.delete(self.digits, self.centre, axis=0)
+        others = np.delete(self._read, self.centre, axis=0)
         return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
 
     @cached_property
@@ -139,7 +199,7 @@ class Space:
         states = self.digits[:, pattern]
         if self.symmetry == "outer-totalistic":
             counts = self.counts[:, pattern]
-            around = ", ".join(f"{counts[s]} in state {s}" for s in range(1, self.states))
+            around = ", ".join(f"{counts[s]} in state {s}" for s in self.told)
             return f"centre {states[self.centre]}, neighbours: {around}"
         rows: dict[int, str] = {}
         width = {dx for _, dx in self.offsets}
@@ -157,9 +217,8 @@ class Space:
         """Return the next state by pattern, shape (patterns,), from that by entry."""
         return table[self.entry_of]
 
-    def name(self, table: Table) -> str | None:
-        """Return the usual name of the rule with this complete table, or None."""
-        values = self.spread(table)
+    def name(self, values: Table) -> str | None:
+        """Return the usual name of the rule with these next states by pattern, or None."""
         if self.neighbourhood.startswith("line"):
             if self.states > 2:
                 return None
@@ -175,10 +234,24 @@ class Space:
             seen = [set(values[(centre == alive) & (sums == n)]) for n in range(self.cells)]
             if any(len(each) > 1 or each - {1, lower[alive]} for each in seen):
                 return None
-            parts.append("".join(str(n) for n, each in enumerate(seen) if 1 in each))
+            parts.append([n for n, each in enumerate(seen) if 1 in each])
+        if self.counted:
+            born, stays = (",".join(_ranges(counts)) for counts in parts)
+            return f"R2,C{self.states},S{stays},B{born},NM"
+        born, stays = ("".join(map(str, counts)) for counts in parts)
         letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
         generations = f"/C{self.states}" if self.states > 2 else ""
-        return f"B{parts[0]}/S{parts[1]}{generations}{letter}"
+        return f"B{born}/S{stays}{generations}{letter}"
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield ascending numbers, those that follow each other as 3-5."""
+    for number in numbers:
+        if number - 1 not in numbers:
+            last = number
+            while last + 1 in numbers:
+                last += 1
+            yield str(number) if last == number else f"{number}-{last}"
 
 
 def _turn(space: Space) -> list[int]:
@@ -191,9 +264,9 @@ def spread_states(frames: npt.NDArray, space: Space, boundary: str) -> npt.NDArr
     """Return the pattern around every cell of frames (…, height, width); UNKNOWN if unseen."""
     total = np.zeros(frames.shape, np.int64)
     unseen = np.zeros(frames.shape, np.bool_)
-    for weight, offset in zip(space.weights, space.offsets, strict=True):
+    for weights, offset in zip(space.weights, space.offsets, strict=True):
         cells = shifted(frames, offset, boundary)
-        total += weight * cells
+        total += weights[cells]
         unseen |= cells == UNKNOWN
     return np.where(unseen, UNKNOWN, total)
 

@@ -4,20 +4,22 @@ Variables are the bits of the table's entries and of the cells that were not see
 after cells that were seen *is* an entry's variable. For any other, clauses say for every pattern
 that its unseen neighbours allow: if these are so, the cell is what the pattern's entry says. Of
 outer-totalistic rules the neighbours in each state are sorted, so that their number is all that is
-asked.
+asked. Of cells that may be in a hidden state, what is seen leaves some of the bits unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.identification.hidden import pins, renamed
 from difflogic.identification.recording import Recording
 from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
+from difflogic.identification.synthesis import filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError
@@ -39,9 +41,16 @@ class Encoding:
     """A formula about a rule and the cells that it was seen on."""
 
     def __init__(
-        self, formula: Formula, space: Space, boundary: str, gap: int, known: Table
+        self,
+        formula: Formula,
+        space: Space,
+        boundary: str,
+        gap: int,
+        known: Table,
+        plain_start: bool = False,
     ) -> None:
         self.formula, self.space, self.boundary, self.gap = formula, space, boundary, gap
+        self.plain_start = plain_start
         self.occurring = known != UNKNOWN
         """Entries that some cell may depend on."""
         self.rule: list[State] = [
@@ -50,16 +59,35 @@ class Encoding:
         ]
         self._cells: dict[tuple[int, int, int, int], State] = {}
         self._results: dict[tuple[State, ...], State] = {}
+        self._looks: dict[State, State] = {}
         self._sorted: dict[tuple[int, ...], list[int]] = {}
 
     def constant(self, state: int) -> State:
         return tuple(self.formula.constant(state >> bit & 1) for bit in range(self.space.bits))
 
-    def new_state(self) -> State:
-        state = tuple(self.formula.variable() for _ in range(self.space.bits))
-        for wrong in range(self.space.states, 1 << self.space.bits):
-            self.formula.add([-literal for literal in self.spelled(state, wrong)])
-        return state
+    def new_state(self, look: int = UNKNOWN) -> State:
+        """Return a state of which only this is known: what is seen of it."""
+        looks = self.space.looks or range(self.space.states)
+        allowed = [state for state, each in enumerate(looks) if look in (UNKNOWN, each)]
+        bits = []
+        for place in range(self.space.bits):
+            values = {state >> place & 1 for state in allowed}
+            both = len(values) > 1
+            bits.append(self.formula.variable() if both else self.formula.constant(values.pop()))
+        found = tuple(bits)
+        for wrong in set(range(1 << self.space.bits)) - set(allowed):
+            self._demand(self.unlike(found, wrong))
+        return found
+
+    def _demand(self, clause: Iterable[int]) -> None:
+        """Add a clause, if it does not hold anyway, without what cannot hold."""
+        true, literals = self.formula.true, set(clause)
+        if true not in literals and not any(-literal in literals for literal in literals):
+            self.formula.add(literals - {-true})
+
+    def unlike(self, state: State, value: int) -> list[int]:
+        """Return a clause: a state does not have this value."""
+        return [-literal for literal in self.spelled(state, value)]
 
     def spelled(self, state: State, value: int) -> list[int]:
         """Return literals that all hold if a state has this value."""
@@ -76,15 +104,49 @@ class Encoding:
         self, frames: npt.NDArray[np.int64], recording: int, frame: int, y: int, x: int
     ) -> None:
         """Demand that a cell of a recording's frames (n, height, width) follows from the others."""
-        around = self._around(frames, recording, frame * self.gap - 1, y, x)
-        self.require(around, self.constant(int(frames[frame, y, x])))
+        step = frame * self.gap
+        state = self._cell(frames, recording, step, y, x)
+        if self._value(state) is not None:  # else it is made by what follows
+            self.require(self._around(frames, recording, step - 1, y, x), state)
 
     def _around(
         self, frames: npt.NDArray[np.int64], recording: int, step: int, y: int, x: int
     ) -> tuple[State, ...]:
-        return tuple(
-            self._cell(frames, recording, step, y + dy, x + dx) for dy, dx in self.space.offsets
-        )
+        cells = []
+        for offset in self.space.offsets:
+            place = y + offset[0], x + offset[1]
+            if not self.space.private or offset == (0, 0):
+                cells.append(self._cell(frames, recording, step, *place))
+                continue
+            seen = self._seen(frames, step, *place)
+            if seen == UNKNOWN:
+                cells.append(self._look(self._cell(frames, recording, step, *place)))
+            else:
+                cells.append(self.constant(seen))
+        return tuple(cells)
+
+    def _seen(self, frames: npt.NDArray[np.int64], step: int, y: int, x: int) -> int:
+        _, height, width = frames.shape
+        if self.boundary == "periodic":
+            y, x = y % height, x % width
+        if not (0 <= y < height and 0 <= x < width):
+            return 0 if self.boundary == "zero" else UNKNOWN
+        frame, between = divmod(step, self.gap)
+        return UNKNOWN if between else int(frames[frame, y, x])
+
+    def _look(self, state: State) -> State:
+        """Return the lowest state that looks like one."""
+        if state not in self._looks:
+            looks, value = self.space.looks, self._value(state)
+            if value is not None:
+                found = self.constant(looks.index(looks[value]))
+            else:
+                found = self.new_state()
+                for value, look in enumerate(looks):
+                    for literal in self.spelled(found, looks.index(look)):
+                        self._demand([*self.unlike(state, value), literal])
+            self._looks[state] = found
+        return self._looks[state]
 
     def _cell(
         self, frames: npt.NDArray[np.int64], recording: int, step: int, y: int, x: int
@@ -98,13 +160,16 @@ class Encoding:
             return self.constant(0)
         key = recording, step, y, x
         if key not in self._cells:
-            frame, between = divmod(step, self.gap)
-            if not outside and not between and frames[frame, y, x] != UNKNOWN:
-                found = self.constant(int(frames[frame, y, x]))
-            elif outside or not step:
-                found = self.new_state()
-            else:
+            seen = self._seen(frames, step, y, x)
+            start = outside or not step
+            if seen == UNKNOWN and not start:
                 found = self._next(self._around(frames, recording, step - 1, y, x))
+            elif start and self.plain_start and seen != UNKNOWN:
+                found = self.constant(seen)
+            else:
+                found = self.new_state(seen)
+                if not start and self._value(found) is None:
+                    self.require(self._around(frames, recording, step - 1, y, x), found)
             self._cells[key] = found
         return self._cells[key]
 
@@ -113,7 +178,7 @@ class Encoding:
         values = [self._value(state) for state in cells]
         known = [value for value in values if value is not None]
         if len(known) == len(cells):
-            pattern = sum(w * value for w, value in zip(self.space.weights, known, strict=True))
+            pattern = self.space.weights[np.arange(len(known)), known].sum()
             return self._entry(int(self.space.entry_of[pattern]))
         key = self._alike(cells)
         if key not in self._results:
@@ -157,26 +222,20 @@ class Encoding:
 
     def _imply(self, unless: list[int], x: int, y: int) -> None:
         """Demand x = y unless one of the literals holds; leave out what holds anyway."""
-        true = self.formula.true
         for p, q in ((x, -y), (-x, y)):
-            clause = {*unless, p, q} - {-true}
-            if true not in clause and not any(-literal in clause for literal in clause):
-                self.formula.add(clause)
+            self._demand([*unless, p, q])
 
     def _by_pattern(self, cells: Sequence[State]) -> Iterator[tuple[int, list[int]]]:
         """Yield every entry that the cells allow, and literals: one holds if it is another."""
         places: dict[State, int] = {}
         fixed = 0
-        for state, weight in zip(cells, self.space.weights, strict=True):
+        for state, weight in zip(cells, self.space.weights[:, 1].tolist(), strict=True):
             value = self._value(state)
             if value is None:
                 places[state] = places.get(state, 0) + weight
             else:
                 fixed += weight * value
-        spelled = [
-            [[-literal for literal in self.spelled(state, value)] for value in self._values]
-            for state in places
-        ]
+        spelled = [[self.unlike(state, value) for value in self._values] for state in places]
         entry_of = self.space.entry_of
         for values in product(self._values, repeat=len(places)):
             pattern = fixed + sum(map(int.__mul__, values, places.values()))
@@ -196,7 +255,7 @@ class Encoding:
         for entry in range(self.space.entries):
             pattern = self.space.examples[entry]
             value = int(self.space.digits[centre, pattern])
-            unless = [-literal for literal in self.spelled(cells[centre], value)]
+            unless = self.unlike(cells[centre], value)
             for state, column in enumerate(columns, 1):
                 number = int(self.space.counts[state, pattern])
                 # At least this many, and not one more.
@@ -249,9 +308,14 @@ class Encoding:
             for literal in self.spelled(self.rule[entry], int(table[entry]))
         ]
 
+    def fix(self, entry: int, state: int) -> None:
+        """Demand that an entry has a state."""
+        for literal in self.spelled(self.rule[entry], state):
+            self.formula.add([literal])
+
     def differs(self, entry: int, state: int) -> list[int]:
         """Return a clause: an entry does not have this state."""
-        return [-literal for literal in self.spelled(self.rule[entry], state)]
+        return self.unlike(self.rule[entry], state)
 
 
 @dataclass(frozen=True)
@@ -278,17 +342,21 @@ def solve(
     deadline: Deadline = NEVER,
     update: Update = lambda done, total, remark: None,
     decide: bool = True,
+    plain_start: bool = False,
 ) -> Solved | None:
     """Find a rule that has the entries `known`, and, to `decide`, whether another one does as well.
 
-    `guess` is a rule to try first. Returns None if no rule explains the recording. Raises
-    StoppedError if `deadline` passes, or `update` raises it, before there is a rule; later it ends
-    the questions about its entries.
+    `guess` is a rule to try first. With `plain_start` no cell is in a hidden state at first.
+    Returns None if no rule explains the recording. Raises StoppedError if `deadline` passes, or
+    `update` raises it, before there is a rule; later it ends the questions about its entries.
     """
     with Formula() as formula:
-        encoding = Encoding(formula, space, boundary, gap, known)
-        if gap > 1 and recording.complete and boundary != "unknown":
-            search: _Search = _Lazy(encoding, recording, deadline, update)
+        encoding = Encoding(formula, space, boundary, gap, known, plain_start)
+        seen = recording.complete and boundary != "unknown"
+        if seen and space.private and gap == 1:
+            search: _Search = _Traces(encoding, recording, deadline, update)
+        elif seen and not space.looks and gap > 1:
+            search = _Lazy(encoding, recording, deadline, update)
         else:
             search = _Search(encoding, recording, deadline, update)
             search.explain_all()
@@ -299,6 +367,11 @@ def solve(
             table = search.find()
         if table is None:
             return None
+        if space.looks and not plain_start and boundary == "periodic":
+            # Else start or edge have given names to states.
+            table = renamed(space, table)
+            for entry in pins(recording, space, gap, table):
+                encoding.fix(entry, int(table[entry]))
         occurring = search.occurring(table)
         if decide:
             return _decide(search, table, occurring)
@@ -323,6 +396,7 @@ class _Search:
         for done, index in enumerate(np.ndindex(recordings, frames - 1, height)):
             number, frame, y = index
             self.update(done, total, "rows encoded")
+            self._check_time()
             for x in np.flatnonzero(self.frames[number, frame + 1, y] != UNKNOWN).tolist():
                 self.encoding.explain(self.frames[number], number, frame + 1, y, x)
 
@@ -340,8 +414,11 @@ class _Search:
             answer, table = self.ask(assumptions, 10 * FIRST_CONFLICTS)
             if answer is not None:
                 return table
-            if self.deadline.passed:
-                raise StoppedError("the time limit passed before a rule was found")
+            self._check_time()
+
+    def _check_time(self) -> None:
+        if self.deadline.passed:
+            raise StoppedError("the time limit passed before a rule was found")
 
     def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
         """Return whether there is a rule, None if that takes too long, and the rule."""
@@ -413,6 +490,51 @@ class _Lazy(_Search):
         return sum(not self.determined[entry] for entry in found)
 
 
+class _Traces(_Search):
+    """The same for states that are not seen of neighbours: each cell then explains itself.
+
+    All else must be seen, one step apart.
+    """
+
+    def __init__(
+        self, encoding: Encoding, recording: Recording, deadline: Deadline, update: Update
+    ) -> None:
+        super().__init__(encoding, recording, deadline, update)
+        space, frames = encoding.space, self.frames
+        own = space.weights[space.centre]
+        around = spread_states(frames, space, encoding.boundary) - own[frames]
+        entries = space.entry_of[around[..., None] + own]
+        self._entries = np.moveaxis(entries, 1, 0)
+        """The entry for each state of a cell, shape (frames, recordings, height, width, states)."""
+
+    def _possible(self, table: Table) -> Iterator[npt.NDArray[np.bool_]]:
+        """Yield which states cells may have in each frame, shape (…, height, width, states)."""
+        looks = np.array(self.encoding.space.looks)
+        states = np.arange(len(looks))
+        seen = np.moveaxis(self.frames, 1, 0)[..., None]
+        possible = (states if self.encoding.plain_start else looks) == seen[0]
+        yield possible
+        for entries, look in zip(self._entries[:-1], seen[1:], strict=True):
+            following = table[entries][..., None] == states
+            possible = (following & possible[..., None]).any(axis=-2) & (looks == look)
+            yield possible
+
+    def occurring(self, table: Table) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(table), np.bool_)
+        for entries, possible in zip(self._entries[:-1], self._possible(table), strict=False):
+            found[entries[possible]] = True
+        return found
+
+    def refuted(self, table: Table) -> bool:
+        for frame, possible in enumerate(self._possible(table)):
+            wrong = np.argwhere(~possible.any(axis=-1))
+            if len(wrong):
+                for number, y, x in wrong[:CELLS_AT_ONCE].tolist():
+                    self.encoding.explain(self.frames[number], number, frame, y, x)
+                return True
+        return False
+
+
 def _decide(search: _Search, table: Table, occurring: npt.NDArray[np.bool_]) -> Solved:
     """Ask of each entry that occurs whether it may be another one."""
     encoding, determined = search.encoding, search.determined
@@ -434,14 +556,35 @@ def _decide(search: _Search, table: Table, occurring: npt.NDArray[np.bool_]) -> 
                     second = another
                 else:
                     determined[entry] = True
-                    for literal in encoding.spelled(encoding.rule[entry], int(table[entry])):
-                        encoding.formula.add([literal])
+                    encoding.fix(entry, int(table[entry]))
             if len(undecided) > 0.8 * len(left):
                 conflicts *= 2
             left = undecided
     except StoppedError:
         pass
+    if encoding.space.looks:
+        first, table = table, _smallest(search, table, open_)
+        if second is not None and (second == table).all():
+            second = first
+        occurring = search.occurring(table)
+        determined, open_ = determined & occurring, open_ & occurring
     return Solved(np.where(occurring, table, UNKNOWN), determined & occurring, open_, second)
+
+
+def _smallest(search: _Search, table: Table, open_: npt.NDArray[np.bool_]) -> Table:
+    """Return a rule whose open entries are, one after the other, as makes circuits small."""
+    encoding, space = search.encoding, search.encoding.space
+    wanted = filled(space, np.where(open_, UNKNOWN, table))[space.examples]
+    try:
+        for entry in np.flatnonzero(open_).tolist():
+            if wanted[entry] != table[entry]:
+                literals = encoding.spelled(encoding.rule[entry], int(wanted[entry]))
+                _, other = search.ask(literals, 10 * FIRST_CONFLICTS)
+                table = table if other is None else other
+            encoding.fix(entry, int(table[entry]))
+    except StoppedError:
+        pass
+    return table
 
 
 def _other(

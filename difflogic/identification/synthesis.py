@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -34,12 +35,19 @@ def build(space: Space, table: Table) -> Circuit:
     patterns = space.spread(table)
     candidates: list[Callable[[], Built]] = []
     for symmetry in ("outer-totalistic", "rotations", "none"):
-        coarse = Space(space.neighbourhood, symmetry, space.states)
+        coarse = replace(space, symmetry=symmetry)
         merged = merge(coarse, patterns)
         if merged is not None:
             candidates += _ways(coarse, merged, last_resort=not candidates)
     circuits = (to_circuit(*each(), *_channels(space)) for each in candidates)
     return min(circuits, key=lambda circuit: circuit.gates)
+
+
+def filled(space: Space, table: Table) -> Table:
+    """Return the next state by pattern, with entries that are free as `build` fills them."""
+    if not space.drawable and space.counted:
+        return np.maximum(space.spread(table), 0)
+    return evaluate(space, build(space, table))
 
 
 def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
@@ -70,7 +78,7 @@ def merge(space: Space, patterns: Table) -> Table | None:
 
 def _ways(space: Space, table: Table, last_resort: bool) -> Iterator[Callable[[], Built]]:
     """Yield ways to build a circuit of a table; of many inputs only as a last resort."""
-    counted = space.bits + (space.states - 1) * space.cells.bit_length()
+    counted = space.bits + len(space.told) * space.cells.bit_length()
     if space.symmetry == "outer-totalistic" and counted <= MOST_COUNTED:
         yield partial(_by_counts, space, table)
     if space.cells * space.bits <= FEW_INPUTS:
@@ -90,7 +98,7 @@ def _truth_tables(space: Space, patterns: Table) -> list[int]:
     """Return a complete truth table for each bit of the next state, over the cells' bits."""
     cases = np.arange(1 << space.cells * space.bits)
     numbers = np.zeros(len(cases), np.int64)
-    for cell, weight in enumerate(space.weights):
+    for cell, weight in enumerate(space.weights[:, 1]):
         codes = cases >> cell * space.bits & (1 << space.bits) - 1
         numbers += weight * np.minimum(codes, space.states - 1)
     return _tables(space, patterns[numbers])
@@ -174,8 +182,8 @@ def _by_counts(space: Space, table: Table) -> Built:
     cells = _inputs(space, xag)
     centre = cells.pop(space.centre)
     counts = [
-        count_ones(xag, [_is(xag, cell, state, space.states) for cell in cells])
-        for state in range(1, space.states)
+        count_ones(xag, [_is(xag, cell, like, space.states) for cell in cells])
+        for like in space.told.values()
     ]
     literals = centre + [digit for count in counts for digit in count]
     cases = np.arange(1 << len(literals))
@@ -185,7 +193,9 @@ def _by_counts(space: Space, table: Table) -> Built:
         codes.append(cases >> shift & (1 << len(count)) - 1)
         shift += len(count)
     entry = {
-        (int(space.digits[space.centre, p]), *space.counts[1:, p].tolist()): int(value)
+        (int(space.digits[space.centre, p]), *space.counts[list(space.told), p].tolist()): int(
+            value
+        )
         for p, value in zip(space.examples.tolist(), table, strict=True)
     }
     keys = zip(*(code.tolist() for code in codes), strict=True)
@@ -194,13 +204,13 @@ def _by_counts(space: Space, table: Table) -> Built:
     return xag, [expand(each) for each in _tables(space, states)]
 
 
-def _is(xag: Xag, cell: Sequence[int], state: int, states: int) -> int:
-    """Return a literal that says whether a cell has a state; the last has all higher codes too."""
-    codes = range(state, 1 << len(cell)) if state == states - 1 else [state]
+def _is(xag: Xag, cell: Sequence[int], like: Sequence[int], states: int) -> int:
+    """Return a literal: a cell has one of these states; the last has all higher codes too."""
     found = 0
-    for code in codes:
-        equal = 1
-        for place, bit in enumerate(cell):
-            equal = xag.and_(equal, bit if code >> place & 1 else bit ^ 1)
-        found = xag.or_(found, equal)
+    for code in range(1 << len(cell)):
+        if min(code, states - 1) in like:
+            equal = 1
+            for place, bit in enumerate(cell):
+                equal = xag.and_(equal, bit if code >> place & 1 else bit ^ 1)
+            found = xag.or_(found, equal)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.layer_widths import fit_layer_widths
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
-from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, quantise
+from difflogic.tasks.images import read_image
+from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, own_size, quantise
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
 FIRST_COLORS = (1, 3)
@@ -38,10 +40,13 @@ them. Of 32 cells one picture in two was learned so, in minutes."""
 COUNTING = (
     "automaton.places=true", "perception.kernels=1", "perception.gates=[8]",
     'perception.directions="same"', "update.carry=0", "training.weight_decay=0",
-    "training.later_steps=0", "pool.batch=0", "finishing.rectify=256",
-    "training.restart_every=300", "finishing.from_epoch=50",
+    "training.later_steps=0", "pool.batch=0", "pool.damage_tries=1",
+    "finishing.rectify=256", "finishing.candidates=60000", "finishing.from_epoch=50",
 )  # fmt: skip
-COUNTING_LAYERS, COUNTING_GATES = 12, 512
+COUNTING_LAYERS = 12
+MANY_BITS = 6000
+"""Bits of a picture from which its circuit has layers of 1024 gates instead of 512, and twice the
+epochs until it starts over: of 12 288 the others left one wrong after 600 epochs."""
 
 EPOCHS, SECONDS_PER_CELL = {"grow": 100, "hold": 100, "heal": 150}, {True: 3e-3, False: 6e-2}
 """Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then by
@@ -60,6 +65,8 @@ class Picture:
     """Where it comes from, for people."""
     warning: str = ""
     """What was lost on the way to the grid, if anything was."""
+    second: npt.NDArray[np.uint8] | None = None
+    """Another of the same shape and palette, to grow from one cell; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,8 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
     height, width = found.bits.shape[1:]
     rows, columns = found.pixels
     words = (
-        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours, nothing counted "
-        f"as one ({counted(len(found.bits), 'bit')})"
+        f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
+        f"background ({counted(len(found.bits), 'bit')})"
     )
     lost = []
     if (rows, columns) != (height, width):
@@ -129,6 +136,44 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
             f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
         )
     return Picture(target, found.bits, found.palette, words, "; ".join(lost))
+
+
+def read_two(
+    target: str, second: str, colors: int | None = None, size: tuple[int, int] | None = None
+) -> Picture:
+    """Return two images as one picture and its second, with a palette for both.
+
+    Raises ConfigError for what `read` refuses, for text, and for images of different sizes.
+    """
+    from PIL import Image
+
+    found = [read_image(_image(each), 1024) for each in (target, second)]
+    (height, width), other = (shape for _, shape in found)
+    if other != (height, width):
+        raise ConfigError(
+            f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
+            "of one size"
+        )
+    both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
+    Image.fromarray(both).save(content, "PNG")
+    rows, columns = size or own_size(height, width)
+    try:
+        joined = quantise(content.getvalue(), colors, (rows, 2 * columns))
+    except ConfigError as error:
+        raise ConfigError(f"{target} and {second}: {error}") from None
+    words = (
+        f"with {Path(second).name}, {columns}×{rows} cells each, {joined.used} colours with the "
+        f"background ({counted(len(joined.bits), 'bit')})"
+    )
+    first, last = joined.bits[..., :columns], joined.bits[..., columns:]
+    return Picture(target, first, joined.palette, words, second=last)
+
+
+def _image(target: str) -> bytes:
+    content = _content(target)
+    if isinstance(content, str):
+        raise ConfigError(f"{target}: is text: two pictures have to be images")
+    return content
 
 
 def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] | None) -> Picture:
@@ -174,7 +219,8 @@ def plan(
         )
     steps = steps or max(12, round(1.125 * longer))
     what = "heal" if heal else "hold" if hold else "grow"
-    counts = longer > LEARNED_SIDE and channels is None
+    two = picture.second is not None
+    counts = two or (longer > LEARNED_SIDE and channels is None)
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
     changes = [*_of_picture(picture), f"automaton.steps={steps}"]
     changes.append(f"task.hold={str(hold or heal).lower()}")
@@ -182,12 +228,14 @@ def plan(
     if heal:
         changes.append(f"task.heal={sides}")
     if counts:
-        changes += [*COUNTING, *_counting_circuit(picture.bits)]
+        changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
     elif channels is not None:
         changes += _circuit_for(base, channels)
     overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
     seconds = SECONDS_PER_CELL[counts] * height * width
     goal = f"to be right at step {steps}"
+    if two:
+        goal = f"from nothing the first, from one cell the second, each {goal}"
     if hold or heal:
         goal += ", and to stay"
     if heal:
@@ -203,28 +251,33 @@ def plan(
     )
 
 
-def _counting_circuit(bits: npt.NDArray[np.uint8]) -> list[str]:
+def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list[str]:
     """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
     own, *grid = bits.shape
     counted_bits = place_bits(*grid)
-    extra = sum(counted_bits) + len(counted_bits)
-    widths = [COUNTING_GATES] * COUNTING_LAYERS
+    extra = sum(counted_bits) + len(counted_bits) + 5 * switch
+    large = bits.size > MANY_BITS
+    widths = [1024 if large else 512] * COUNTING_LAYERS
     while widths[-1] > 2 * own:
         widths.append(widths[-1] // 2)
-    channels = own + sum(counted_bits)
+    channels = own + sum(counted_bits) + switch
     gates = [*(width + extra for width in widths), channels]
-    return [f"automaton.channels={channels}", f"update.gates={gates}"]
+    switches = f"automaton.switch={str(switch).lower()}"
+    restart = f"training.restart_every={600 if large else 300}"
+    return [f"automaton.channels={channels}", f"update.gates={gates}", switches, restart]
 
 
 def _of_picture(picture: Picture) -> list[str]:
     bits = picture.bits
     palette = [hex_color(color) for color in picture.palette]
+    second = "" if picture.second is None else render_picture(picture.second)
     return [
         f"task.target={json.dumps(render_picture(bits))}",
         f"task.palette={json.dumps(palette)}",
         f"task.loss_channels={list(range(len(bits)))}",
         f"task.height={bits.shape[1]}",
         f"task.width={bits.shape[2]}",
+        f"task.second={json.dumps(second)}",
     ]
 
 

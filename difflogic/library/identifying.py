@@ -33,21 +33,23 @@ class Identified:
 
     rule: identification.Identified
     """Its table, and which entries the recording determines."""
-    circuit: Circuit
-    """Simplified, and compared with the table on all neighbourhoods."""
+    circuit: Circuit | None
+    """Simplified, and compared with the table on all neighbourhoods; None for radius-2."""
     seconds: float
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The rule on the grid of the recording. Raises CircuitError for line-2."""
+        """The rule on the grid of the recording. Raises CircuitError for line-2 and radius-2."""
         return self.rule.automaton(self.circuit)
 
     @cached_property
     def equations(self) -> list[str]:
         """The rule as text, such as n0' = C0 ⊕ W0."""
+        if self.circuit is None:
+            return []
         found = equations(self.circuit)
         lines = [found.text(line) for line in found.lines]
-        if self.rule.space.neighbourhood != "line-2":
+        if self.rule.space.drawable:
             return lines
         names = {slot: name for name, slot in SLOTS.items()}
         return [re.sub("|".join(names), lambda m: names[m[0]], line) for line in lines]
@@ -68,6 +70,8 @@ def identify(
     boundary: str = "periodic",
     gap: int = 1,
     noise: bool = False,
+    hidden: int = 0,
+    plain_start: bool = False,
     mask: Any = None,
     threshold: float | None = None,
     cell: int = 1,
@@ -81,7 +85,8 @@ def identify(
     `recording` is an array of states, (frames, height, width) or (recordings, frames, height,
     width), for lines (frames, width), or names files: see docs/identify.md. Cells where `mask` is
     true, NaN and -1 were not seen. Frames are `gap` steps apart. With `noise` as few cells as
-    possible were recorded wrongly.
+    possible were recorded wrongly. With `hidden` cells may have up to this many more states than
+    are seen; by `plain_start` no cell has one in the first frame.
 
     Without `states` there are as many as occur. `threshold` and `cell` are of images: how bright a
     1 is, from 0 to 1, and the side of a cell in pixels. If the `time_limit`, in seconds, passes, or
@@ -108,6 +113,8 @@ def identify(
         noise,
         deadline,
         lambda done, total, what: reporter.update(f"{what}:", done, total) if what else None,
+        hidden,
+        plain_start,
     )
     steps = 0
 
@@ -118,5 +125,5 @@ def identify(
 
     # Who has stopped the questions still gets the circuit, which takes seconds.
     progress_only = ProgressReporter(progress)
-    circuit = rule.circuit("low" if should_stop() else effort, step)
+    circuit = None if space.counted else rule.circuit("low" if should_stop() else effort, step)
     return Identified(rule, circuit, time.perf_counter() - began)

@@ -74,11 +74,11 @@ def state_property(
             raise ConfigError(
                 f"{loaded.name}: only a run from one start, all cells at once, can be said to hold"
             )
-        patches = None
+        patches, soon = None, 0
         if claim == "heals":
             patches, proved = _damages(loaded, task, (height, width))
-            within = proved if within is None else within
-            if not within:
+            soon = (proved if within is None else within) or 0
+            if not soon:
                 raise CircuitError(
                     f"{loaded.name}: not every damage heals: say --within how many steps"
                 )
@@ -92,7 +92,7 @@ def state_property(
         if patches is None or within is None:
             data = write_property(asked, steps, first, text)
         else:
-            data = write_property(asked, within, shown, text, patches)
+            data = write_property(asked, soon, shown, text, patches)
     else:
         found = certify(
             source,

@@ -12,7 +12,7 @@ from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.library.progress import MessageCallback, ShouldStop
 from difflogic.library.showing import table
-from difflogic.scale.sweeps.backends import Backend, LocalBackend
+from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
 from difflogic.scale.sweeps.question import Asked, Question, ask
@@ -177,6 +177,14 @@ def _backend(
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"{jobs} runs at a time: must be at least 1")
+    configs = [variant.config for variant in question.variants]
+    devices = {config.parallel.device for config in configs}
+    if devices == {"gpu"} and name == "loky":
+        from difflogic.gpu.planning import runs_at_a_time
+
+        return DeviceBackend(runs_at_a_time(configs, jobs, question.size))
+    if "gpu" in devices:
+        raise ConfigError("[parallel] device: a GPU takes all runs of a sweep, on this machine")
     if name == "dask":
         from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
 

@@ -23,7 +23,7 @@ USUAL_SIDE = 32
 """Cells of the longer side of a larger image."""
 
 PALETTES = (2, 4, 8, 16)
-"""Numbers of colours, nothing counted as one: those that 1 to 4 bits tell apart."""
+"""Numbers of colours, the background included: those that 1 to 4 bits tell apart."""
 
 USUAL_COLORS = 8
 """Of an image with more than the largest palette has."""
@@ -43,7 +43,7 @@ class Quantised:
     palette: tuple[Color, ...]
     """The colour of each number that occurs or may occur, 2 ** channels of them."""
     used: int
-    """How many colours the cells have, nothing counted as one."""
+    """How many colours the cells have, the background included."""
     pixels: tuple[int, int]
     """Rows and columns of the image."""
     found: int
@@ -63,7 +63,7 @@ def quantise(
     pixels, shape = read_image(content, 1024)
     numbers, palette = _numbers(pixels, colors)
     h, w = numbers.shape
-    height, width = size or _own_size(*shape)
+    height, width = size or own_size(*shape)
     scale = min(height / h, width / w)
     cells = _scaled(numbers, len(palette), max(1, round(h * scale)), max(1, round(w * scale)))
     kept = np.unique(cells[cells > 0])
@@ -89,7 +89,8 @@ def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _own_size(height: int, width: int) -> tuple[int, int]:
+def own_size(height: int, width: int) -> tuple[int, int]:
+    """Return the rows and columns of the grid that an image of so many pixels is grown on."""
     longer = max(height, width)
     if longer <= MOST_SIDE:
         return height, width

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import Boundary
-from difflogic.circuit.places import places
+from difflogic.circuit.places import place_bits, places
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import (
     Bits,
+    Cases,
     Exhibit,
     InapplicableError,
     Larger,
@@ -72,6 +73,11 @@ class PatternSection(TaskSection):
         "counted their places, if [automaton] places",
     )
 
+    second: Picture = Field(
+        default="",
+        description="rows of a picture to grow from one cell of ones in the middle, where `target` "
+        "grows from nothing; needs [automaton] switch",
+    )
     palette: Palette = Field(
         default=(),
         description="how cells look: a colour such as #d63031 for each number that the bits of the "
@@ -111,6 +117,8 @@ class PatternSection(TaskSection):
     def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
         if self.start == "places" and not automaton.places:
             return ['[task] start: nothing counts places: set [automaton] places, or "zeros"']
+        if self.second:
+            return self._problems_of_second(automaton)
         longer = max(self.height, self.width)
         if automaton.places and self.start != "places" and automaton.steps <= longer:
             return [
@@ -131,6 +139,20 @@ class PatternSection(TaskSection):
             for side in self.heal
             if side >= least
         ]
+
+    def _problems_of_second(self, automaton: AutomatonConfig) -> list[str]:
+        if not automaton.switch:
+            return ["[task] second: nothing tells two starts apart: set [automaton] switch = true"]
+        try:
+            shape = parse_picture(self.second, len(self.loss_channels)).shape[1:]
+        except ConfigError as error:
+            return [f"[task] second: {error}"]
+        first = self.model_copy(update={"second": ""})
+        if shape != (self.height, self.width):
+            return [
+                f"[task] second: has {shape[0]}×{shape[1]} cells, and must be of the grid's size"
+            ]
+        return first._problems_of_time(automaton)
 
     def _problems_of_picture(self) -> list[str]:
         try:
@@ -183,8 +205,44 @@ class Pattern(Task):
         return parse_picture(self.section.target, len(self.loss_channels))
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Return the start state and the picture, the same each time."""
-        return self.start_state, self.target
+        """Return the start state and the picture, the same each time; of two pictures either."""
+        cases = self.find_cases()
+        if cases is None:
+            return self.start_state, self.target
+        number = int(rng.integers(2))
+        return cases.starts[number], cases.targets[number].astype(np.float64)
+
+    @cached_property
+    def each(self) -> tuple[Task, ...]:
+        """The tasks of two pictures, one by one; none if there is one only."""
+        if not self.section.second:
+            return ()
+        starts = ("places", "places") if self.section.start == "places" else ("zeros", "center")
+        targets = self.section.target, self.section.second
+        return tuple(
+            Pattern(
+                self.section.model_copy(update={"start": start, "target": target, "second": ""}),
+                self.automaton,
+            )
+            for start, target in zip(starts, targets, strict=True)
+        )
+
+    @cached_property
+    def _cases(self) -> Cases | None:
+        if not self.each:
+            return None
+        states, targets = zip(
+            *(each.sample(np.random.default_rng(0)) for each in self.each), strict=True
+        )
+        starts = np.stack(states)
+        if self.section.start == "places":
+            starts[1, self.channels - sum(place_bits(self.height, self.width)) - 1] = 1
+        note = "These are all: nothing, and one cell."
+        grown = np.stack(targets).astype(np.uint8)
+        return Cases("both starts", starts, grown, "zero", self.automaton.steps, note)
+
+    def cases(self) -> Cases | None:
+        return self._cases
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None

@@ -14,6 +14,7 @@ Channels = Annotated[
     # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
 ]
+Inputs = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=1000, strict=False)]
 
 
 class Section(BaseModel):
@@ -40,6 +41,11 @@ class AutomatonConfig(Section):
         default=False,
         description="whether the last channels count each cell's row and column from the edges, by "
         "gates that are not learned; all other gates then read these channels alone",
+    )
+    switch: bool = Field(
+        default=False,
+        description="whether one more channel, before those of places, is 1 everywhere as soon as "
+        "any cell of it is, by which a start says which of two pictures is to grow",
     )
 
 
@@ -70,6 +76,9 @@ class TaskSection(Section):
     width: Size = Field(description="columns of the grid, in cells")
     loss_channels: Channels = Field(
         default=(0,), description="channels that the target is compared with, all below channels"
+    )
+    inputs: Inputs = Field(
+        default=(), description="channels that hold what a start gives them: no step changes them"
     )
 
     @classmethod

@@ -28,13 +28,21 @@ class Attempt:
     """
 
     def __init__(
-        self, config: Config, number: int, start: Model, plan: ParallelPlan, ranks: Ranks = ALONE
+        self,
+        config: Config,
+        number: int,
+        start: Model,
+        plan: ParallelPlan,
+        engine: Engine,
+        ranks: Ranks = ALONE,
     ) -> None:
-        """`start` is the model to begin with, `number` counts from 0; `ranks` search together."""
+        """`start` is the model to begin with, `number` counts from 0; `ranks` search together.
+
+        `engine` trains the circuit of `start`.
+        """
         grid, netlist = grid_of(config), start.netlist
-        precision, sharing = config.training.precision, plan.sharing
         self.number, self.start = number, start
-        self.engine = Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, sharing)
+        self.engine = engine
         self.single = HardSimulator(netlist, grid, 1)
         """Runs one sample, for [pool]."""
         self.hard = HardSimulator(netlist, grid, config.training.batch)
@@ -62,6 +70,8 @@ class Attempt:
 def _plan_of_checks(config: Config) -> Plan:
     task = make_task(config)
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    if task.each:
+        return Plan.of(config, ROUND, streams)
     if task.patches:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):

@@ -33,6 +33,7 @@ class Compilation:
         """
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
+        self._rolls_out = config.parallel.device == "cpu"
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
         self._helper: helper_process.HelperProcess | None = None
@@ -51,7 +52,9 @@ class Compilation:
     @property
     def _rollouts_are_cached(self) -> bool:
         strategy = self._plan.sharing.strategy
-        return is_cached(self._training.precision, strategy, self._plan.workers)
+        return not self._rolls_out or is_cached(
+            self._training.precision, strategy, self._plan.workers
+        )
 
     @property
     def is_helped(self) -> bool:
@@ -68,7 +71,8 @@ class Compilation:
         if may_help and self._leads and self.cold:
             self._helper = helper_process.start(training.precision, self._rectifies)
         try:
-            compile_rollouts(netlist, training.precision, self._plan.sharing)
+            if self._rolls_out:
+                compile_rollouts(netlist, training.precision, self._plan.sharing)
             if self._helper is not None and not found:
                 self._helper.wait("steps")
             compile_steps(netlist, logits, training)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
 from difflogic.model.model import Model
@@ -33,6 +33,9 @@ from difflogic.training.step_result import StepResult
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
 
+if TYPE_CHECKING:
+    from difflogic.gpu.fleets import Fleets
+
 SAVING_SHARE = 0.05
 """Largest share of the time that saving by the clock may take: large runs save less often."""
 
@@ -44,18 +47,20 @@ def execute(
     should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] = ignore,
     say: Callable[[str], None] = ignore,
+    fleets: Fleets | None = None,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the summary (summary.json's).
 
     A new or empty directory starts a run, an unfinished run of this configuration is resumed, and
     a finished run's summary is returned unchanged; more epochs extend it. `should_stop` is called
     before each epoch; if it returns True, the run is saved, and its summary is not `finished`.
-    `say` receives messages for the user. The directory is locked meanwhile.
+    `say` receives messages for the user. Runs on a GPU may share `fleets`. The directory is locked
+    meanwhile.
 
     Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
     configuration (the message names the keys); TrainingError if training or saving fails.
     """
-    with Session(config, RunDirectory.at(path), say) as session:
+    with Session(config, RunDirectory.at(path), say, fleets=fleets) as session:
         if session.summary is None:
             session.trainer.warm_up()
             session.train(should_stop, on_step)
@@ -77,10 +82,12 @@ class Session:
         say: Callable[[str], None] = ignore,
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
+        fleets: Fleets | None = None,
     ) -> None:
         """Of several `ranks` this is the first, which the others follow.
 
-        `start` is the saved model that a new run starts from, if `config` names one.
+        `start` is the saved model that a new run starts from, if `config` names one. Runs on a GPU
+        may share `fleets`.
         """
         self.config = config
         """The run's configuration, as in config.toml. Entering sets it."""
@@ -90,7 +97,7 @@ class Session:
         """How often the run was resumed before."""
         self.summary: dict[str, Any] | None = None
         self._asked = config
-        self._say, self._ranks = say, ranks
+        self._say, self._ranks, self._fleets = say, ranks, fleets
         self._stack = ExitStack()
         self._lock = RunLock(run.path)
         self._trainer: Trainer | None = None
@@ -111,7 +118,7 @@ class Session:
             self._settle()
             if self.summary is None:
                 config = as_begun(for_this_stretch(self.config, self._asked), self._before)
-                trainer = training.Trainer(config, self._model, self._ranks)
+                trainer = training.Trainer(config, self._model, self._ranks, self._fleets)
                 self._trainer = stack.enter_context(trainer)
                 # A mistake in a task's own code is better known before hours of training.
                 trainer.task.find_cases()

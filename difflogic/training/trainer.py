@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from difflogic.config import Config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
+from difflogic.evaluation.scene import grid_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
 from difflogic.search.search import OnProgress
@@ -26,12 +27,16 @@ from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.optimizer import AdamW, SoftGates, require_finite
+from difflogic.training.learned import make_learned
+from difflogic.training.optimizer import require_finite
 from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import AT_ONCE, draw_pool_sample
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
 from difflogic.training.step_result import StepResult
+
+if TYPE_CHECKING:
+    from difflogic.gpu.fleets import Fleets
 
 Array = npt.NDArray[Any]
 
@@ -43,12 +48,18 @@ class Trainer:
     the work changes a bit of it.
     """
 
-    def __init__(self, config: Config, model: Model | None = None, ranks: Ranks = ALONE) -> None:
+    def __init__(
+        self,
+        config: Config,
+        model: Model | None = None,
+        ranks: Ranks = ALONE,
+        fleets: Fleets | None = None,
+    ) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
         If the configuration names a saved model, `model` has to be that one: starting over goes
         back to it. Raises ConfigError without it. Each of several `ranks` has a trainer, and all
-        take every step together.
+        take every step together. Runs on a GPU may share `fleets`.
         """
         if config.run.start_sha256 is not None and model is None:
             raise start_model.missing(config)
@@ -64,10 +75,9 @@ class Trainer:
 
         # What is learned. Logits are transposed, as the optimizer wants them.
         self.epoch = 0
-        self._logits = np.array(self.first.logits.T, dtype=config.training.precision, order="C")
-        self._soft = SoftGates(self._logits.shape[1], config.training.precision)
-        self._optimizer = AdamW(self._logits, config.training)
-        self._best = BestCircuit(config, self._logits)
+        logits = np.array(self.first.logits.T, dtype=config.training.precision, order="C")
+        self._learned = make_learned(config, logits, ranks, fleets)
+        self._best = BestCircuit(config, logits)
 
         # What computes it.
         self._attempt = self._make_attempt(0)
@@ -92,6 +102,10 @@ class Trainer:
         self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
 
     @property
+    def _logits(self) -> Array:
+        return self._learned.logits
+
+    @property
     def plan(self) -> ParallelPlan:
         """How this rank's work is divided among its workers."""
         return self._rank_plan.plan
@@ -106,6 +120,7 @@ class Trainer:
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.__exit__(*raised)
+        self._learned.close()
 
     def _go_to(self, attempt: int, stage: int = 0) -> None:
         """Switch to another wiring or stage, and the engines that run it; the logits stay."""
@@ -119,7 +134,9 @@ class Trainer:
             self._threads.enter_context(self._attempt)
 
     def _make_attempt(self, attempt: int) -> Attempt:
-        return Attempt(self._staged, attempt, self._model_of(attempt), self.plan, self.ranks)
+        start, plan = self._model_of(attempt), self.plan
+        engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
+        return Attempt(self._staged, attempt, start, plan, engine, self.ranks)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""
@@ -180,7 +197,7 @@ class Trainer:
 
         Such a gate started from its most probable op alone.
         """
-        return self._optimizer.made_sure, self._logits.shape[1]
+        return self._learned.made_sure, len(self._learned.ops)
 
     @property
     def exact_epoch(self) -> int | None:
@@ -206,7 +223,7 @@ class Trainer:
             "epoch": np.array(self.epoch, np.int64),
             "logits": self._logits.copy(),
             **({"stage": np.array(self.stage, np.int64)} if len(self._stages) > 1 else {}),
-            **self._optimizer.state(),
+            **self._learned.state(),
             **self._best.state(),
         }
 
@@ -217,8 +234,7 @@ class Trainer:
         stage = int(state.get("stage", 0))
         if (attempt, stage) != (self._attempt.number, self.stage):
             self._go_to(attempt, stage)
-        self._logits[:] = state["logits"]
-        self._optimizer.restore(state)
+        self._learned.restore(state)
         self._best.restore(state)
 
     @property
@@ -294,14 +310,14 @@ class Trainer:
             masks = drawn[2]
             loss_steps = draw_loss_steps(self.task, self._staged, self.epoch)
         with phase("forward"):
-            coefficients = self._soft.mix(self._logits)
+            coefficients = self._learned.mix()
         gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
         self._learn_from_pool(coefficients, gradients)
         soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
         with phase("hard"):
             scores = self._evaluate_hard(starts, targets, masks)
         with phase("optimizer"):
-            self._optimizer.step(self._soft.probabilities, gradients)
+            self._learned.step(gradients)
         self.epoch += 1
         finished, stage = None, self.stage
         if self._best.is_due(self.epoch):
@@ -313,7 +329,7 @@ class Trainer:
             *numbers, _ = scores
             scores = (*numbers, self._last_states(self.result.ops, starts, masks)[0].copy())
         return StepResult(
-            self.epoch, soft_loss, *scores, self._soft.decided, finished, self.attempt
+            self.epoch, soft_loss, *scores, self._learned.decided, finished, self.attempt
         )
 
     def _differentiate(
@@ -392,15 +408,20 @@ class Trainer:
             if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
                 return found
             assert self._best.logits is not None
-            self._logits[:] = self._best.logits
+            self._learned.load(self._best.logits)
             self._go_to(self._attempt.number, self.stage + 1)
+            ops = self._logits.argmax(axis=0).astype(np.uint8)
+            entered = self._attempt.finisher
+            if self.task.patches and entered is not None and not entered.verify(ops)[0]:
+                # What only stays is far from healing: a search from there costs much, in vain.
+                return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
         attempt, phase, pool = self._attempt, self.phases, self.config.pool.batch
         if not pool:
             return
-        attempt.single.load(self._soft.ops)
+        attempt.single.load(self._learned.ops)
 
         def run(start: npt.NDArray[np.uint8], steps: int) -> npt.NDArray[np.uint8]:
             return attempt.single.rollout(start[None], steps)[0]
@@ -432,8 +453,7 @@ class Trainer:
         if attempt != self._attempt.number:
             with self.phases("other"):
                 self._go_to(attempt)
-                self._logits[:] = self._attempt.start.logits.T
-                self._optimizer.forget()
+                self._learned.forget(self._attempt.start.logits.T)
 
     def _evaluate_hard(
         self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
@@ -442,9 +462,9 @@ class Trainer:
         # Training does not depend on it; only the rank that writes the run needs it.
         if not self.ranks.leads:
             return None, None, None
-        states = self._last_states(self._soft.ops, starts, masks)
+        states = self._last_states(self._learned.ops, starts, masks)
         shown = states[:, self._channels]
-        errors = (shown - targets) ** 2
+        errors = (shown - targets)[~np.isnan(targets)] ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 

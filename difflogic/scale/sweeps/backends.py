@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Protocol
 
+from difflogic.gpu.fleets import Fleets
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import StorageError, TrainingError
 
@@ -163,3 +165,34 @@ class LocalBackend:
 
             with contextlib.suppress(Exception):
                 get_reusable_executor().shutdown(wait=not at_once, kill_workers=at_once)
+
+
+class DeviceBackend:
+    """Threads of this process, whose runs share a GPU: steps of one shape are dispatched at once.
+
+    Searches and proofs take turns on the processor.
+    """
+
+    compiles_here = True
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs, self._fleets = jobs, Fleets(jobs)
+        self.warnings: list[str] = []
+
+    @property
+    def slots(self) -> int:
+        return self._jobs
+
+    def prepare(self, control: Control) -> Control:
+        return control
+
+    def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="dct-run") as threads:
+            for each in as_completed([threads.submit(run, job, self._fleets) for job in jobs]):
+                yield each.result()
+
+    def request_stop(self) -> None:
+        """Nothing: all runs see the control's directory."""
+
+    def close(self, at_once: bool) -> None:
+        """Nothing: threads end with their runs."""

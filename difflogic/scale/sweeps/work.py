@@ -17,6 +17,7 @@ from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside, write_inside
 
 if TYPE_CHECKING:
+    from difflogic.gpu.fleets import Fleets
     from difflogic.tasks.own import Code
     from difflogic.training.step_result import StepResult
 
@@ -91,15 +92,18 @@ class Outcome:
     """The run directory's files, by name, if the worker does not share the sweep's file system."""
 
 
-def run(job: Job) -> Outcome:
-    """Do a job, or go on with it. Whatever goes wrong becomes the outcome's error."""
-    outcome = _run(job)
+def run(job: Job, fleets: Fleets | None = None) -> Outcome:
+    """Do a job, or go on with it. Whatever goes wrong becomes the outcome's error.
+
+    Runs on a GPU may share `fleets`.
+    """
+    outcome = _run(job, fleets)
     if job.control.is_orphan():
         os._exit(1)  # else the worker would wait for minutes for more to do
     return outcome
 
 
-def _run(job: Job) -> Outcome:
+def _run(job: Job, fleets: Fleets | None) -> Outcome:
     should_stop = job.control.stop_test()
     if should_stop():
         return Outcome(job.index)
@@ -110,7 +114,7 @@ def _run(job: Job) -> Outcome:
                 "the same version on all machines"
             )
         if job.control.is_shared() or job.control.event is None:
-            return Outcome(job.index, _execute(job, Path(job.path), should_stop))
+            return Outcome(job.index, _execute(job, Path(job.path), should_stop, fleets))
         return _execute_apart(job, should_stop)
     except DctError as error:
         return Outcome(job.index, error=str(error))
@@ -135,7 +139,9 @@ def is_finished(summary: dict[str, Any] | None) -> bool:
     return summary is not None and summary.get("finished") is True
 
 
-def _execute(job: Job, path: Path, should_stop: Callable[[], bool]) -> dict[str, Any]:
+def _execute(
+    job: Job, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
+) -> dict[str, Any]:
     from difflogic.config import config_from_dict
     from difflogic.tasks.own import load_code
     from difflogic.training.session import execute
@@ -149,7 +155,7 @@ def _execute(job: Job, path: Path, should_stop: Callable[[], bool]) -> dict[str,
         while True:
             beat.tell(0)
             try:
-                return execute(config, path, should_stop=should_stop, on_step=beat)
+                return execute(config, path, should_stop=should_stop, on_step=beat, fleets=fleets)
             except RunDirectoryError:
                 # A worker that lost its sweep may still be saving this very run.
                 in_use = (path / ".lock").exists()

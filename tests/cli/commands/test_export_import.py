@@ -91,16 +91,16 @@ def born():
     return Circuit([Op.NOR], [0], [1], [9], (0,))
 
 
-def crossed():
-    """Two channels that become one another: both matter."""
-    return Circuit([], [], [], [4 * 2 + 1, 4 * 2], (0, 1))
+def ring():
+    """Nine channels, each of which becomes the next: all matter."""
+    return Circuit([], [], [], [4 * 9 + (each + 1) % 9 for each in range(9)], tuple(range(9)))
 
 
 class TestBadExports:
     @pytest.mark.parametrize(
         ("circuit", "file", "says"),
         [
-            (crossed(), "x.rule", "2 channels affect the visible ones, but a Golly rule has only"),
+            (ring(), "x.rule", "9 channels affect the visible ones, and Golly has states for 8"),
             (born(), "x.rule", "Golly skips empty regions"),
             (EDGES.circuit, "a b.rule", "is not a valid rule name for Golly: use only letters"),
         ],

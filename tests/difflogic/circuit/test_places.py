@@ -87,7 +87,7 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
         ("automaton.fire_rate=0.5", "counts from the edges"),
         ("training.form=truth-table", 'need [training] form = "ops"'),
         ("automaton.steps=9", "too few to count 9 cells"),
-        ("update.gates=[20,40,9]", "at least 10 gates"),
+        ("update.gates=[20,40,9]", "more than 10 gates"),
     ],
 )
 def test_what_cannot_count(override, message):

@@ -15,6 +15,7 @@ from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
 from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Trial
@@ -30,6 +31,11 @@ NETLIST = flatten(
         np.random.default_rng(0),
     )
 )
+
+
+def engine_for(model, plan):
+    rollouts = plan.rollouts
+    return Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
 
 
 def bytes_of(thing, seen=None):
@@ -95,7 +101,7 @@ def test_a_search(config, faced):
     planned = plan.search
     assert planned is not None
     assert planned.faced.starts == faced
-    with Attempt(config, 0, model, plan) as attempt:
+    with Attempt(config, 0, model, plan, engine_for(model, plan)) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         trial = finisher.trial(range(faced))
@@ -130,7 +136,8 @@ def test_a_search_at_later_steps(rectifies):
     assert planned is not None
     assert planned.faced.steps == 10
     last = LATER * 10 - 1
-    with Attempt(config, 0, model, ParallelPlan.for_model(config)) as attempt:
+    plan = ParallelPlan.for_model(config)
+    with Attempt(config, 0, model, plan, engine_for(model, plan)) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
         taken = []

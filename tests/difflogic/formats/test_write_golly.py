@@ -7,7 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+import difflogic
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
@@ -15,6 +17,7 @@ from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
 from tests.difflogic.formats.made import circuits, life, random_circuit
+from tests.difflogic.identification.automata import brains_brain, film
 
 BGOLLY = shutil.which("bgolly")
 
@@ -56,6 +59,21 @@ class Rule:
         return at
 
 
+@settings(max_examples=20)
+@given(circuits(most_channels=3), st.integers(0, 2**32 - 1))
+def test_neighbourhoods_of_several_states(circuit, seed):
+    """A state's bits are channels: random neighbourhoods, of states that can follow."""
+    made = automaton(circuit, visible=tuple(circuit.labels))
+    assume(not circuit.next_state(np.zeros((circuit.inputs, 1), bool)).any())
+    rule = Rule(write_golly(made))
+    weights = 1 << np.arange(circuit.channels)
+    states = np.random.default_rng(seed).integers(0, rule.numbers["num_states"], (9, 40))
+    bits = states[:, None] >> np.arange(circuit.channels)[:, None] & 1
+    expected = weights @ circuit.next_state(bits.reshape(circuit.inputs, -1).astype(bool))
+    found = [rule.next_state(dict(zip(NEIGHBORS, each, strict=True))) for each in states.T.tolist()]
+    assert found == expected.tolist()
+
+
 def table(rule):
     """The next state of all 512 neighbourhoods in our order."""
     return [
@@ -94,9 +112,12 @@ def test_a_rule_is_called_as_its_file_is():
 
 
 def test_what_golly_cannot_run():
-    several = automaton(life(channels=3, channel=1), visible=(0, 1))
-    with pytest.raises(CircuitError, match=r"2 channels affect .* simplify the circuit"):
+    several = automaton(life(channels=9, channel=1), visible=tuple(range(9)))
+    with pytest.raises(CircuitError, match=r"9 channels affect .* simplify the circuit"):
         write_golly(several)
+    mixed = random_circuit(8, 2000, np.random.default_rng(0))
+    with pytest.raises(CircuitError, match="too large a tree"):
+        write_golly(automaton(mixed, visible=tuple(range(8))))
     born = Circuit([Op.NOR], [1], [3], [9], (0,))
     with pytest.raises(CircuitError, match="and would run this rule wrongly: export another"):
         write_golly(automaton(born))
@@ -115,6 +136,23 @@ def test_golly_runs_it(tmp_path, boundary):
             break
     made = automaton(circuit, name="drawn", boundary=boundary, height=height, width=width)
     check(made, rng.integers(0, 2, (1, height, width)), tmp_path)
+
+
+@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+def test_golly_runs_brains_brain(tmp_path):
+    """The automaton of three states, found from a recording that does not show the third."""
+    rng = np.random.default_rng(0)
+    frames = film(brains_brain, rng.integers(0, 3, (32, 32)), 17)
+    found = difflogic.identify(frames == 1, symmetry="outer-totalistic", hidden=1, effort="low")
+    assert found.rule.name == "B2/S/C3"
+    text = write_golly(found.automaton, rule="Drawn")
+    assert Rule(text).numbers["num_states"] == 3
+    (tmp_path / "Drawn.rule").write_text(text)
+    start = rng.integers(0, 3, (24, 37))
+    write_rle(tmp_path / "start.rle", start, "Drawn:T37,24")
+    for steps in (1, 9):
+        cells = film(brains_brain, start, 2, steps)[1]
+        np.testing.assert_array_equal(run_golly(tmp_path, steps), crop(cells))
 
 
 def check(made, state, folder):
@@ -149,7 +187,8 @@ def crop(cells):
 def write_rle(path, cells, rule):
     """Write cells so that they fill the bounded grid, whose corner is at -⌊w/2⌋, -⌊h/2⌋."""
     height, width = cells.shape
-    rows = ["".join("bo"[cell] for cell in row) for row in cells]
+    signs = "bo" if cells.max() < 2 else ".ABC"
+    rows = ["".join(signs[cell] for cell in row) for row in cells]
     head = (
         f"#CXRLE Pos={-(width // 2)},{-(height // 2)}\nx = {width}, y = {height}, rule = {rule}\n"
     )
@@ -157,16 +196,16 @@ def write_rle(path, cells, rule):
 
 
 def read_rle(text):
-    """Read a pattern of two states, as large as its head says."""
+    """Read a pattern of a few states, as large as its head says."""
     width, height = map(int, re.search(r"^x = (\d+), y = (\d+)", text, flags=re.M).groups())
     body = "".join(line for line in text.splitlines() if line[:1] not in ("#", "x"))
     cells = np.zeros((height, width), int)
     y, x = 0, 0
-    for count, sign in re.findall(r"(\d*)([bo$!])", body):
+    for count, sign in re.findall(r"(\d*)([bo.ABC$!])", body):
         times = int(count or 1)
         if sign == "$":
             y, x = y + times, 0
         elif sign != "!":
-            cells[y, x : x + times] = sign == "o"
+            cells[y, x : x + times] = max("bo".find(sign), ".ABC".find(sign))
             x += times
     return cells

@@ -55,6 +55,12 @@ def brains_brain(cells):
     return np.where(cells == 1, 2, born.astype(int))
 
 
+def star(cells):
+    """Brian's Brain with two states in which cells rest."""
+    born = (cells == 0) & (count(cells == 1) == 2)
+    return np.where(cells > 0, (cells + 1) % 4, born.astype(int))
+
+
 def wireworld(cells):
     heads = np.isin(count(cells == 1), [1, 2])
     return np.choose(cells, [0 * cells, 0 * cells + 2, 0 * cells + 3, np.where(heads, 1, 3)])

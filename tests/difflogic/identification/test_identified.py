@@ -167,6 +167,103 @@ def test_several_states(states, step, hood, symmetry, name):
     assert (sum(a.astype(int) << b for b, a in enumerate(after)) == step(cells)).all()
 
 
+def explained(frames, looks, read):
+    """Whether a rule of three cells of a line explains a film (n, width), by trying all.
+
+    Its states look like `looks`; of the neighbours it reads `read`.
+    """
+    width = frames.shape[1]
+
+    def extend(rule, cells, frame, after):
+        x = len(after)
+        if x == width:
+            return frame + 1 == len(frames) or extend(rule, after, frame + 1, [])
+        key = read[cells[x - 1]], cells[x], read[cells[(x + 1) % width]]
+        return any(
+            looks[state] == frames[frame, x]
+            and extend({**rule, key: state}, cells, frame, [*after, state])
+            for state in ([rule[key]] if key in rule else range(len(looks)))
+        )
+
+    starts = product(*([s for s, look in enumerate(looks) if look == cell] for cell in frames[0]))
+    return any(extend({}, list(start), 1, []) for start in starts)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_hidden_states_are_found_where_trying_all_rules_finds_them(seed):
+    rng = np.random.default_rng(seed)
+    frames = rng.integers(0, 2, (4, 4)) if seed % 2 else hidden_film(rng, (5, 5))
+    every = [(0, 1, 0), (0, 1, 1)]
+    private = [looks for looks in every if explained(frames, looks, looks)]
+    shared = [looks for looks in every if explained(frames, looks, range(3))]
+    film_, space = from_array(frames, line=True), Space("line-1")
+    if not private and not shared:
+        with pytest.raises(ConfigError, match="proved"):
+            identify(film_, space, hidden=1)
+        return
+    found = identify(film_, space, hidden=1)
+    assert found.space.private == bool(private)
+    assert found.space.looks in (private or shared)
+
+
+def hidden_film(rng, shape):
+    """What is seen of a random rule of a line with a third state, which looks like 0."""
+    table, cells = rng.integers(0, 3, (3, 3, 3)), rng.integers(0, 3, shape[1])
+    frames = film(lambda c: table[np.roll(c, 1), c, np.roll(c, -1)], cells, shape[0])
+    return (frames == 1).astype(int)
+
+
+@pytest.mark.parametrize("size", [32, 64])
+def test_brains_brain_whose_dying_state_is_not_seen(size):
+    rng = np.random.default_rng(0)
+    frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
+    found = identify(from_array(frames == 1), Space(), hidden=1)
+    assert found.space.looks == (0, 1, 0)
+    assert found.name == "B2/S/C3"
+    # What is said to be determined is what the automaton does.
+    states = found.space.digits[:, found.space.examples]
+    near = (np.delete(states, 4, axis=0) == 1).sum(axis=0)
+    truth = np.where(states[4] == 1, 2, ((states[4] == 0) & (near == 2)).astype(int))
+    plain = film(automata.brains_brain, soup(rng, (size, size), 0.3), 12) == 1
+    started = identify(from_array(plain), Space(), hidden=1, plain_start=True)
+    for each in (found, started):
+        assert (each.table[each.determined] == truth[each.determined]).all()
+        assert each.determined.sum() > 12
+
+
+def test_what_hidden_states_cannot_explain():
+    frames = film(automata.brains_brain, np.random.default_rng(0).integers(0, 3, (32, 32)), 9)
+    seen = from_array(frames == 1)
+    with pytest.raises(ConfigError, match="--hidden"):
+        identify(seen, Space())
+    with pytest.raises(ConfigError, match="give one of them"):
+        identify(seen, Space(), noise=True, hidden=1)
+    with pytest.raises(StoppedError, match="time limit"):
+        identify(seen, Space(), hidden=1, deadline=Deadline.after(0))
+
+
+def test_rules_of_radius_2():
+    def step(cells):
+        around = [(y, x) for y in range(-2, 3) for x in range(-2, 3) if (y, x) != (0, 0)]
+        near = automata.count(cells, around)
+        return np.where(cells == 1, np.isin(near, [4, 6, 7, 8]), np.isin(near, [7, 8])).astype(int)
+
+    frames = film(step, soup(np.random.default_rng(0), (64, 64), 0.35), 8)
+    found = difflogic.identify(frames, "radius-2", symmetry="outer-totalistic")
+    assert found.rule.name == "R2,C2,S4,6-8,B7-8,NM"
+    assert found.circuit is None
+    mask = np.random.default_rng(1).random((3, 20, 20)) < 0.02
+    masked = from_array(frames[:3, :20, :20], mask)
+    unsure = identify(masked, Space("radius-2", "outer-totalistic"), "unknown")
+    known = unsure.determined
+    assert known.sum() > 15
+    assert (unsure.table[known] == found.rule.table[known]).all()
+    with pytest.raises(ConfigError, match="outer-totalistic"):
+        Space("radius-2")
+    with pytest.raises(CircuitError, match="radius-2"):
+        found.save("not-written.json")
+
+
 def test_contradictions_name_the_place_and_what_would_help():
     frames = film(life, soup(np.random.default_rng(0), (24, 24)), 6)
     for settings in ({"boundary": "zero"}, {"space": Space("von-neumann")}):

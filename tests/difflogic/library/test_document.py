@@ -53,7 +53,7 @@ def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch
     for block in re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL):
         if not re.search("torch|jax", block):
             exec(compile(block, "layers.md", "exec"), {})
-    assert capsys.readouterr().out == "20\n(2, 2, 8, 16, 16) (1496, 16) (2, 8, 16, 16)\n"
+    assert capsys.readouterr().out == "(2, 2, 8, 16, 16) (1496, 16) (2, 8, 16, 16)\n20\n"
 
 
 def test_every_function_is_named_and_shown():

@@ -39,6 +39,7 @@ FREELY = [
     "parallel.workers=3",
     "parallel.strategy=sequential",
     "parallel.memory_budget=1GB",
+    "parallel.device=gpu",
     "checkpoint.every_seconds=0.0",
     "checkpoint.every_epochs=3",
 ]

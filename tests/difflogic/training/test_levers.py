@@ -55,7 +55,7 @@ def test_levers_that_are_off_change_no_bit():
     for overrides in ((), NEUTRAL):
         with Trainer(tiny("automaton.fire_rate=0.6", *overrides)) as trainer:
             losses = [trainer.step().soft_loss for _ in range(5)]
-            found.append((losses, trainer.model.logits, trainer._optimizer.state()))
+            found.append((losses, trainer.model.logits, trainer._learned.state()))
     (losses, logits, moments), (same_losses, same_logits, same_moments) = found
     assert losses == same_losses
     np.testing.assert_array_equal(logits, same_logits)

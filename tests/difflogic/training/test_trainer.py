@@ -191,6 +191,12 @@ def test_a_batch_that_does_not_fit_is_refused(starts, targets, message):
         trainer.step(starts, targets)
 
 
+def test_either_bit_meets_a_target_in_the_middle():
+    with Trainer(tiny("training.batch=2")) as trainer:
+        result = trainer.step(np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), 0.5))
+    assert (result.accuracy, result.hard_loss) == (1.0, 2 * 6 * 7 / 4)
+
+
 def test_a_search_can_be_asked_for_at_any_time():
     with Trainer(tiny("finishing.every=0")) as trainer:
         assert trainer.search() is None

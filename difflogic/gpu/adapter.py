@@ -1,0 +1,119 @@
+"""The graphics processor that wgpu finds, what it can hold, and what can go wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from difflogic.gpu.tables import LANES, Shape
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.quantities import counted, show_bytes
+
+LIMITS = (
+    "max-storage-buffer-binding-size",
+    "max-buffer-size",
+    "max-compute-workgroup-storage-size",
+    "max-compute-invocations-per-workgroup",
+    "max-storage-buffers-per-shader-stage",
+    "max-compute-workgroups-per-dimension",
+)
+"""What is asked of the device: as much as the adapter gives."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A way to a device, with its limits."""
+
+    name: str
+    kind: str
+    """Such as "DiscreteGPU"; "CPU" if a processor plays it."""
+    limits: dict[str, int]
+    handle: Any
+
+    def open(self) -> Any:
+        """Return a device of its own."""
+        limits = {name: self.limits[name] for name in LIMITS if name in self.limits}
+        return self.handle.request_device_sync(required_limits=limits)
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that one buffer may have."""
+        return min(self.limits["max-storage-buffer-binding-size"], self.limits["max-buffer-size"])
+
+    def most_runs(self, shape: Shape) -> int:
+        """Return how many runs of a shape fit side by side; 0 if not even one."""
+        return self.most_bytes // (max(shape.bytes.values()) + 4)
+
+    def require(self, shape: Shape, runs: int) -> None:
+        """Raise ConfigError, with the least that would do, if the runs do not fit."""
+        name, most = max(shape.bytes.items(), key=lambda each: each[1])
+        fit = self.most_runs(shape)
+        if runs <= fit:
+            return
+        remedy = f"train at most {fit} at a time"
+        if not fit:
+            # Nearly all of a buffer is proportional to the cells.
+            cells = shape.lanes * self.most_bytes // (most + 4) // LANES * LANES
+            remedy = f"at most {cells} cells of all samples together do: lower the grid or "
+            remedy += "[training] batch, or use --device cpu"
+        raise ConfigError(
+            f"[parallel] device: {counted(runs, 'run')} side by side: {name} take "
+            f"{show_bytes((most + 4) * runs)}, and a buffer of {self.name} holds "
+            f"{show_bytes(self.most_bytes)}: {remedy}"
+        )
+
+
+@cache
+def find_adapter() -> Adapter:
+    """Return the fastest adapter of this machine. Raises ConfigError if there is none."""
+    try:
+        import wgpu
+        from wgpu.backends.wgpu_native.extras import set_instance_extras
+    except ImportError as error:
+        raise ConfigError(
+            "[parallel] device: a GPU needs the package wgpu: pip install 'dct-difflogic-ca[gpu]', "
+            f"or use --device cpu ({error})"
+        ) from None
+    set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+    try:
+        handle = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
+    except RuntimeError as error:
+        raise _missing(str(error).partition("\n")[0]) from None
+    if handle is None:
+        raise _missing("no adapter")
+    info = handle.info
+    return Adapter(info["device"], info["adapter_type"], dict(handle.limits), handle)
+
+
+def _missing(why: str) -> ConfigError:
+    return ConfigError(
+        "[parallel] device: no GPU was found: it needs a driver for Vulkan, Metal or Direct3D 12 "
+        f"(on Debian, mesa-vulkan-drivers plays one on the processor), or use --device cpu ({why})"
+    )
+
+
+def _brief(error: Exception) -> str:
+    """The last line of a message: what those before it were caused by."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+
+
+@contextmanager
+def surviving(doing: str) -> Iterator[None]:
+    """Turn what the device raises into a TrainingError that says how to go on without it."""
+    try:
+        import wgpu
+
+        yield
+    except wgpu.GPUOutOfMemoryError as error:
+        raise TrainingError(
+            f"the GPU is out of memory, {doing}: train fewer runs at a time, or go on from its "
+            f"checkpoint with dct train --resume RUN --device cpu ({_brief(error)})"
+        ) from None
+    except (wgpu.GPUError, RuntimeError) as error:
+        raise TrainingError(
+            f"the GPU was lost, {doing}: go on from the last checkpoint with "
+            f"dct train --resume RUN --device cpu ({_brief(error)})"
+        ) from None

@@ -1,0 +1,244 @@
+"""Runs of one shape on a device, side by side: buffers, dispatches, and what is read back.
+
+A run has a place in every buffer. What it computes depends on its own place only, so that runs may
+be dispatched together in any company: each gives the bits that it gives alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.gpu.adapter import Adapter, surviving
+from difflogic.gpu.kernels import KERNELS, THREADS, offsets, shader
+from difflogic.gpu.tables import JOB_WORDS, LANES, Shape
+
+Words = npt.NDArray[np.uint32]
+
+MIXES, RUNS, REDUCES, MOVES = 1, 2, 4, 8
+"""What a job takes part in: kernels.wgsl has the same."""
+
+GATHER_SECONDS = 0.005
+"""How long a dispatch waits for runs that are not ready; a step takes longer."""
+
+
+@dataclass
+class Job:
+    """What a run does in a dispatch."""
+
+    run: int
+    does: int
+    steps: int = 0
+    samples: int = 0
+    loss_steps: Sequence[int] = (0,)
+    masked: bool = False
+    fresh: bool = True
+    """Whether the gates' sums begin here, or are added to."""
+    rates: Sequence[float] = ()
+    report: Words | None = None
+    """What the device said, once it is done."""
+    error: BaseException | None = field(default=None, repr=False)
+
+    def words(self, cells: int) -> Words:
+        """The head of its part of the buffer; `cells` are those of a sample."""
+        head = np.zeros(JOB_WORDS, np.uint32)
+        used = self.samples * cells
+        first, last = self.loss_steps[0], self.loss_steps[-1]
+        head[:8] = (
+            self.does,
+            self.steps,
+            used,
+            -(-used // LANES),
+            first,
+            last,
+            self.masked,
+            self.fresh,
+        )
+        rates = np.array(self.rates, np.float32)
+        head[8 : 8 + len(rates)] = rates.view(np.uint32)
+        return head
+
+
+class Fleet:
+    """The buffers and kernels of so many runs of a shape, which threads may share."""
+
+    def __init__(self, adapter: Adapter, shape: Shape, runs: int, text: str | None = None) -> None:
+        """`text` replaces the shader. Raises ConfigError for what the adapter cannot hold."""
+        adapter.require(shape, runs)
+        self.adapter, self.shape, self.runs = adapter, shape, runs
+        self._free = list(range(runs))
+        self._condition, self._using = threading.Condition(), threading.Lock()
+        self._waiting: list[Job] = []
+        self._busy = False
+        with surviving("allocating its buffers"):
+            self._device = adapter.open()
+            self._make(shader(shape, runs) if text is None else text)
+
+    def _make(self, text: str) -> None:
+        import wgpu
+
+        device, usage = self._device, wgpu.BufferUsage
+        wanted = usage.STORAGE | usage.COPY_DST | usage.COPY_SRC
+        sizes = {name: size * self.runs for name, size in self.shape.bytes.items()}
+        sizes["jobs"] += 4 * self.runs
+        order = ("net", "jobs", "learned", "states", "values", "gradients", "sums", "report")
+        self._buffers = {
+            name: device.create_buffer(size=sizes[name], usage=wanted) for name in order
+        }
+        # A step's number has a place of its own, as far apart as every device accepts.
+        steps = np.zeros((max(1, self.shape.steps), 64), np.uint32)
+        steps[:, 0] = np.arange(len(steps))
+        numbers = device.create_buffer_with_data(data=steps, usage=usage.UNIFORM)
+        compute = wgpu.ShaderStage.COMPUTE
+        kinds = ["read-only-storage"] * 2 + ["storage"] * 6
+        layouts = [
+            device.create_bind_group_layout(
+                entries=[
+                    {"binding": place, "visibility": compute, "buffer": {"type": kind}}
+                    for place, kind in enumerate(each)
+                ]
+            )
+            for each in (kinds, ["uniform"])
+        ]
+        entries = [
+            {"binding": place, "resource": {"buffer": self._buffers[name]}}
+            for place, name in enumerate(order)
+        ]
+        self._bound = device.create_bind_group(layout=layouts[0], entries=entries)
+        self._numbers = [
+            device.create_bind_group(
+                layout=layouts[1],
+                entries=[
+                    {
+                        "binding": 0,
+                        "resource": {"buffer": numbers, "offset": 256 * step, "size": 16},
+                    }
+                ],
+            )
+            for step in range(len(steps))
+        ]
+        module = device.create_shader_module(code=text)
+        layout = device.create_pipeline_layout(bind_group_layouts=layouts)
+        self._pipelines = {
+            name: device.create_compute_pipeline(
+                layout=layout, compute={"module": module, "entry_point": name}
+            )
+            for name in KERNELS
+        }
+
+    def take(self) -> int:
+        """Return the place of another run."""
+        with self._condition:
+            return self._free.pop()
+
+    def leave(self, run: int) -> None:
+        """Give a run's place back."""
+        with self._condition:
+            self._free.append(run)
+            self._condition.notify_all()
+
+    def write(self, buffer: str, run: int, part: str, data: npt.NDArray) -> None:
+        """Write `data`, words or numbers of 4 bytes, to a part of a run's place in a buffer."""
+        words = np.ascontiguousarray(data).view(np.uint32)
+        with surviving("writing to it"), self._using:
+            at = self._at(buffer, run, part)
+            self._device.queue.write_buffer(self._buffers[buffer], at, words)
+
+    def read(self, buffer: str, run: int, part: str, numbers: int) -> npt.NDArray[np.float32]:
+        """Return so many numbers of a part of a run's place in a buffer."""
+        with surviving("reading from it"), self._using:
+            at = self._at(buffer, run, part)
+            found = self._device.queue.read_buffer(self._buffers[buffer], at, 4 * numbers)
+        return np.frombuffer(found, np.float32)
+
+    def _at(self, buffer: str, run: int, part: str) -> int:
+        shape = self.shape
+        parts = {
+            "net": shape.net,
+            "jobs": shape.job,
+            "learned": shape.learned,
+            "states": shape.state,
+            "sums": shape.sums,
+            "report": shape.report,
+        }[buffer]
+        size = 16 if buffer in ("net", "sums") else 4
+        first = 4 * self.runs if buffer == "jobs" else 0
+        return first + run * self.shape.bytes[buffer] + size * offsets(parts)[part]
+
+    def do(self, job: Job) -> Words:
+        """Do a job, together with those of other threads; return the run's report, in words."""
+        with self._condition:
+            self._waiting.append(job)
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: self._all_wait or self._busy, GATHER_SECONDS)
+            while job.report is None and job.error is None:
+                if self._busy:
+                    self._condition.wait()
+                    continue
+                together, self._waiting, self._busy = self._waiting, [], True
+                self._dispatch(together)
+        if job.error is not None:
+            raise job.error
+        assert job.report is not None
+        return job.report
+
+    @property
+    def _all_wait(self) -> bool:
+        return len(self._waiting) >= self.runs - len(self._free)
+
+    def _dispatch(self, jobs: list[Job]) -> None:
+        """Run jobs on the device, the lock released meanwhile."""
+        self._condition.release()
+        try:
+            with surviving("in a training step"), self._using:
+                found = self._run(jobs)
+            reports, error = found, None
+        except BaseException as raised:
+            reports, error = [None] * len(jobs), raised
+        finally:
+            self._condition.acquire()
+        for job, report in zip(jobs, reports, strict=True):
+            job.report, job.error = report, error
+        self._busy = False
+        self._condition.notify_all()
+
+    def _run(self, jobs: list[Job]) -> list[Any]:
+        shape, queue = self.shape, self._device.queue
+        active = np.array([job.run for job in jobs], np.uint32)
+        queue.write_buffer(self._buffers["jobs"], 0, active)
+        for job in jobs:
+            at = self._at("jobs", job.run, "HEAD")
+            queue.write_buffer(self._buffers["jobs"], at, job.words(shape.grid.cells))
+        does = np.bitwise_or.reduce([job.does for job in jobs])
+        steps = max(job.steps for job in jobs)
+        encoder = self._device.create_command_encoder()
+        work = encoder.begin_compute_pass()
+        work.set_bind_group(0, self._bound)
+        for kernel, step, groups in self._order(int(does), steps):
+            work.set_pipeline(self._pipelines[kernel])
+            work.set_bind_group(1, self._numbers[step])
+            work.dispatch_workgroups(groups, len(jobs))
+        work.end()
+        queue.submit([encoder.finish()])
+        found = queue.read_buffer(self._buffers["report"])
+        words = np.frombuffer(found, np.uint32).reshape(self.runs, -1)
+        return [words[job.run] for job in jobs]
+
+    def _order(self, does: int, steps: int) -> list[tuple[str, int, int]]:
+        """Return kernels with their automaton step and workgroups, in order."""
+        shape = self.shape
+        parameters, gates = -(-shape.parameters // THREADS), -(-shape.gates // THREADS)
+        found = [("learn", 0, parameters)] if does & MOVES else []
+        found += [("mix", 0, parameters)] if does & MIXES else []
+        if does & RUNS:
+            found += [("forward", step, shape.tiles) for step in range(steps)]
+            found += [("loss", 0, shape.batch)]
+            found += [("backward", step, shape.tiles) for step in reversed(range(steps))]
+        if does & REDUCES:
+            found += [("reduce", 0, gates), ("share", 0, parameters)]
+        return found

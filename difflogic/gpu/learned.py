@@ -1,0 +1,283 @@
+"""What a run learns, on a GPU: logits, soft gates, rollouts and AdamW all stay on the device.
+
+A training step hands over its samples, and gets back a loss for each, the gates' ops, and whether
+all gradients are finite. Logits are fetched where a search, a checkpoint or a model asks for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.forms import FORMS
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import TrainingConfig
+from difflogic.engine.layout import Grid
+from difflogic.engine.plan import ParallelPlan
+from difflogic.gpu.adapter import find_adapter
+from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Job
+from difflogic.gpu.fleets import ALONE, Fleets
+from difflogic.gpu.tables import Shape, shape_of, tables
+from difflogic.system.errors import ConfigError, TrainingError
+
+Array = npt.NDArray[Any]
+
+FREE = 2.0**30
+"""The target of a cell that does not count; a shader may take it that no number is NaN."""
+
+
+class DeviceLearned:
+    """As `difflogic.training.learned.Learned`; the arrays that it gives have only their shapes."""
+
+    def __init__(
+        self, logits: Array, training: TrainingConfig, epsilon: float, fleets: Fleets = ALONE
+    ) -> None:
+        """`epsilon` is AdamW's; runs of one shape in the same `fleets` share dispatches."""
+        self._host, self._training, self._epsilon, self._fleets = logits, training, epsilon, fleets
+        self._form = FORMS[training.form](training.initial_logit)
+        self.made_sure = self._conform()
+        """Number of gates that did not have the form at first."""
+        self.ops = np.zeros(logits.shape[1], np.uint8)
+        """The most probable op of each gate in the last mixture."""
+        self.decided = 0.0
+        """The share of gates, 0 to 1, whose op was decided then."""
+        self._steps, self._fresh, self._moves = 0, True, False
+        self._place: tuple[Fleet, int] | None = None
+        self._stale = False
+        """Whether the device has newer logits than the host."""
+        numbers = 16 if self._form is None else 4
+        self._moments = {name: np.zeros((numbers, logits.shape[1]), np.float32) for name in MEANS}
+        """AdamW's two means, until there is a device to keep them."""
+
+    @property
+    def logits(self) -> Array:
+        """The logits as they are now. To replace them, call `load`."""
+        self._settle()
+        if self._stale:
+            self._host[:] = self._read("LOGIT", self._host)
+            self._stale = False
+        return self._host
+
+    def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> DeviceEngine:
+        """Return what computes rollouts of a circuit with these logits, and its gradients."""
+        steps, numbers = plan.rollouts.steps, len(self._moments["FIRST"])
+        shape = shape_of(netlist, grid, steps, plan.batch, plan.rollouts.loss_channels, numbers)
+        if self._place is None or self._place[0].shape != shape:
+            learned = self._leave()
+            fleet = self._fleets.of(find_adapter(), shape)
+            self._place = fleet, fleet.take()
+            for part, array in learned.items():
+                self._write(part, array)
+        fleet, run = self._place
+        fleet.write("net", run, "LEVEL", tables(netlist, shape))
+        return DeviceEngine(self, netlist, shape)
+
+    def close(self) -> None:
+        """Give the place on the device back, and keep what was there, if it can still be read."""
+        try:
+            self._leave()
+        except TrainingError:
+            fleet, run = self._at
+            fleet.leave(run)
+            self._place = None
+
+    def _leave(self) -> dict[str, Array]:
+        """Give up the place on the device; return what was there."""
+        if self._place is None:
+            return {"LOGIT": self._host, **self._moments}
+        learned = {"LOGIT": self.logits, **self._means()}
+        fleet, run = self._place
+        fleet.leave(run)
+        self._place = None
+        self._moments = {name: learned[name] for name in MEANS}
+        return learned
+
+    def mix(self) -> Array:
+        """Let the next rollouts begin with a mixture."""
+        self._fresh = True
+        return np.zeros((len(self.ops), 4), np.float32)
+
+    def step(self, gradients: Array) -> None:
+        """Take a step, with the gradients that are on the device, before the next mixture."""
+        self._steps += 1
+        self._moves = True
+
+    def load(self, logits: Array) -> None:
+        """Replace the logits."""
+        self._settle()
+        self._host[:], self._stale = logits, False
+        self._write("LOGIT", self._host)
+
+    def forget(self, logits: Array) -> None:
+        """Begin again from other logits."""
+        self.load(logits)
+        self._conform()
+        self._write("LOGIT", self._host)
+        self._steps = 0
+        for name, array in self._moments.items():
+            self._write(name, np.zeros_like(array))
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of what AdamW remembers."""
+        self._settle()
+        names = dict(zip(MEANS, ("adamw_first", "adamw_second"), strict=True))
+        means = {names[name]: array.copy() for name, array in self._means().items()}
+        return {"adamw_steps": np.array(self._steps, np.int64), **means}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to a state of AdamW, and to its "logits"."""
+        self.load(state["logits"])
+        self._steps = int(state["adamw_steps"])
+        self._write("FIRST", state["adamw_first"])
+        self._write("SECOND", state["adamw_second"])
+
+    def run(
+        self,
+        starts: npt.NDArray,
+        targets: npt.NDArray,
+        channels: Sequence[int],
+        masks: npt.NDArray[np.uint8] | None,
+        loss_steps: Sequence[int],
+    ) -> Array:
+        """Differentiate samples; the first ones after `mix` begin the gradients, others add."""
+        fleet, run = self._at
+        places = np.zeros(fleet.shape.channels, np.uint32)
+        places[list(channels)] = 1 + np.arange(len(channels))
+        fleet.write("jobs", run, "CHANNEL", places)
+        wanted = np.nan_to_num(targets, nan=FREE)
+        for part, batch in (("STATE", starts), ("TARGET", wanted), ("MASK", masks)):
+            if batch is not None:
+                fleet.write("states", run, part, self._spread(batch))
+        does = RUNS | REDUCES | (MIXES if self._fresh else 0)
+        report = self._do(does, loss_steps[-1], len(starts), loss_steps, masks is not None)
+        self._fresh = False
+        words = report[fleet.shape.batch :]
+        self.ops[:] = words & 15
+        self.decided = np.count_nonzero(words & 256) / len(words)
+        self.finite = not (words & 512).any()
+        return report[: len(starts)].view(np.float32)
+
+    @property
+    def _at(self) -> tuple[Fleet, int]:
+        assert self._place is not None, "ask for an engine first"
+        return self._place
+
+    def _conform(self) -> int:
+        return 0 if self._form is None else self._form.conform(self._host)
+
+    def _settle(self) -> None:
+        """Take the step that is due."""
+        if self._moves:
+            self._do(0)
+
+    def _do(
+        self,
+        does: int,
+        steps: int = 0,
+        samples: int = 0,
+        loss_steps: Sequence[int] = (0,),
+        masked: bool = False,
+    ) -> npt.NDArray[np.uint32]:
+        fleet, run = self._at
+        does |= MOVES if self._moves else 0
+        job = Job(run, does, steps, samples, loss_steps, masked, self._fresh, self._rates())
+        report = fleet.do(job)
+        self._stale |= self._moves
+        self._moves = False
+        return report
+
+    def _rates(self) -> list[float]:
+        training, steps = self._training, max(1, self._steps)
+        rate, beta1, beta2 = training.learning_rate, training.beta1, training.beta2
+        return [
+            training.gradient_clip,
+            beta1,
+            1 - beta1,
+            beta2,
+            1 - beta2,
+            1 / (1 - beta1**steps),
+            1 / (1 - beta2**steps),
+            self._epsilon,
+            rate,
+            1 - rate * training.weight_decay,
+        ]
+
+    def _means(self) -> dict[str, Array]:
+        if self._place is None:
+            return self._moments
+        return {name: self._read(name, array) for name, array in self._moments.items()}
+
+    def _read(self, part: str, like: Array) -> Array:
+        fleet, run = self._at
+        return fleet.read("learned", run, part, like.size).reshape(like.shape)
+
+    def _write(self, part: str, array: Array) -> None:
+        if self._place is None:
+            if part in self._moments:
+                self._moments[part][:] = array
+            return
+        fleet, run = self._at
+        fleet.write("learned", run, part, np.asarray(array, np.float32))
+
+    def _spread(self, batch: npt.NDArray) -> npt.NDArray[np.float32]:
+        """Lay out samples (batch, anything, H, W) lane by lane, (anything, lanes)."""
+        shape = self._at[0].shape
+        lanes = np.zeros((batch.shape[1], shape.lanes), np.float32)
+        flat = batch.reshape(len(batch), batch.shape[1], -1).transpose(1, 0, 2)
+        lanes[:, : len(batch) * shape.grid.cells] = flat.reshape(batch.shape[1], -1)
+        return lanes
+
+
+MEANS = ("FIRST", "SECOND")
+"""AdamW's means of the gradient and of its square, as the device names them."""
+
+
+class DeviceEngine:
+    """As `difflogic.engine.rollout.Engine`, as far as a trainer asks."""
+
+    def __init__(self, learned: DeviceLearned, netlist: Netlist, shape: Shape) -> None:
+        self._learned, self.netlist, self.shape = learned, netlist, shape
+
+    def __enter__(self) -> DeviceEngine:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse to tell of workers, which benchmarks measure."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ConfigError("[parallel] device: this is about workers, and a GPU has none: use cpu")
+
+    def trace(self, tracer: Any) -> None:
+        """Refuse to record, since no worker has a timeline."""
+        if tracer is not None:
+            raise ConfigError("a trace shows what workers do: use --device cpu")
+
+    def run_training(
+        self,
+        coefficients: Array,
+        starts: npt.NDArray,
+        targets: npt.NDArray,
+        loss_channels: Sequence[int],
+        masks: npt.NDArray[np.uint8] | None = None,
+        loss_steps: Sequence[int] = (),
+    ) -> tuple[list[float], dict[str, float]]:
+        """Do as `Engine.run_training`, with the coefficients that the device has.
+
+        All its time counts as "forward".
+        """
+        start = time.perf_counter()
+        losses = self._learned.run(starts, targets, loss_channels, masks, loss_steps)
+        return losses.tolist(), {"forward": time.perf_counter() - start}
+
+    def reduce(self, total: Array) -> Array:
+        """Leave the gradients on the device; `total` only tells whether all are finite."""
+        if not self._learned.finite:
+            total[:] = np.nan
+        return total

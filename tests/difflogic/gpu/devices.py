@@ -1,0 +1,89 @@
+"""The GPU that tests run on, and one training step there and by the plain oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.engine import oracle
+from difflogic.gpu.adapter import find_adapter
+from difflogic.gpu.fleet import Fleet
+from difflogic.gpu.fleets import Fleets
+from difflogic.gpu.kernels import shader
+from difflogic.system.errors import ConfigError
+from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.trainer import Trainer
+
+
+def here():
+    """The adapter; skips the test where there is none."""
+    try:
+        return find_adapter()
+    except ConfigError as error:
+        pytest.skip(f"{error} (make tools, as root, installs llvmpipe)")
+
+
+class Changed(Fleets):
+    """A fleet for one run, of which the shader has one text in place of another."""
+
+    def __init__(self, old="", new=""):
+        super().__init__(1)
+        self._old, self._new = old, new
+
+    def of(self, adapter, shape):
+        text = shader(shape, 1)
+        assert self._old in text
+        return Fleet(adapter, shape, 1, text.replace(self._old, self._new))
+
+
+SHARED = Fleets(1)
+"""Keeps compiled shaders from test to test."""
+
+
+def on_gpu(config, fleets=SHARED):
+    """A trainer on the GPU; skips the test where there is none."""
+    here()
+    return Trainer(config.with_sections(parallel={"device": "gpu"}), fleets=fleets)
+
+
+def randomized(config, seed=0):
+    """A trainer's state with random logits, so that every term of a gate matters.
+
+    Gates tend to pass a signal on, so that gradients are no small differences of large numbers.
+    """
+    state = Trainer(config).state()
+    noise = np.random.default_rng(seed).normal(size=state["logits"].shape)
+    state["logits"] = (0.4 * state["logits"] + noise).astype(np.float32)
+    return state
+
+
+def gradients(trainer):
+    """What the device's sums came to in the last step, (parameters, 4)."""
+    fleet, run = trainer._learned._at
+    parameters = fleet.shape.parameters
+    return fleet.read("sums", run, "GRADIENT", 4 * parameters).reshape(parameters, 4)
+
+
+def expected(config, state, epoch=0):
+    """The loss, and dL/d(coefficients), of an epoch by the oracle."""
+    trainer = Trainer(config)
+    task, netlist = trainer.task, trainer.model.netlist
+    starts, targets, masks = draw_epoch(task, config, epoch)
+    loss_steps, channels = draw_loss_steps(task, config, epoch), list(task.loss_channels)
+    boundary = config.automaton.boundary
+    soft = gates.mix(gates.softmax(state["logits"].T.astype(np.float64)))
+    total, loss = np.zeros_like(soft), 0.0
+    for sample, (start, target) in enumerate(zip(starts, targets, strict=True)):
+        mask = None if masks is None else masks[sample]
+        states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
+        for step in loss_steps:
+            until = states[: step + 1]
+            loss += oracle.loss(until[-1], target, channels)
+            slope = oracle.loss_gradient(until[-1], target, channels)
+            total += oracle.coefficient_gradients(netlist, soft, until, slope, boundary, mask)
+    return loss, total
+
+
+def relative(found, wanted):
+    return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)

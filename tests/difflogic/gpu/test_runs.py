@@ -1,0 +1,70 @@
+"""Whole runs on a GPU: to an exact circuit, resumed on the processor and back, and in sweeps."""
+
+from __future__ import annotations
+
+import pytest
+
+from difflogic import held_out
+from difflogic.library.planning import plan_device
+from difflogic.library.sweeping import sweep
+from difflogic.library.training import train
+from difflogic.system.errors import ConfigError
+from difflogic.training.run_directory import RunDirectory
+from tests.difflogic.gpu.devices import here
+from tests.difflogic.training.tiny import GROWING, growing, stop_after
+
+ON_GPU = "parallel.device=gpu"
+
+
+@pytest.mark.thorough
+def test_a_run_ends_exact(tmp_path):
+    here()
+    config = growing(ON_GPU, "training.seed=8", "finishing.candidates=8000")
+    found = train(config, directory=tmp_path / "run")
+    assert found.finished
+    assert found.exact_epoch is not None
+    assert held_out(found.load().require_model())["wrong_cells"] == 0
+
+
+@pytest.mark.thorough
+def test_a_run_changes_its_device(tmp_path):
+    here()
+    path = tmp_path / "run"
+    for device, epochs in (("gpu", 2), ("cpu", 2), ("gpu", 100)):
+        config = growing(f"parallel.device={device}", "training.epochs=6")
+        found = train(config, directory=path, should_stop=stop_after(epochs))
+    assert found.summary["epochs"] == 6
+    assert found.summary["resumed"] == 2
+
+
+@pytest.mark.thorough
+def test_a_sweep_gives_what_its_runs_give_alone(tmp_path):
+    here()
+    given = [*GROWING, ON_GPU, "training.epochs=11"]
+    found = sweep(
+        "lizard", "0-2", overrides=given, recipe="reference", directory=tmp_path / "sweep"
+    )
+    assert [row.status for row in found.rows] == ["not exact"] * 3
+    for seed in (0, 2):
+        config = growing(ON_GPU, "training.epochs=11", f"training.seed={seed}")
+        alone = train(config, directory=tmp_path / f"seed{seed}")
+        (path,) = (tmp_path / "sweep").glob(f"*/seed{seed}")
+        together = RunDirectory(path).read_summary()
+        assert together is not None
+        assert together["files"]["model.npz"] == alone.summary["files"]["model.npz"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"backend": "dask"}, {"grid": ["parallel.device=cpu,gpu"], "backend": "sequential"}]
+)
+def test_a_sweep_that_no_gpu_can_take(tmp_path, given):
+    settings = {"overrides": [ON_GPU]} if "grid" not in given else {}
+    with pytest.raises(ConfigError, match="a GPU takes all runs of a sweep, on this machine"):
+        sweep("checkerboard-small", "0-1", directory=tmp_path / "sweep", **settings, **given)
+
+
+def test_a_plan():
+    here()
+    found = plan_device(growing(ON_GPU))
+    assert found.as_dict()["groups"] == 2  # 25 cells in tiles of 16
+    assert found.runs == found.adapter.most_bytes // (max(found.shape.bytes.values()) + 4)

@@ -1,0 +1,206 @@
+"""Training steps on a GPU against the plain oracle, and whole runs against the processor's."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.gpu.fleets import Fleets
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.training.trainer import Trainer
+from tests.difflogic.gpu.devices import Changed, expected, gradients, on_gpu, randomized, relative
+from tests.difflogic.training.tiny import growing, steps, tiny
+
+SMALL = ("training.batch=3", "task.height=5", "task.width=7")
+CASES = {
+    "synchronous": tiny(*SMALL),
+    "asynchronous": tiny(*SMALL, "automaton.fire_rate=0.6"),
+    "torus": tiny(*SMALL, 'automaton.boundary="periodic"'),
+    "two losses": tiny(*SMALL, "training.later_steps=2", "automaton.fire_rate=0.6"),
+    "held, and cells that do not count": load_config(
+        "flood", ["automaton.steps=2", "training.batch=3"]
+    ),
+    "many channels": growing('task.start="center"'),
+    "truth tables": tiny(
+        *SMALL,
+        "training.form=truth-table",
+        "training.initial_logit=3",
+        "training.initial_spread=0.5",
+    ),
+}
+"""35 cells of 3 samples fill six tiles and a half."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_step_agrees_with_the_oracle(name):
+    config = CASES[name].without_searches()
+    state = Trainer(config).state() if name == "truth tables" else randomized(config)
+    loss, wanted = expected(config, state)
+    with on_gpu(config) as trainer:
+        trainer.restore(state)
+        found = trainer.step()
+        assert found.soft_loss == pytest.approx(loss, rel=1e-5)
+        assert relative(gradients(trainer), wanted) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("training.form=truth-table", "training.initial_logit=3", "training.initial_spread=0.5"),
+        ("pool.batch=2",),
+        ("training.beta1=0", "training.weight_decay=0.01", "training.gradient_clip=0.01"),
+    ],
+)
+def test_a_run_agrees_with_the_processor(more):
+    """From one state, step after step: the logits that come out, and the decisions."""
+    config = tiny(
+        "automaton.fire_rate=0.6" if "pool.batch=2" not in more else "training.batch=2", *more
+    )
+    config = config.without_searches()
+    with Trainer(config) as one, on_gpu(config) as other:
+        for _ in range(4):
+            other.restore(one.state())
+            wanted, found = one.step(), other.step()
+            assert found.soft_loss == pytest.approx(wanted.soft_loss, rel=1e-5)
+            assert (found.hard_loss, found.accuracy) == (wanted.hard_loss, wanted.accuracy)
+            assert found.decided == wanted.decided
+            # Where a gradient is nearly 0, AdamW's first steps keep only its sign.
+            off = (
+                np.abs(one.model.logits - other.model.logits) > 1e-3 * config.training.learning_rate
+            )
+            assert off.mean() < 0.02
+            np.testing.assert_array_equal(one.model.ops, other.model.ops)
+
+
+def test_a_run_gives_the_same_bits_again_and_resumed_and_side_by_side():
+    config = tiny().without_searches()
+    config = config.with_sections(training={"restart_every": 3})
+    alone = {}
+    for seed in (1, 2, 3):
+        with on_gpu(config.with_sections(training={"seed": seed})) as trainer:
+            alone[seed] = [each.soft_loss for each in steps(trainer, 5)], trainer.state()
+    with on_gpu(config.with_sections(training={"seed": 1})) as trainer:
+        list(steps(trainer, 2))
+        half = trainer.state()
+    with on_gpu(config.with_sections(training={"seed": 1})) as trainer:
+        trainer.restore(half)
+        assert [each.soft_loss for each in steps(trainer, 5)] == alone[1][0][2:]
+    fleets, found = Fleets(3), {}
+
+    def train(seed):
+        with on_gpu(config.with_sections(training={"seed": seed}), fleets) as trainer:
+            found[seed] = [each.soft_loss for each in steps(trainer, 5)], trainer.state()
+
+    threads = [threading.Thread(target=train, args=(seed,)) for seed in alone]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed, (losses, state) in alone.items():
+        assert found[seed][0] == losses
+        for name, array in state.items():
+            np.testing.assert_array_equal(found[seed][1][name], array)
+
+
+def test_a_run_goes_on_on_the_processor_and_comes_back():
+    config = tiny().without_searches()
+    with on_gpu(config) as trainer:
+        whole = [each.soft_loss for each in steps(trainer, 6)]
+    state, losses = Trainer(config).state(), []
+    for until, make in ((2, on_gpu), (4, Trainer), (6, on_gpu)):
+        with make(config) as trainer:
+            trainer.restore(state)
+            losses += [each.soft_loss for each in steps(trainer, until)]
+            state = trainer.state()
+    assert losses[:2] == whole[:2]
+    assert losses == pytest.approx(whole, rel=1e-4)
+
+
+MUTANTS = {
+    "a barrier between levels is missing": ("level++) {\n        storageBarrier();", "level++) {"),
+    "a barrier on the way back is missing": (
+        "pull(run, tile, row, quad);\n        }\n        storageBarrier();",
+        "pull(run, tile, row, quad);\n        }",
+    ),
+    "a gate reads a wrong row": ("let a = values[at + gate.y", "let a = values[at + gate.z"),
+    "a product's term is lost": ("vec4<f32>(c.w), other, linear", "vec4<f32>(0.0), other, linear"),
+    "a gradient comes from the wrong neighbour": ("(8u - n) * QUADS", "n * QUADS"),
+    "a cell that does not fire hands nothing back": (
+        "slope += (vec4<f32>(1.0) - fires(run, after, lane)) * load(at);",
+        "",
+    ),
+    "sums are not kept from step to step": (
+        "if (is_first) { sums[slot] = total; } else { sums[slot] += total; }",
+        "sums[slot] = total;",
+    ),
+    "a tile's sums are left out": (
+        "tile < TILES; tile++) { total",
+        "tile < TILES - 1u; tile++) { total",
+    ),
+    "copies of a gate do not add up": (
+        "k < span.y; k++) {\n        total",
+        "k < span.x + 1u; k++) {\n        total",
+    ),
+    "lanes that fill a tile count": ("select(vec4<f32>(), 2.0 * error, inside)", "2.0 * error"),
+    "op 8 is not taken for the best": (
+        "i < 16u; i++) {\n        let z =",
+        "i < 8u; i++) {\n        let z =",
+    ),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_caught(name):
+    """Each change of the shader makes a step wrong by far more than rounding does."""
+    # Where cells fire by chance, those that fill a tile never do.
+    config = CASES["synchronous" if "lanes" in name else "asynchronous"].without_searches()
+    state = randomized(config)
+    loss, wanted = expected(config, state)
+    with on_gpu(config, Changed(*MUTANTS[name])) as trainer:
+        trainer.restore(state)
+        found = trainer.step()
+        wrong = [
+            found.soft_loss != pytest.approx(loss, rel=1e-5),
+            relative(gradients(trainer), wanted) > 1e-4,
+            (trainer._learned.ops != state["logits"].argmax(axis=0)).any(),
+        ]
+        assert any(wrong)
+
+
+def test_what_is_not_finite_ends_the_run():
+    config = tiny().without_searches()
+    state = randomized(config)
+    state["logits"][3, 5] = np.inf
+    with on_gpu(config) as trainer:
+        trainer.restore(state)
+        with pytest.raises(TrainingError, match="epoch 1: "):
+            trainer.step()
+
+
+def test_a_lost_device_is_named_with_what_to_do():
+    with on_gpu(tiny().without_searches(), Fleets(1)) as trainer:
+        trainer.step()
+        trainer._learned._at[0]._device.destroy()
+        with pytest.raises(TrainingError, match=r"lost.* --resume RUN --device cpu"):
+            trainer.step()
+
+
+def test_what_a_gpu_cannot_do_is_refused():
+    with pytest.raises(ConfigError, match=r"precision: a GPU computes in float32"):
+        on_gpu(tiny("training.precision=float64"))
+
+
+def test_another_stage_has_another_grid():
+    """What was learned moves to new buffers, AdamW's means too."""
+    config, found = load_config("addition", ["parallel.workers=1"]).without_searches(), []
+    for make in (Trainer, on_gpu):
+        with make(config) as trainer:
+            losses = [trainer.step().soft_loss for _ in range(2)]
+            trainer._go_to(0, stage=1)
+            found.append(losses + [trainer.step().soft_loss for _ in range(2)])
+    assert found[1] == pytest.approx(found[0], rel=1e-4)

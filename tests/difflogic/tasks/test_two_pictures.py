@@ -1,0 +1,76 @@
+"""Two pictures by one circuit: each from its own start, against the plain oracle."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.circuit import gates
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.evaluation.assurance import assure
+from difflogic.library import growing
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
+from difflogic.training.trainer import Trainer
+
+SIDE = 11
+RED, BLUE = (214, 48, 49, 255), (30, 90, 200, 255)
+
+
+@pytest.fixture
+def images(tmp_path):
+    """A red square and a blue cross, on nothing."""
+    square, cross = np.zeros((2, SIDE, SIDE, 4), np.uint8)
+    square[2:8, 3:9] = RED
+    cross[:, 5] = cross[4] = BLUE
+    for name, pixels in (("square", square), ("cross", cross)):
+        Image.fromarray(pixels).save(tmp_path / f"{name}.png")
+    return [str(tmp_path / f"{name}.png") for name in ("square", "cross")], (square, cross)
+
+
+def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
+    paths, pixels = images
+    growth = growing.plan(growing.read_two(*paths), heal=True)
+    config = load_config(growth.config, [*growth.overrides, "training.seed=1"])
+    task = make_task(config)
+    with Trainer(config) as trainer:
+        while not trainer.done:
+            trainer.step()
+        assert trainer.exact_epoch is not None
+        model = trainer.result
+    found = assure(model)
+    assert found.proved
+    assert "from nothing; " in found.text
+    assert found.text.endswith("from one cell")
+    steps, rng = config.automaton.steps, np.random.default_rng(0)
+    starts = np.zeros((2, config.automaton.channels, SIDE, SIDE), np.uint8)
+    starts[1, :, SIDE // 2, SIDE // 2] = 1
+    for start, wanted in zip(starts, pixels, strict=True):
+        states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, steps, "zero")
+        y, x = rng.integers(0, SIDE - 5, 2)
+        wounded = states[-1].copy()
+        wounded[:, y : y + 5, x : x + 5] = 0
+        healed = oracle.rollout(model.netlist, gates.one_hot(model.ops), wounded, steps, "zero")
+        for state in (states[-1], healed[-1]):
+            number = (state[:2].astype(int) * [[[1]], [[2]]]).sum(axis=0)
+            colors = np.array(task.palette)[number]
+            drawn = wanted[..., 3] > 0
+            np.testing.assert_array_equal(colors[drawn], wanted[drawn][:, :3])
+            assert not number[~drawn].any()
+
+
+def test_what_cannot_be_two(images, tmp_path):
+    paths, _ = images
+    small = tmp_path / "small.png"
+    Image.new("RGB", (4, 4), "red").save(small)
+    with pytest.raises(ConfigError, match="make both of one size"):
+        growing.read_two(paths[0], str(small))
+    with pytest.raises(ConfigError, match="have to be images"):
+        growing.read_two("lizard", paths[0])
+    with pytest.raises(ConfigError, match="switch = true"):
+        load_config("lizard-small-hold", ['task.second="##"'])
+    growth = growing.plan(growing.read_two(*paths), hold=True)
+    with pytest.raises(ConfigError, match=r"second: has 1×2 cells"):
+        load_config(growth.config, [*growth.overrides, 'task.second="##"'])
+    with pytest.raises(ConfigError, match="too few to count 11 cells"):
+        load_config(growth.config, [*growth.overrides, "automaton.steps=5"])

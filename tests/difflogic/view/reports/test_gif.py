@@ -1,0 +1,66 @@
+"""The page's GIFs as Pillow reads them, and pages of several automata."""
+
+import base64
+import io
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.library.reporting import gallery
+from difflogic.view.reports.assets import ASSETS
+from tests.difflogic.view.reports.browser import chromium, needs_browser
+from tests.difflogic.view.reports.pages import GALLERY
+
+SCRIPT = Path(__file__).with_name("run_gif.mjs")
+CIRCUITS = [GALLERY / "letter-g.json", GALLERY / "lizard.json"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.parametrize(("colors", "height", "width"), [(2, 16, 16), (3, 5, 7), (200, 48, 40)])
+def test_what_was_shown_is_what_the_file_shows(colors, height, width):
+    rng = np.random.default_rng(colors)
+    palette = rng.choice(2**24, colors, replace=False)
+    frames = palette[rng.integers(0, colors, (3, height, width))]
+    asked = {"page": ASSETS.as_uri(), "width": width, "height": height, "hundredths": 12}
+    asked["frames"] = [(255 << 24 | frame).ravel().tolist() for frame in frames]
+    ran = subprocess.run(
+        ["node", str(SCRIPT)], input=json.dumps(asked), capture_output=True, text=True, check=True
+    )
+    image = Image.open(io.BytesIO(base64.b64decode(ran.stdout)))
+    assert (image.n_frames, image.info["loop"], image.info["duration"]) == (3, 0, 120)
+    scale = image.width // width
+    assert image.size == (scale * width, scale * height)
+    for number, frame in enumerate(frames):
+        image.seek(number)
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+        expected = np.stack([frame & 255, frame >> 8 & 255, frame >> 16], axis=-1)
+        np.testing.assert_array_equal(pixels, expected.repeat(scale, axis=0).repeat(scale, axis=1))
+
+
+def test_a_page_of_several_automata(tmp_path):
+    page = gallery(CIRCUITS, tmp_path / "g.html")
+    assert (tmp_path / "g.html").read_text(encoding="utf-8") == page
+    assert page.count("<figure>") == 2
+    data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert [(each["height"], each["width"]) for each in json.loads(data[1])] == [(16, 16), (20, 20)]
+    assert "http:" not in page
+    assert "https:" not in page
+
+
+@needs_browser
+def test_a_gallery_grows_and_a_click_erases_a_square(tmp_path):
+    gallery(CIRCUITS, tmp_path / "g.html")
+    with chromium() as window:
+        window.open(tmp_path / "g.html")
+        window.js("for (let i = 0; i < 15; i++) for (const each of dct.pieces) each.advance()")
+        ones = "return dct.pieces[0].simulation.bits(0).reduce((a, b) => a + b, 0)"
+        grown = window.js(ones)
+        window.js("dct.pieces[0].wound(8, 8)")
+        assert 0 <= window.js(ones) < grown
+        assert window.messages() == []
