@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,9 @@ from difflogic.gpu.tables import Shape, shape_of, tables
 from difflogic.system.errors import ConfigError, TrainingError
 
 Array = npt.NDArray[Any]
+
+FREE = 2.0**30
+"""The target of a cell that does not count; a shader may take it that no number is NaN."""
 
 
 class DeviceLearned:
@@ -76,8 +78,12 @@ class DeviceLearned:
 
     def close(self) -> None:
         """Give the place on the device back, and keep what was there, if it can still be read."""
-        with suppress(TrainingError):
+        try:
             self._leave()
+        except TrainingError:
+            fleet, run = self._at
+            fleet.leave(run)
+            self._place = None
 
     def _leave(self) -> dict[str, Array]:
         """Give up the place on the device; return what was there."""
@@ -142,7 +148,8 @@ class DeviceLearned:
         places = np.zeros(fleet.shape.channels, np.uint32)
         places[list(channels)] = 1 + np.arange(len(channels))
         fleet.write("jobs", run, "CHANNEL", places)
-        for part, batch in (("STATE", starts), ("TARGET", targets), ("MASK", masks)):
+        wanted = np.nan_to_num(targets, nan=FREE)
+        for part, batch in (("STATE", starts), ("TARGET", wanted), ("MASK", masks)):
             if batch is not None:
                 fleet.write("states", run, part, self._spread(batch))
         does = RUNS | REDUCES | (MIXES if self._fresh else 0)

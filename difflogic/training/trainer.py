@@ -465,7 +465,7 @@ class Trainer:
             return None, None, None
         states = self._last_states(self._learned.ops, starts, masks)
         shown = states[:, self._channels]
-        errors = (shown - targets) ** 2
+        errors = (shown - targets)[~np.isnan(targets)] ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from difflogic.config import load_config
 from difflogic.gpu.fleets import Fleets
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.training.trainer import Trainer
@@ -19,6 +20,9 @@ CASES = {
     "asynchronous": tiny(*SMALL, "automaton.fire_rate=0.6"),
     "torus": tiny(*SMALL, 'automaton.boundary="periodic"'),
     "two losses": tiny(*SMALL, "training.later_steps=2", "automaton.fire_rate=0.6"),
+    "held, and cells that do not count": load_config(
+        "flood", ["automaton.steps=2", "training.batch=3"]
+    ),
     "many channels": growing('task.start="center"'),
     "truth tables": tiny(
         *SMALL,
@@ -189,3 +193,14 @@ def test_a_lost_device_is_named_with_what_to_do():
 def test_what_a_gpu_cannot_do_is_refused():
     with pytest.raises(ConfigError, match=r"precision: a GPU computes in float32"):
         on_gpu(tiny("training.precision=float64"))
+
+
+def test_another_stage_has_another_grid():
+    """What was learned moves to new buffers, AdamW's means too."""
+    config, found = load_config("addition", ["parallel.workers=1"]).without_searches(), []
+    for make in (Trainer, on_gpu):
+        with make(config) as trainer:
+            losses = [trainer.step().soft_loss for _ in range(2)]
+            trainer._go_to(0, stage=1)
+            found.append(losses + [trainer.step().soft_loss for _ in range(2)])
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
