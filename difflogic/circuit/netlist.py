@@ -45,6 +45,8 @@ class Architecture:
     """Whether these see all around before they have learned anything: `untrained.looks`."""
     carry: float = 0.0
     """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+    held: tuple[int, ...] = ()
+    """Channels that never change: their next state is their own, whatever their gates say."""
     places: tuple[int, ...] = ()
     """Bits of row and column that the last channels count; () if they count nothing."""
     switch: bool = False
@@ -227,7 +229,8 @@ class Netlist:
 
     Rows 0 to 9·C - 1 are the inputs, neighbour by neighbour: row n·C + c is channel c of
     neighbour n (row-major, 4 is the centre). Gate g reads rows `a[g]` and `b[g]`, writes row
-    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c.
+    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c; that
+    of a held channel is the centre's own, an input.
     """
 
     channels: int
@@ -301,6 +304,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         out[order] = add(rows[layer.a[order]], rows[layer.b[order]], parameter + order)
         parameter += layer.gates
         rows = out
+    held = list(architecture.held)
+    rows[held] = center[held]
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
     fixed = layers.fixed if architecture.places else None

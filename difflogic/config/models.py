@@ -150,6 +150,7 @@ class Config(Section):
             distinct_wiring=perception.directions != "same",
             all_directions=perception.directions == "all",
             carry=self.update.carry,
+            held=self.task.inputs,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
             switch=self.automaton.switch,
             seen_channels=perception.channels,
@@ -236,14 +237,21 @@ def _task_problems(config: Config) -> list[str]:
         problems.append(
             "[pool] batch: the pool's cells all fire: it needs [automaton] fire_rate = 1"
         )
-    beyond = [channel for channel in task.loss_channels if channel >= channels]
-    if beyond:
+    for key, listed in (("loss_channels", task.loss_channels), ("inputs", task.inputs)):
+        beyond = [channel for channel in listed if channel >= channels]
+        if beyond:
+            problems.append(
+                f"[task] {key}: no channel {beyond[0]}, as the automaton has {channels}: "
+                f"use 0 to {channels - 1}"
+            )
+        if len(set(listed)) < len(listed):
+            problems.append(f"[task] {key}: a channel is listed twice: list it once")
+    both = set(task.inputs) & set(task.loss_channels)
+    if both:
         problems.append(
-            f"[task] loss_channels: no channel {beyond[0]}, as the automaton has {channels}: "
-            f"use 0 to {channels - 1}"
+            f"[task] inputs: channel {min(both)} never changes, and cannot learn what "
+            "loss_channels asks of it: list it in one of the two"
         )
-    if len(set(task.loss_channels)) < len(task.loss_channels):
-        problems.append("[task] loss_channels: a channel is listed twice: list it once")
     return problems
 
 

@@ -107,6 +107,8 @@ class _Tile:
         """Return the four sums of each parameter, flat."""
         space, code = self._space, self.program.backward
         self.gradients[code.grad_outputs, : self.cells] = output_gradients
+        held = code.outputs < self.program.inputs
+        self.gradients[code.outputs[held], : self.cells] = output_gradients[held]
         sums = aligned((self._coefficients.size,), self._coefficients.dtype)
         run_backward(code, self._coefficients, space, sums, self._lanes)
         return sums

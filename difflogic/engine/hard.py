@@ -129,8 +129,8 @@ class HardSimulator:
         shape or with one step that stands for all, 1 where a cell is zeroed after the step. The
         bits of `channels` that differ from `targets` are counted after the steps `at`, ascending
         from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
-        where `ignored` (H, W) is 1 do not count, and with `counts` (counts, batch) no samples after
-        a step where that says so.
+        where `ignored`, (H, W) or (batch, H, W), is 1 do not count, and with `counts` (counts,
+        batch) no samples after a step where that says so.
         """
         if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
@@ -138,7 +138,8 @@ class HardSimulator:
             each = targets if targets.ndim == 5 else targets[None]
             packed = np.stack([self.pack_states(target != 0) for target in each])
         some = np.ones((1, self.batch), np.uint8) if counts is None else counts
-        cells = np.ones(self.grid.cells, np.uint8) if ignored is None else 1 - ignored.ravel()
+        ignored = np.zeros(self.grid.cells) if ignored is None else ignored
+        cells = 1 - ignored.reshape(-1, self.grid.cells).astype(np.uint8)
         counted = (some[:, :, None] * cells).reshape(len(some), -1)
         keeps = None if damage is None else 1 - damage
         return Script(

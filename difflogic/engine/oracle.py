@@ -60,14 +60,17 @@ def rollout(
 
 
 def loss(state: Array, target: Array, channels: Sequence[int]) -> float:
-    """Return the sum of squared errors over the cells of the loss channels."""
-    return float(((state[list(channels)] - target) ** 2).sum())
+    """Return the sum of squared errors over the cells of the loss channels.
+
+    Where the target is NaN, any state is right.
+    """
+    return float(np.nansum((state[list(channels)] - target) ** 2))
 
 
 def loss_gradient(state: Array, target: Array, channels: Sequence[int]) -> Array:
     """Return dL/d(state), shape (C, H, W)."""
     gradient = np.zeros_like(state)
-    gradient[list(channels)] = 2.0 * (state[list(channels)] - target)
+    gradient[list(channels)] = np.nan_to_num(2.0 * (state[list(channels)] - target))
     return gradient
 
 

@@ -66,6 +66,8 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
     gates = _stages(forward, owner, lambda index: runs.sources(runs.all[index]), parts)
     gradients = _stages(backward, owner, lambda index: runs.readers[index], parts)
     outputs = set(netlist.outputs.tolist())
+    dead = (row for row in range(netlist.inputs, netlist.rows) if row not in runs.writer)
+    grad_outputs = [next(dead) if row < netlist.inputs else row for row in netlist.outputs.tolist()]
     targets: list[list[int]] = []
     added: list[Pull] = []
 
@@ -104,6 +106,7 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
         sums=sum_code,
         sum_bounds=sum_bounds,
         outputs=netlist.outputs.astype(np.int32),
+        grad_outputs=np.array(grad_outputs, np.int32),
     )
 
 

@@ -23,9 +23,12 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.healing import MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
-from difflogic.tasks import Cases, Task, make_task
+from difflogic.proof.every_size import broken
+from difflogic.tasks import Cases, Rule, Task, make_task
 
-Scope = Literal["every start", "the only start", "every case", "every length", "samples"]
+Scope = Literal[
+    "every start", "the only start", "every case", "every length", "every size", "samples"
+]
 """What a verdict is about; samples alone prove nothing."""
 
 MOST_BITS = 2**19
@@ -117,6 +120,8 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
     lines = every_length(automaton, task)
     if lines is not None:
         return of_lines(lines, task)
+    if task.rule is not None:
+        return _of_rule(automaton, task.rule)
     if task.each:
         return _together([assure_automaton(automaton, each) for each in task.each])
     small = live_part(automaton)
@@ -162,6 +167,15 @@ def of_lines(found: EveryLength, task: Task) -> Assurance:
         verdict = Verdict.proved if found.proved else Verdict.refuted
     from_step = task.automaton.steps if found.proved else None
     return Assurance(verdict, "every length", found.text, "histories", from_step)
+
+
+def _of_rule(automaton: Automaton, rule: Rule) -> Assurance:
+    """Look at all neighbourhoods."""
+    reason = broken(automaton, rule)
+    if reason:
+        return Assurance(Verdict.open, "every size", f"not proved for every size: {reason}")
+    text = f"proved for every {rule.theorem}"
+    return Assurance(Verdict.proved, "every size", text, "a rule", automaton.steps)
 
 
 def all_cases(task: Task) -> Cases | None:
@@ -232,6 +246,8 @@ def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
 def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
     """Run the only start until its state repeats, which determines every later step."""
     start, target = task.draw(np.random.default_rng(0))
+    if np.isnan(target).any():
+        return Assurance(Verdict.open, "the only start", "not proved: some cells do not count")
     asked = question(automaton, (target != 0).astype(np.uint8))
     begin = pack(asked.board, start[list(automaton.circuit.labels)])
     steps = task.automaton.steps

@@ -82,8 +82,9 @@ class Plan:
     """Whether the `starts` are all starts, but too many to check every time."""
     held: Task | None = None
     """The task, if its picture has to stay; a proof is then required, too."""
-    line: Task | None = None
-    """The task, if it is about lines: a circuit has to be proved or refuted for every length."""
+    general: Task | None = None
+    """The task, if a circuit has to be proved for every length or size; for lengths, refuted is
+    as good."""
     found_starts: FoundStarts | None = None
     """If every start has to reach one target: that target, and starts that were found."""
 
@@ -134,8 +135,11 @@ class Plan:
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:
-            held, line = task if task.holds else None, task if task.machine is not None else None
-            return cls(scene, number, task.decisive_steps, held=held, line=line)
+            held, general = (
+                task if task.holds else None,
+                task if task.machine or task.rule else None,
+            )
+            return cls(scene, number, task.decisive_steps, held=held, general=general)
         found_starts = FoundStarts(scene.draw, target)
         scene = replace(scene, draw=found_starts.draw)
         return cls(scene, number, task.decisive_steps, found_starts=found_starts)

@@ -52,6 +52,7 @@ class Count:
     @classmethod
     def of_scene(cls, what: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
         """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
+        counted = scene.counted(wrong.shape[1])
         for step, cells in zip(scene.at, wrong, strict=True):
             yield cls(
                 what,
@@ -61,7 +62,7 @@ class Count:
                 step,
                 len(cells),
                 int((cells > 0).sum()),
-                scene.cells * len(cells),
+                counted,
                 int(cells.sum()),
             )
 
@@ -142,7 +143,10 @@ def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[
         if len(part) < at_once:  # the last ones
             simulator = HardSimulator(netlist, scene.grid, len(part))
         states, targets = draw_samples(scene, part)
-        scripts = _scripts(simulator, scene, part, scene.targets(targets))
+        ignored = np.isnan(targets[:, 0])
+        if scene.ignored is not None:
+            ignored |= scene.ignored.astype(np.bool_)
+        scripts = _scripts(simulator, scene, part, scene.targets(targets), ignored)
         yield Block(simulator, simulator.pack_states(states), scripts, scene.at[-1])
 
 
@@ -157,9 +161,16 @@ def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArra
 
 
 def _scripts(
-    simulator: HardSimulator, scene: Scene, samples: Sequence[int], targets: Bits
+    simulator: HardSimulator,
+    scene: Scene,
+    samples: Sequence[int],
+    targets: Bits,
+    ignored: npt.NDArray[np.bool_],
 ) -> Iterator[Script]:
-    """Draw and pack masks, damage and targets of some starts, for some steps at a time."""
+    """Draw and pack masks, damage and targets of some starts, for some steps at a time.
+
+    Cells that are `ignored` (batch, H, W) do not count.
+    """
     seed, _, mask, epoch = scene.streams
     height, width = scene.grid.height, scene.grid.width
     fires = firing(scene.fire_rate, height, width, seed, mask, epoch, samples)
@@ -178,6 +189,6 @@ def _scripts(
             (at[counted] - first).tolist(),
             targets[counted] if targets.ndim == 5 else targets,
             scene.channels,
-            scene.ignored,
+            ignored,
             counts[counted] if scene.alone else None,
         )

@@ -172,6 +172,9 @@ fn forward(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_i
     }
 }
 
+// The target of a cell that does not count, where the host has NaN: learned.py.
+const FREE = 1073741824.0;
+
 fn is_loss_step(run: u32, after: u32) -> bool {
     let job = job_of(run);
     return after == jobs[job + LOSS_STEP] || after == jobs[job + LOSS_STEP + 1u];
@@ -195,8 +198,9 @@ fn loss(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_inde
             let place = jobs[job + CHANNEL + channel];
             if (place == 0u) { continue; }
             let lane = sample * GRID_CELLS + i % GRID_CELLS;
-            let error = states[base + STATE + (after * CHANNELS + channel) * LANES + lane]
-                - states[base + TARGET + (place - 1u) * LANES + lane];
+            let wanted = states[base + TARGET + (place - 1u) * LANES + lane];
+            if (wanted == FREE) { continue; }
+            let error = states[base + STATE + (after * CHANNELS + channel) * LANES + lane] - wanted;
             total = fma(error, error, total);
         }
     }
@@ -232,7 +236,8 @@ fn slopes(run: u32, tile: u32, thread: u32) {
         let place = jobs[job + CHANNEL + channel];
         if (place != 0u && is_loss_step(run, after)) {
             let state = load(base + STATE + (after * CHANNELS + channel) * LANES + lane);
-            let error = state - load(base + TARGET + (place - 1u) * LANES + lane);
+            let wanted = load(base + TARGET + (place - 1u) * LANES + lane);
+            let error = select(state - wanted, vec4<f32>(), wanted == vec4<f32>(FREE));
             let inside = vec4<u32>(lane) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(jobs[job + CELLS]);
             slope += select(vec4<f32>(), 2.0 * error, inside);
         }

@@ -26,6 +26,9 @@ from difflogic.system.errors import ConfigError, TrainingError
 
 Array = npt.NDArray[Any]
 
+FREE = 2.0**30
+"""The target of a cell that does not count; a shader may take it that no number is NaN."""
+
 
 class DeviceLearned:
     """As `difflogic.training.learned.Learned`; the arrays that it gives have only their shapes."""
@@ -145,7 +148,8 @@ class DeviceLearned:
         places = np.zeros(fleet.shape.channels, np.uint32)
         places[list(channels)] = 1 + np.arange(len(channels))
         fleet.write("jobs", run, "CHANNEL", places)
-        for part, batch in (("STATE", starts), ("TARGET", targets), ("MASK", masks)):
+        wanted = np.nan_to_num(targets, nan=FREE)
+        for part, batch in (("STATE", starts), ("TARGET", wanted), ("MASK", masks)):
             if batch is not None:
                 fleet.write("states", run, part, self._spread(batch))
         does = RUNS | REDUCES | (MIXES if self._fresh else 0)

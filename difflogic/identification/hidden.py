@@ -1,4 +1,4 @@
-"""States that are not seen: what they may look like, and what names are worth."""
+"""States that are not seen: what they may look like, and how they are named."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Variables are the bits of the table's entries and of the cells that were not see
 after cells that were seen *is* an entry's variable. For any other, clauses say for every pattern
 that its unseen neighbours allow: if these are so, the cell is what the pattern's entry says. Of
 outer-totalistic rules the neighbours in each state are sorted, so that their number is all that is
-asked.
+asked. Of cells that may be in a hidden state, what is seen leaves some of the bits unknown.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def state_property(
             for step in (0, steps)
         )
         asked = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
-        if patches is None:
+        if patches is None or within is None:
             data = write_property(asked, steps, first, text)
         else:
             data = write_property(asked, soon, shown, text, patches)

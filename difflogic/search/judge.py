@@ -164,7 +164,7 @@ class Judge:
         On a line, whether it is decided for every length: a rule that is wrong on longer lines
         solves a stage, and is learned further in the next. True if the task asks nothing.
         """
-        task = self._plan.held or self._plan.line
+        task = self._plan.held or self._plan.general
         if task is None:
             return True
         # A search asks several times about the same circuit.

@@ -44,7 +44,8 @@ class Rectifier:
         targets = scene.targets(drawn)
         each = targets if targets.ndim == 5 else [targets] * len(scene.at)
         self._wrong = {
-            step: 1.0 - 2.0 * target for step, target in zip(scene.at, each, strict=True)
+            step: (1.0 - 2.0 * target) * ~np.isnan(drawn)
+            for step, target in zip(scene.at, each, strict=True)
         }
         """The slopes of the number of wrong cells, by step, (samples, L, H, W)."""
         self._hard = HardGradients(netlist, scene.grid, scene.at[-1], len(samples))

@@ -41,8 +41,9 @@ class GradientSensitivity:
         """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
         self._hard.begin(ops, self._scene.channels)
         for starts, targets, masks in self._rollouts(ops, sorted(samples[: self._batch])):
-            # Targets may be of a type that has no negative numbers.
-            self._hard.add(starts, 1.0 - 2.0 * targets, self._scene.channels, masks)
+            # Targets may be of a type that has no negative numbers; NaN is one that does not count.
+            slopes = np.nan_to_num(1.0 - 2.0 * targets)
+            self._hard.add(starts, slopes, self._scene.channels, masks)
         change = self._hard.gradients @ COEFFICIENTS.T
         return change - change[np.arange(len(ops)), ops][:, None]
 

@@ -32,7 +32,8 @@ DEVICES = {
         Device(
             "ice40-hx8k",
             "ice40",
-            "synth_ice40",
+            # An enable for each cell that fires at random would be slow.
+            "synth_ice40 -dffe_min_ce_use 16",
             ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
             "ICESTORM_LC",
             "ICESTORM_LC",

@@ -22,11 +22,13 @@ from difflogic.tasks.base import (
     later_steps,
 )
 from difflogic.tasks.checkerboard import Checkerboard
+from difflogic.tasks.flood import Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
 from difflogic.tasks.machine import Machine
 from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.pattern import Pattern
+from difflogic.tasks.rule import Rule
 from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "Machine",
     "OwnSection",
     "Preview",
+    "Rule",
     "Sample",
     "Start",
     "Surroundings",
@@ -58,6 +61,7 @@ __all__ = [
 
 TASKS: dict[str, type[Task]] = {
     "checkerboard": Checkerboard,
+    "flood": Flood,
     "life": Life,
     "line": Line,
     "pattern": Pattern,

@@ -16,11 +16,15 @@ from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.machine import Machine
+from difflogic.tasks.rule import Rule
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
-"""A start state, shape (channels, height, width), and a target, (loss channels, height, width)."""
+"""A start state, shape (channels, height, width), and a target, (loss channels, height, width).
+
+In cells whose target is NaN, in all loss channels, any state is right.
+"""
 
 Start = Literal["random", "center", "zeros"]
 """Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
@@ -113,7 +117,8 @@ class Task(ABC):
         """Draw a start state and its target, by `rng` alone.
 
         Shapes (channels, height, width), uint8 of 0 and 1, and (loss channels, height, width),
-        float64. The arrays may be shared: nobody writes to them.
+        float64. The arrays may be shared: nobody writes to them. A cell does not count where its
+        target is NaN.
         """
 
     @property
@@ -158,6 +163,11 @@ class Task(ABC):
 
         Its inputs are in channels 0 and following, and all else of a start is 0.
         """
+        return None
+
+    @property
+    def rule(self) -> Rule | None:
+        """Return bounds of each step that suffice on grids of any size; None if none are known."""
         return None
 
     @property
@@ -468,7 +478,8 @@ def draw_batch(
     """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
 
     Returns start states (batch, channels, height, width) and targets (batch, loss channels,
-    height, width). Raises ConfigError if a target holds NaN or infinity, or a start no bits.
+    height, width). Raises ConfigError if a target holds infinity, NaN in some loss channels of a
+    cell, or NaN alone, and if a start holds no bits.
     """
     starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
     targets = targets.astype(np.float64, copy=False)
@@ -477,14 +488,18 @@ def draw_batch(
             f"{task.blamed}.sample gives a start with the value {starts.max()}: every element of a "
             "start must be 0 or 1"
         )
-    wrong = np.argwhere(~np.isfinite(targets))
+    free = np.isnan(targets)
+    wrong = np.argwhere(np.isinf(targets) | free & ~free.all(axis=1, keepdims=True))
     if len(wrong):
         sample, channel, y, x = wrong[0]
         raise ConfigError(
             f'task "{task.name}": the target of sample {first + sample} in epoch {epoch} is '
             f"{targets[sample, channel, y, x]} in loss channel {channel} at row {y}, column {x}: "
-            f"every target must be a finite number, 0 or 1 for bits"
+            "every target must be a finite number, 0 or 1 for bits, or NaN in all loss channels of "
+            "a cell that does not count"
         )
+    if free.all(axis=(1, 2, 3)).any():
+        raise TaskError(f"{task.blamed}.sample gives a target of NaN alone: some cell must count")
     return starts, targets
 
 

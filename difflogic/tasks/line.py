@@ -9,17 +9,22 @@ import numpy as np
 from pydantic import Field
 
 from difflogic.tasks.base import Bits, Exhibit, InapplicableError, Larger, Sample, Task
+from difflogic.tasks.flood import fixed_channels
 from difflogic.tasks.machine import MACHINES, Machine
+from difflogic.tasks.rule import TRAFFIC, Rule
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+
+Computes = Literal["addition", "subtraction", "parity", "comparison", "sorting", "majority"]
 
 
 class LineSection(TaskSection):
     """Bits along a line as start, the lowest on the right, and as target what is computed."""
 
     kind: Literal["line"] = Field(description="the task's name")
-    computes: Literal["addition", "subtraction", "parity", "comparison"] = Field(
+    computes: Computes = Field(
         description="what is computed: a + b or a - b, of as many bits as there are cells; whether "
-        "the bits up to each cell have an odd number of ones; whether a > b, by the bits up to each"
+        "the bits up to each cell have an odd number of ones; whether a > b, by the bits up to "
+        "each; the same bits with the ones on the right; the most frequent bit, in the middle cell"
     )
     stages: tuple[Size, ...] = Field(
         default=(),
@@ -30,8 +35,9 @@ class LineSection(TaskSection):
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Refuse grids that are no line, stages that do not fit, channels that are none."""
-        inputs = MACHINES[self.computes].inputs
-        found = []
+        machine = MACHINES.get(self.computes)
+        inputs = 1 if machine is None else machine.inputs
+        found = fixed_channels(self) if machine is None else []
         if self.height != 1:
             found.append(f"[task] height: a line has 1 row, not {self.height}")
         if automaton.steps < self.width:
@@ -43,11 +49,13 @@ class LineSection(TaskSection):
             found.append(f"[task] stages: each must be shorter than the line of {self.width} cells")
         if automaton.channels <= inputs:
             found.append(
-                f"[automaton] channels: {self.computes} has {inputs} inputs, in channels of their "
-                f"own, and needs more channels than {automaton.channels}"
+                f"[automaton] channels: {self.computes} has {inputs} channels that are given, and "
+                f"needs more channels than {automaton.channels}"
             )
         if len(self.loss_channels) != 1:
             found.append("[task] loss_channels: one channel shows the result: name one")
+        if self.computes == "majority" and not all(n % 2 for n in (self.width, *self.stages)):
+            found.append("[task] width: a line has a middle cell if it has an odd number of cells")
         return found
 
 
@@ -60,8 +68,14 @@ class Line(Task):
     start = "zeros"  # a page or a simulation begins with no numbers: one paints them
 
     @cached_property
-    def machine(self) -> Machine:
-        return MACHINES[self.section.computes]
+    def machine(self) -> Machine | None:
+        return MACHINES.get(self.section.computes)
+
+    @property
+    def rule(self) -> Rule | None:
+        # On a stage's short line some neighbourhoods never occur, so it may be solved otherwise.
+        is_stage = self.width in self.section.stages
+        return TRAFFIC if self.machine is None and not is_stage else None
 
     @property
     def stages(self) -> tuple[Task, ...]:
@@ -75,17 +89,28 @@ class Line(Task):
         return super().on_grid(height, width, **{"steps": steps} | changes)
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw fair bits for the inputs, the other channels 0; what is computed is the target."""
-        inputs = self.machine.inputs
-        start = np.zeros((self.channels, 1, self.width), np.uint8)
-        start[:inputs] = rng.integers(0, 2, (inputs, 1, self.width), dtype=np.uint8)
-        return start, self.result(start)[None].astype(np.float64)
+        """Draw fair bits for the inputs, the other channels 0; what is computed is the target.
 
-    def result(self, start: Bits) -> Bits:
-        """Return what a start (channels, 1, width) is to show, shape (1, width)."""
-        inputs = range(self.machine.inputs)
-        numbers = sum(start[channel, 0, ::-1].astype(int) << channel for channel in inputs)
-        return np.array([self.machine.run(np.asarray(numbers).tolist())[::-1]], np.uint8)
+        Bits that are sorted are in channel 1, and channel 0 is 1: it tells where the line ends.
+        """
+        start = np.zeros((self.channels, 1, self.width), np.uint8)
+        if self.machine is None:
+            start[0] = 1
+            start[1] = rng.integers(0, 2, (1, self.width), dtype=np.uint8)
+            target = np.sort(start[1:2].astype(np.float64))
+            if self.section.computes == "majority":
+                target[..., np.arange(self.width) != self.width // 2] = np.nan
+            return start, target
+        inputs = self.machine.inputs
+        start[:inputs] = rng.integers(0, 2, (inputs, 1, self.width), dtype=np.uint8)
+        return start, self.result(self.machine, start)[None].astype(np.float64)
+
+    def result(self, machine: Machine, start: Bits) -> Bits:
+        """Return what a machine prints for a start (channels, 1, width), shape (1, width)."""
+        numbers = sum(
+            start[channel, 0, ::-1].astype(int) << channel for channel in range(machine.inputs)
+        )
+        return np.array([machine.run(np.asarray(numbers).tolist())[::-1]], np.uint8)
 
     def larger(self) -> Larger:
         large = self.on_grid(1, 4 * self.width)
@@ -94,7 +119,12 @@ class Line(Task):
 
     @property
     def exhibit(self) -> Exhibit:
-        return Exhibit("Paint two numbers, press play, and watch the carry run.")
+        words = "Show channel 0 and paint a number, the lowest bit on the right, then channel 1. "
+        words += f"Show channel {self.loss_channels[0]}, and watch the carry run."
+        if self.machine is None:
+            words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
+        view = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
+        return Exhibit(words, view=view)
 
     @property
     def title(self) -> str:

@@ -218,7 +218,8 @@ def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
     """Draw from the task, and return where its circuits start. Raises TaskError."""
     task = make(section, automaton)
     first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
-    if not (np.array_equal(first[0], again[0]) and np.array_equal(first[1], again[1])):
+    pairs = (first[0], again[0]), (first[1], again[1])
+    if not all(np.array_equal(one, two, equal_nan=True) for one, two in pairs):
         raise TaskError(
             f"{task.blamed}.sample gives two samples for the same generator: draw with rng alone"
         )

@@ -14,6 +14,7 @@ Channels = Annotated[
     # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
 ]
+Inputs = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=1000, strict=False)]
 
 
 class Section(BaseModel):
@@ -75,6 +76,9 @@ class TaskSection(Section):
     width: Size = Field(description="columns of the grid, in cells")
     loss_channels: Channels = Field(
         default=(0,), description="channels that the target is compared with, all below channels"
+    )
+    inputs: Inputs = Field(
+        default=(), description="channels that hold what a start gives them: no step changes them"
     )
 
     @classmethod

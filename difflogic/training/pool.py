@@ -59,7 +59,7 @@ def draw_pool_sample(task: Task, config: Config, epoch: int, number: int, run: R
         channels = list(task.loss_channels)
 
         def is_wrong(state: Bits) -> bool:
-            return bool((run(state, step)[channels] != target).any())
+            return bool((abs(run(state, step)[channels] - target) > 0.5).any())
 
         state = _damaged(state, places, pool.damage_tries, is_wrong, rng)
     return PoolSample(state, target, step)

@@ -87,7 +87,7 @@ class ReferenceTrainer:
             with phase("hard"):
                 end = oracle.rollout(netlist, hard, start, steps, boundary, mask)[-1]
                 last = end[channels]
-                hard_loss += float(((last - target) ** 2).sum())
+                hard_loss += oracle.loss(end, target, channels)
                 wrong += int((np.abs(last - target) > 0.5).sum())
                 first = end.astype(np.uint8) if first is None else first
 
@@ -102,7 +102,7 @@ class ReferenceTrainer:
             self.gradients = gates.mix_gradient(probabilities, gradient)
             self._update(self.gradients)
         self.epoch += 1
-        accuracy = 1.0 - wrong / targets.size
+        accuracy = 1.0 - wrong / np.isfinite(targets).sum()
         return StepResult(
             self.epoch, soft_loss, hard_loss, accuracy, first, decided, attempt=self.attempt
         )

@@ -410,6 +410,11 @@ class Trainer:
             assert self._best.logits is not None
             self._learned.load(self._best.logits)
             self._go_to(self._attempt.number, self.stage + 1)
+            ops = self._logits.argmax(axis=0).astype(np.uint8)
+            entered = self._attempt.finisher
+            if self.task.patches and entered is not None and not entered.verify(ops)[0]:
+                # What only stays is far from healing: a search from there costs much, in vain.
+                return found
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
@@ -459,7 +464,7 @@ class Trainer:
             return None, None, None
         states = self._last_states(self._learned.ops, starts, masks)
         shown = states[:, self._channels]
-        errors = (shown - targets) ** 2
+        errors = (shown - targets)[~np.isnan(targets)] ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 

@@ -71,7 +71,8 @@ def do_chunk(forward, backward, problem, batch, workspace, seat, leads):
 def loss_share(worker, workers, layout, batch, in_use):
     """Take the sum of squared errors of each sample of every `workers`-th group, and its gradient.
 
-    The target is that of all `loss_steps`, whose errors are added up.
+    The target is that of all `loss_steps`, whose errors are added up. Where it is NaN, there is no
+    error, unless the state is NaN as well.
     """
     losses, loss_channels, loss_steps = batch.losses, batch.loss_channels, batch.loss_steps
     samples = losses.shape[1]
@@ -89,7 +90,8 @@ def loss_share(worker, workers, layout, batch, in_use):
                     if group * samples + sample >= in_use:
                         continue  # its gradient is zero, as the caller leaves it
                     for i in range(first, first + cells):
-                        error = state[i] - target[i]
+                        counts = target[i] == target[i]
+                        error = state[i] - (target[i] if counts else state[i])
                         gradient[i] = 2 * error
                         losses[group, sample] += np.float64(error) * np.float64(error)
 

@@ -19,6 +19,7 @@ from difflogic.engine.kernels.structures import TARGET_ROW
 from difflogic.engine.kernels.teams import ABORTED, CHUNK, FINISHED, GROUP, PHASE, STEP, meet
 from difflogic.engine.kernels.tiles import (
     gather,
+    hand_on,
     keep_gradients,
     leave,
     new_state_gradients,
@@ -75,8 +76,19 @@ def tile_backward_part(problem, coefficients, tile_index, step, sums, workspace,
         # The gradient tile's input rows are free until the last stage.
         gather(step.upstream, layout, tile_index, channels, first, end, grad, first, channels)
     new_state_gradients(
-        first, end, step, layout, tile_index, first, channels, split.outputs, inputs, grad, kept
+        first,
+        end,
+        step,
+        layout,
+        tile_index,
+        first,
+        channels,
+        split.grad_outputs,
+        inputs,
+        grad,
+        kept,
     )
+    hand_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
     meet_parts(seat, workspace)
     evaluate_part(seat, coefficients, values, lanes, workspace)
     last = split.target_bounds.shape[0] - 1

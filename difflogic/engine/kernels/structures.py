@@ -71,6 +71,7 @@ class SplitCode(NamedTuple):
     sums: np.ndarray  # int32 (runs, FIELDS): whose gate sums are added up, in order
     sum_bounds: np.ndarray  # int32 (1, parts + 1)
     outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
+    grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
 
 
 class Layout(NamedTuple):

@@ -157,6 +157,20 @@ def new_state_gradients(
                     target[i], total[i] = total[i], 0.0
 
 
+@part
+def hand_on(first, end, outputs, grad_outputs, grad, lanes):
+    """Hand the gradient of channels `first` to before `end`, if they are held, to their inputs.
+
+    Only held channels have a next state that is an input.
+    """
+    inputs = 9 * len(outputs)
+    for c in range(first, end):
+        if outputs[c] < inputs:
+            given, total = grad[grad_outputs[c] * lanes :], grad[outputs[c] * lanes :]
+            for i in range(lanes):
+                total[i] = given[i]
+
+
 @inlined
 def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
@@ -191,6 +205,7 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat
             grad,
             kept,
         )
+    hand_on(0, channels, code.outputs, code.grad_outputs, grad, lanes)
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 

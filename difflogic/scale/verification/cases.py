@@ -83,6 +83,7 @@ DEEP = Architecture(2, 2, (8, 4, 2, 1), (12, 12, 6, 3, 2), update_wiring="random
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
 IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
 DISTINCT = replace(SMALL, distinct_wiring=True)
+HELD = replace(SMALL, held=(0, 2))
 
 
 def awkward_cases() -> list[Case]:
@@ -95,6 +96,7 @@ def awkward_cases() -> list[Case]:
         ("11×13", IRREGULAR, 11, 13, 3, 1, 0.6),
         ("16×16", SMALL, 16, 16, 4, 2, 1.0),
         ("6×11, distinct wiring", DISTINCT, 6, 11, 3, 2, 0.6),
+        ("4×9, held channels", HELD, 4, 9, 3, 2, 0.6),
     ]
     return [
         Case(f"{name} {boundary}", arch, Grid(h, w, boundary), steps, batch, rate, seed=index)

@@ -42,7 +42,9 @@ def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
     """
     channels = tuple(range(case.netlist.channels))[::-1][:2]
     shape = (case.batch, len(channels), case.grid.height, case.grid.width)
-    targets = stream(case.seed, Purpose.HELD_OUT_START).random(shape)
+    rng = stream(case.seed, Purpose.HELD_OUT_START)
+    targets = rng.random(shape)
+    targets[rng.random(shape) < 0.3] = np.nan  # does not count
     steps = case.steps
     for loss_steps in ((steps - 1, steps), tuple(sorted({1, steps - 1}))):
         question = _Question(case, loss_steps, channels, targets)

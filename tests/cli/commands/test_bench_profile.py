@@ -20,8 +20,10 @@ def test_a_profile(dct, tmp_path):
     assert lines[0].startswith("checkerboard-small · batch 2 · 2 workers, samples · a step of ")
     assert lines[2].startswith("   0 ")
     assert lines[3].startswith("   1 ")
-    assert any(line.split()[:2] == ["backward", "task"] for line in lines)
-    assert "tracing costs" in lines[-1]
+    for part in ("perception", "update", "moves"):
+        assert any(line.split()[:3] == ["backward:", part, "task"] for line in lines)
+    assert "tracing costs" in lines[-2]
+    assert lines[-1].startswith("searching: ")
     assert json.loads(file.read_text())["traceEvents"]
     assert f"saved {file}" in found.stderr
     data = json.loads(dct(*arguments, "--json").stdout)

@@ -80,6 +80,29 @@ def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     assert "rule: rule 110" in result.stdout
 
 
+def test_a_state_that_is_not_seen_and_golly(dct, tmp_path):
+    rng = np.random.default_rng(0)
+    dying = film(automata.brains_brain, rng.integers(0, 3, (32, 32)), 17)
+    np.savez(tmp_path / "brain.npz", frames=(dying == 1).astype(np.int8))
+    out, golly = str(tmp_path / "brain.json"), tmp_path / "Brain.rule"
+    options = ["--symmetry", "outer-totalistic", "--effort", "low", "--hidden", "1", "-o", out]
+    result = dct("identify", str(tmp_path / "brain.npz"), *options)
+    assert "rule: B2/S/C3" in result.stdout
+    assert "hidden: state 2 looks like 0; only the cell itself can tell" in result.stdout
+    assert dct("export", out, "-o", str(golly)).exit_code == 0
+    assert "num_states=3" in golly.read_text()
+
+
+def test_rules_that_no_circuit_can_hold(dct, tmp_path):
+    np.savez(tmp_path / "f.npz", frames=np.zeros((3, 8, 8), np.int8))
+    options = ["--neighbourhood", "radius-2", "--symmetry", "outer-totalistic"]
+    result = dct("identify", str(tmp_path / "f.npz"), *options, "-o", str(tmp_path / "r.json"))
+    assert result.exit_code == 2
+    assert "leave out the file" in result.stderr
+    found = json.loads(dct("identify", str(tmp_path / "f.npz"), *options, "--json").stdout)
+    assert (found["gates"], len(found["table"])) == (None, 50)
+
+
 def refused(dct, tmp_path, name, content, *options):
     path = tmp_path / name
     if isinstance(content, bytes):

@@ -10,6 +10,7 @@ from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.circuit.netlist import Architecture, WiredLayers, flatten, rewire, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.config import load_config
+from difflogic.model.automaton import hard_circuit
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
@@ -133,6 +134,17 @@ def test_kernels_share_their_wiring_unless_it_is_distinct():
     # The first kernel is wired as all are without; no gate is more or less.
     np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
     assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
+
+
+def test_a_held_channel_never_changes_and_the_others_are_as_without():
+    held = flatten(wire(replace(CHECKERBOARD, held=(1, 6)), np.random.default_rng(1)))
+    free = flatten(wire(CHECKERBOARD, np.random.default_rng(1)))
+    ops = np.random.default_rng(2).integers(0, 16, held.parameters).astype(np.uint8)
+    patch = np.random.default_rng(3).integers(0, 2**63, (9 * 8,), dtype=np.uint64)
+    before, after = (hard_circuit(netlist, ops).next_state(patch) for netlist in (free, held))
+    for channel in range(8):
+        expected = patch[4 * 8 + channel] if channel in (1, 6) else before[channel]
+        assert after[channel] == expected
 
 
 def test_the_wiring_of_a_seed_never_changes():

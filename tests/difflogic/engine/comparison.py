@@ -145,6 +145,7 @@ def netlists(draw):
     """Small circuits: as published in shape and wiring, or wired and sized at will."""
     channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     distinct = draw(st.booleans())
+    held = tuple(draw(st.sets(st.integers(0, channels - 1), max_size=channels - 1)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if draw(st.booleans()):
         perception = draw(st.sampled_from([(8,), (8, 4), (8, 4, 2), (8, 4, 2, 1), (8, 7, 5)]))
@@ -156,13 +157,21 @@ def netlists(draw):
         rest = [draw(st.sampled_from(["unique", "random"])) for _ in range(2)]
         if channels == 1:  # a pair of rows is unique only once
             rest[1] = "random"
-        architecture = Architecture(channels, kernels, perception, update, first, *rest, distinct)
+        architecture = Architecture(
+            channels, kernels, perception, update, first, *rest, distinct, held=held
+        )
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
     seen = draw(st.integers(1, channels))
     architecture = Architecture(
-        channels, kernels, perception, update, distinct_wiring=distinct, seen_channels=seen
+        channels,
+        kernels,
+        perception,
+        update,
+        distinct_wiring=distinct,
+        held=held,
+        seen_channels=seen,
     )
     return flatten(arbitrary_circuit(architecture, rng))
 

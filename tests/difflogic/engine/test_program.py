@@ -153,6 +153,9 @@ def run_backward(program, netlist, symbols):
     grad = Gradients(program.gradient_rows)
     for channel, row in enumerate(program.backward.grad_outputs):
         grad.put(row, False, [(channel, "output")])
+        held = program.backward.outputs[channel]
+        if held < netlist.inputs:
+            grad.put(held, False, [(channel, "output")])
     for row in program.zero_rows:
         grad.put(row, False, [])
     met = []

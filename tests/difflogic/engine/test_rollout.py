@@ -205,7 +205,9 @@ def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, da
     coefficients, starts, masks, _ = problem.arrays()
     channels = list(range(problem.netlist.channels))[::-1][:2]
     shape = (len(starts), len(channels), problem.grid.height, problem.grid.width)
-    targets = np.random.default_rng(steps).random(shape)
+    rng = np.random.default_rng(steps)
+    targets = rng.random(shape)
+    targets[rng.random(shape) < 0.3] = np.nan  # does not count
     with Engine(problem.netlist, problem.grid, steps, len(starts), "float64", sharing) as engine:
         engine.run_training(coefficients, 1 - starts, 1 - targets, channels, masks, before)
         losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, loss_steps)
@@ -220,7 +222,8 @@ def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, da
         loss = 0.0
         for step in loss_steps:
             until, target = states[: step + 1], targets[sample]
-            loss += oracle.loss(until[-1], target, channels)
+            errors = (until[-1][channels] - target)[~np.isnan(target)]
+            loss += float((errors**2).sum())
             expected += oracle.coefficient_gradients(
                 problem.netlist,
                 coefficients,

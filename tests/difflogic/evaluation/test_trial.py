@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.firing import draw_masks
+from difflogic.config import load_config
 from difflogic.engine.layout import Grid
 from difflogic.evaluation import trial
 from difflogic.evaluation.scene import Damage, Streams
@@ -64,7 +65,8 @@ def expected_counts(model, scene, config):
         mask = None if masks is None else masks[n]
         states = rollout(model, starts[n], steps, masks=mask, damage=zero)
         for row, step in enumerate(scene.at):
-            counts[row, n] = (states[step - 1][list(scene.channels)] != targets[n]).sum()
+            errors = abs(states[step - 1][list(scene.channels)] - targets[n])
+            counts[row, n] = (errors > 0.5).sum()  # NaN is none
     return counts
 
 
@@ -84,6 +86,21 @@ def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, mo
         check = Trial(model.netlist, scene, range(STARTS))
         for _ in range(2):
             np.testing.assert_array_equal(check(model.ops), expected)
+
+
+def test_cells_that_do_not_count_are_not_counted():
+    config = load_config("flood", ["automaton.steps=2", "task.height=9", "training.seed=1"])
+    model = random_model(config)
+    scene = scene_of(config, STREAMS, (1, 2, 5))
+    assert np.isnan(scene.draw(0, STARTS)[1]).any()
+    expected = expected_counts(model, scene, config)
+    assert len(np.unique(expected)) > 3
+    found = count_wrong(model.netlist, model.ops, scene, STARTS)
+    np.testing.assert_array_equal(found, expected)
+    counted = sum(np.isfinite(scene.draw(n, 1)[1]).sum() for n in range(70))
+    assert scene.counted(70) == counted < scene.cells * 70
+    plain = replace(scene, ignored=np.eye(9, 8, dtype=np.uint8))
+    assert (count_wrong(model.netlist, model.ops, plain, STARTS) <= expected).all()
 
 
 @pytest.mark.parametrize(("field", "value"), [("seed", 6), ("epoch", 3)])

@@ -20,6 +20,9 @@ CASES = {
     "asynchronous": tiny(*SMALL, "automaton.fire_rate=0.6"),
     "torus": tiny(*SMALL, 'automaton.boundary="periodic"'),
     "two losses": tiny(*SMALL, "training.later_steps=2", "automaton.fire_rate=0.6"),
+    "held, and cells that do not count": load_config(
+        "flood", ["automaton.steps=2", "training.batch=3"]
+    ),
     "many channels": growing('task.start="center"'),
     "truth tables": tiny(
         *SMALL,

@@ -84,7 +84,7 @@ def test_states_that_are_not_seen(name, step, shown, space, hidden, size):
     row.notes = [f"of {found.space.entries} entries open, never seen: {sorted(free)}"]
     row.show()
     # Where entries are open or never seen, another film may show what was filled in wrongly.
-    assert sum(row.right) >= SEEDS // 2
+    assert sum(row.right) >= SEEDS // 4
 
 
 def life_table(space):

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import difflogic
-from difflogic.training.trainer import Trainer
+from difflogic.training import trainer
 from tests.difflogic.training.tiny import tiny
 
 
@@ -30,14 +30,14 @@ def test_an_interrupted_run_is_saved_and_goes_on_to_the_same_bits(tmp_path, with
         if result.epoch == 3 and within == "between epochs":
             signal.raise_signal(signal.SIGINT)
 
-    soften = Trainer._soften
+    draw = trainer.draw_epoch
 
-    def interrupted(trainer):
-        if trainer.epoch == 3 and within == "in a step":
+    def interrupted(task, config, epoch):
+        if epoch == 3 and within == "in a step":
             signal.raise_signal(signal.SIGINT)
-        return soften(trainer)
+        return draw(task, config, epoch)
 
-    monkeypatch.setattr(Trainer, "_soften", interrupted)
+    monkeypatch.setattr(trainer, "draw_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         difflogic.train(config, directory=tmp_path / "half", progress=progress)
     monkeypatch.undo()

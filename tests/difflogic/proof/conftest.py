@@ -1,4 +1,4 @@
-"""The checkers that docs/checkers.md and docs/computing.md print, alone in a directory."""
+"""The checkers that three pages of docs/ print, alone in a directory."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "sets.py").write_text(sets)
     (found / "cases.py").write_text(cases)
     (found / "lines.py").write_text(lines)
+    page = (docs / "local-rules.md").read_text(encoding="utf-8")
+    (rule,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(rule.splitlines()) <= 60
+    assert rule.startswith("import json, sys\n")
+    assert rule.count("import") == 1
+    (found / "rule.py").write_text(rule)
     # Of a large picture that does not come back it looks at fewer steps here: each takes 40 ms.
     assert cases.count("len(seen) < 1000") == 1
     (found / "quick.py").write_text(cases.replace("len(seen) < 1000", "len(seen) < 30"))

@@ -63,10 +63,17 @@ def test_batches_differ_by_seed_epoch_sample_and_purpose(task):
     assert len({sample.tobytes() for batch in batches for sample in batch}) == 8
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_a_target_that_is_no_number_is_an_error(value):
     with pytest.raises(ConfigError, match=rf'task "given": .* is {value} in .* row 1, column 2'):
         draw_batch(wrong_target(value), 0, 0, 64)
+
+
+def test_some_cells_need_not_count_but_some_must():
+    assert np.isnan(draw_batch(wrong_target(np.nan), 0, 0, 64)[1]).any()
+    nothing = given(lambda rng: (START, TARGET * np.nan))
+    with pytest.raises(TaskError, match=r"Given.sample gives a target of NaN alone"):
+        draw_batch(nothing, 0, 0, 1)
 
 
 START, TARGET = np.zeros((1, 2, 3), np.uint8), np.zeros((1, 2, 3))

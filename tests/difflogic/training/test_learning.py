@@ -46,7 +46,7 @@ def test_training_on_many_samples_learns_what_each_of_them_says(in_waves):
     [
         # Recorded with float32 and AVX-512. Lanes set the order of sums, so figures may differ.
         ("checkerboard-small", 50, 0.0722, 0.0),
-        ("game-of-life-small", 100, 40.97, 104.0),
+        ("game-of-life-small", 100, 12.36, 15.0),
     ],
 )
 def test_the_gradient_alone_comes_as_far_as_recorded(name, epochs, soft, hard):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
@@ -28,7 +29,17 @@ from tests.difflogic.training.tiny import tiny
     ],
 )
 def test_the_trainer_does_as_the_reference(overrides):
-    config = tiny("training.precision=float64", *overrides)
+    agree(tiny("training.precision=float64", *overrides))
+
+
+@pytest.mark.thorough
+def test_so_it_does_where_a_channel_is_held_and_some_cells_do_not_count():
+    settings = ["training.precision=float64", "automaton.steps=2", "training.batch=3"]
+    sizes = ["task.height=4", "perception.kernels=3", "update.gates=[8,4,2]"]
+    agree(load_config("flood", [*settings, *sizes]))
+
+
+def agree(config):
     reference = ReferenceTrainer(config)
     with Trainer(config) as trainer:
         for _ in range(3):

@@ -221,7 +221,7 @@ function fillChoices() {
   const label = (h, w, more) => element("option", `${h} × ${w}${more}`, { value: `${h}x${w}` });
   const sizes = SIZES.filter((n) => n !== trained.height || n !== trained.width).map((n) => label(n, n, ""));
   const own = label(trained.height, trained.width, ", as trained");
-  const four = [4 * trained.height, 4 * trained.width];
+  const four = [trained.height > 1 ? 4 * trained.height : 1, 4 * trained.width];
   const extra = SIZES.includes(four[0]) && four[0] === four[1] ? [] : [label(...four, "")];
   find("size").append(own, ...extra, ...sizes);
   find("size").value = `${data.first.height}x${data.first.width}`;

@@ -233,16 +233,16 @@ TRAINING_MUTATIONS = {
         "return gradients * (1.5 if len(losses) > 1 else 1.0), losses.tolist()",
     ),
     "every sample has the first one's target": (
-        "                targets[samples],\n",
-        "                np.repeat(targets[:1], len(targets[samples]), axis=0),\n",
+        "batch = coefficients, starts[samples], targets[samples]",
+        "batch = coefficients, starts[samples], np.repeat(targets[:1], len(starts[samples]), axis=0)",
     ),
     "every sample is the first one": (
-        "                starts[samples],\n",
-        "                np.repeat(starts[:1], len(starts[samples]), axis=0),\n",
+        "batch = coefficients, starts[samples], ",
+        "batch = coefficients, np.repeat(starts[:1], len(starts[samples]), axis=0), ",
     ),
     "every sample has the first one's mask": (
-        "None if masks is None else masks[samples],",
-        "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0),",
+        "None if masks is None else masks[samples]",
+        "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0)",
     ),
     "every epoch has the first one's samples": (
         "draw_batch(task, training.seed, epoch, training.batch)",

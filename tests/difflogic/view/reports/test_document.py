@@ -117,17 +117,18 @@ def test_embedded_values_end_no_element_and_are_read_back(value):
     assert json.loads(text) == {"value": value}
 
 
-def test_the_bundle_holds_all_modules_in_an_order_that_works():
+@pytest.mark.parametrize("scripts", [document.SCRIPTS, document.GALLERY_SCRIPTS])
+def test_the_bundle_holds_all_modules_in_an_order_that_works(scripts):
     names = {path.name for path in assets.ASSETS.glob("*.js")}
-    assert names == set(document.SCRIPTS)
+    assert names == {*document.SCRIPTS, *document.GALLERY_SCRIPTS}
     seen, defined = set(), []
-    for name in document.SCRIPTS:
+    for name in scripts:
         text = assets.asset(name)
         assert set(re.findall(r"from \"\./(\w+\.js)\"", text)) <= seen, name
         seen.add(name)
         defined += re.findall(r"^(?:export )?(?:const|let|function|class) (\w+)", text, re.M)
     assert len(defined) == len(set(defined)), "a name at the top of two modules"
-    assert not re.search(r"^(import|export) ", assets.bundle(document.SCRIPTS), re.M)
+    assert not re.search(r"^(import|export) ", assets.bundle(scripts), re.M)
 
 
 def numbers(text, kind):

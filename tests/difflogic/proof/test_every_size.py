@@ -1,0 +1,150 @@
+"""Rules for every size: against the page's checker, plain searches and plain sorting."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.gates import Op
+from difflogic.formats.write_circuit import write_circuit
+from difflogic.library.certifying import certify
+from difflogic.library.loading import load
+from difflogic.proof.every_size import broken
+from difflogic.tasks.rule import FLOOD, TRAFFIC
+
+GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+RULES = {"flood": FLOOD, "sorting": TRAFFIC}
+
+
+def steps(automaton, state, count):
+    """Yield a state (2, height, width) and its successors, zeros beyond the edge."""
+    for _ in range(count):
+        yield state
+        wide = np.pad(state, ((0, 0), (1, 1), (1, 1)))
+        height, width = state.shape[1:]
+        seen = [wide[:, y : y + height, x : x + width] for y in range(3) for x in range(3)]
+        state = automaton.circuit.next_state(np.concatenate(seen))
+    yield state
+
+
+def maze(side, rng):
+    """A maze by depth-first search on every second cell, with some walls broken and built."""
+    free, waiting = np.zeros((side, side), np.uint8), [(1, 1)]
+    free[1, 1] = 1
+    while waiting:
+        y, x = waiting[-1]
+        ways = [(y + dy, x + dx) for dy, dx in ((0, 2), (2, 0), (0, -2), (-2, 0))]
+        ways = [(v, u) for v, u in ways if 0 < v < side and 0 < u < side and not free[v, u]]
+        if ways:
+            v, u = ways[rng.integers(len(ways))]
+            free[(y + v) // 2, (x + u) // 2] = free[v, u] = 1
+            waiting.append((v, u))
+        else:
+            waiting.pop()
+    changed = rng.random(free.shape) < 0.03
+    return np.where(changed, 1 - free, free).astype(np.uint8)
+
+
+def distances(free, y, x):
+    """Steps from a cell to each other one, -1 where no way leads."""
+    found, waiting = np.full(free.shape, -1), deque([(y, x)])
+    found[y, x] = 0
+    while waiting:
+        y, x = waiting.popleft()
+        for v, u in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
+            inside = 0 <= v < len(free) and 0 <= u < len(free)
+            if inside and free[v, u] and found[v, u] < 0:
+                found[v, u] = found[y, x] + 1
+                waiting.append((v, u))
+    return found
+
+
+@pytest.mark.parametrize("side", [9, 21, 65])
+def test_the_learned_flood_is_a_breadth_first_search_on_mazes_never_seen(side):
+    made, rng = load(GALLERY / "flood.json").automaton, np.random.default_rng(side)
+    for _ in range(3):
+        free = maze(side, rng)
+        y, x = (int(place[0]) for place in np.nonzero(free))
+        light = np.zeros_like(free)
+        light[y, x] = 1
+        away = distances(free, y, x)
+        assert (away[free == 1] < 0).any() or side == 9
+        for step, state in enumerate(steps(made, np.stack([free, light]), int(away.max()) + 2)):
+            np.testing.assert_array_equal(state[0], free)
+            np.testing.assert_array_equal(state[1], (away >= 0) & (away <= step))
+
+
+@pytest.mark.parametrize(
+    "longest", [10, pytest.param(18, marks=[pytest.mark.slow, pytest.mark.thorough])]
+)
+def test_the_learned_sorter_sorts_all_inputs(longest):
+    """64 inputs to a word; the last one of n steps changes nothing more."""
+    made = load(GALLERY / "sorting.json").automaton
+    for length in range(2, longest + 1):
+        words = max(1, 2**length // 64)
+        low = np.arange(words, dtype=np.uint64) * np.uint64(64)
+        bits = np.zeros((length, words), np.uint64)
+        for case in range(64):
+            for place in range(length):
+                bits[place] |= (low + np.uint64(case) >> np.uint64(place) & 1) << np.uint64(case)
+        state = np.stack([np.full_like(bits, ~np.uint64(0)), bits])[:, None]
+        ones = np.zeros_like(bits)  # sorted by counting: row r has r ones or more
+        for place in range(length):
+            carried = bits[place]
+            for row in range(length):
+                ones[row], carried = ones[row] | carried, ones[row] & carried
+        for _ in range(length - 1):
+            wide = np.pad(state, ((0, 0), (1, 1), (1, 1), (0, 0)))
+            seen = [wide[:, y : y + 1, x : x + length] for y in range(3) for x in range(3)]
+            state = made.circuit.next_state(np.concatenate(seen))
+        np.testing.assert_array_equal(state[1, 0], ones[::-1])
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, tmp_path):
+    made = load(GALLERY / f"{name}.json").automaton
+    assert certify(GALLERY / f"{name}.json", task=name).proved
+    rng, said = random.Random(0), []
+    for trial in range(8):
+        op = made.circuit.op.copy()
+        if trial:
+            op[rng.randrange(len(op))] = rng.randrange(len(Op))
+        changed = made.with_circuit(replace(made.circuit, op=op))
+        (tmp_path / "rule.json").write_text(write_circuit(changed))
+        done = subprocess.run(
+            [sys.executable, "-I", "rule.py", name, tmp_path / "rule.json"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+        )
+        said.append(done.returncode == 0)
+        assert said[-1] == (broken(changed, RULES[name]) == "")
+    assert said[0]
+    assert not all(said)
+
+
+def test_what_is_not_proved_is_said():
+    flood, sorting = (load(GALLERY / f"{name}.json").automaton for name in RULES)
+    assert broken(sorting, FLOOD).endswith("of 19683 neighbourhoods break the rule")
+    assert broken(flood, TRAFFIC).endswith("of 16 neighbourhoods break the rule")
+    other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
+    assert "memory" in broken(other, FLOOD)
+    assert "zeros beyond the edge" in broken(replace(flood, boundary="periodic"), FLOOD)
+
+
+def test_light_may_take_a_corner_at_once():
+    """Bounds are no single rule: a cell may also light up one step before its neighbour."""
+    free, light = np.zeros((2, 9, 1), np.uint8)
+    free[[4, 1, 2]] = 1
+    light[2] = 1  # north-east; north is no wall
+    legal, least, most = FLOOD.bounds(free, light)
+    assert (legal, least, most) == (1, 0, 1)
+    free[1] = 0
+    assert FLOOD.bounds(free, light).most == 0
