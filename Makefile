@@ -6,7 +6,8 @@
 # `make quick` leaves out the tests that take longer than a second.
 #
 # On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
-# in; without them `make test` skips those tests and says so.
+# in, and a GPU that is played by the processor; without them `make test` skips those tests and
+# says so.
 #
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -67,17 +67,26 @@ class Adapter:
 
 
 @cache
+def _leave_opengl_out() -> None:
+    """Ask only drivers that compute: OpenGL's also print what they miss. Once per process."""
+    from wgpu.backends.wgpu_native.extras import set_instance_extras
+
+    with suppress(RuntimeError):  # somebody else in this process was first
+        set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+
+
+@cache
 def find_adapter() -> Adapter:
     """Return the fastest adapter of this machine. Raises ConfigError if there is none."""
     try:
         import wgpu
-        from wgpu.backends.wgpu_native.extras import set_instance_extras
+
+        _leave_opengl_out()
     except ImportError as error:
         raise ConfigError(
             "[parallel] device: a GPU needs the package wgpu: pip install 'dct-difflogic-ca[gpu]', "
             f"or use --device cpu ({error})"
         ) from None
-    set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
     try:
         handle = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
     except RuntimeError as error:
@@ -114,6 +123,6 @@ def surviving(doing: str) -> Iterator[None]:
         ) from None
     except (wgpu.GPUError, RuntimeError) as error:
         raise TrainingError(
-            f"the GPU was lost, {doing}: go on from the last checkpoint with "
+            f"the GPU failed or was lost, {doing}: go on from the last checkpoint with "
             f"dct train --resume RUN --device cpu ({_brief(error)})"
         ) from None
