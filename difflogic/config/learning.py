@@ -82,7 +82,9 @@ class PoolConfig(Section):
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
-        default=0, description="such samples per training step, beside [training] batch; 0 disables"
+        default=0,
+        description="such samples per training step, beside [training] batch; twice as many once "
+        "damage is to grow back; 0 disables",
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,

@@ -39,9 +39,14 @@ class PoolSample(NamedTuple):
     """The step, from `start`, at which it is compared."""
 
 
+def pool_samples(task: Task, config: Config) -> int:
+    """Return how many samples of the pool an epoch has: twice as many once damage is to heal."""
+    return config.pool.batch * (2 if task.patches else 1)
+
+
 def draw_pool(task: Task, config: Config, epoch: int, run: Run) -> Iterator[PoolSample]:
     """Draw an epoch's samples of the pool, if any."""
-    for number in range(config.pool.batch):
+    for number in range(pool_samples(task, config)):
         yield draw_pool_sample(task, config, epoch, number, run)
 
 

@@ -30,7 +30,7 @@ from difflogic.training.compiling import Compilation
 from difflogic.training.learned import make_learned
 from difflogic.training.optimizer import require_finite
 from difflogic.training.phases import PhaseTimer
-from difflogic.training.pool import AT_ONCE, draw_pool_sample
+from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
 from difflogic.training.step_result import StepResult
@@ -418,7 +418,8 @@ class Trainer:
 
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
-        attempt, phase, pool = self._attempt, self.phases, self.config.pool.batch
+        attempt, phase = self._attempt, self.phases
+        pool = pool_samples(self.task, self.config)
         if not pool:
             return
         attempt.single.load(self._learned.ops)

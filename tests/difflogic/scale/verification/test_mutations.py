@@ -234,7 +234,7 @@ TRAINING_MUTATIONS = {
     ),
     "every sample has the first one's target": (
         "batch = coefficients, starts[samples], targets[samples]",
-        "batch = coefficients, starts[samples], np.repeat(targets[:1], len(starts[samples]), axis=0)",
+        "batch = coefficients, starts[samples], targets[:1].repeat(len(starts[samples]), axis=0)",
     ),
     "every sample is the first one": (
         "batch = coefficients, starts[samples], ",
