@@ -233,8 +233,8 @@ TRAINING_MUTATIONS = {
         "return gradients * (1.5 if len(losses) > 1 else 1.0), losses.tolist()",
     ),
     "every sample has the first one's target": (
-        "batch = coefficients, starts[samples], targets[samples]",
-        "batch = coefficients, starts[samples], targets[:1].repeat(len(starts[samples]), axis=0)",
+        "starts[samples], targets[samples]",
+        "starts[samples], np.repeat(targets[:1], len(starts[samples]), axis=0)",
     ),
     "every sample is the first one": (
         "batch = coefficients, starts[samples], ",
