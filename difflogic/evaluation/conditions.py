@@ -33,8 +33,6 @@ MODE_STARTS = 64
 LONG_SIDE, LONG_SQUARE, LONG_STEPS, SETTLED = 64, 10, 4000, 200
 """64×64 cells, a random 10×10 of them zeroed after each step; errors count after step 200."""
 LONG_STARTS = 8
-LONG_PUBLISHED = {"asynchronously trained": 676, "synchronously trained": 1107}
-"""Mean wrong cells of 4096, by Miotti et al. 2025."""
 
 
 def generalisation(subject: Subject) -> dict[str, Any]:
@@ -129,7 +127,7 @@ def robustness(subject: Subject) -> dict[str, Any]:
         "least_wrong_cells": int(wrong.min()),
         "most_wrong_cells": int(wrong.max()),
         "trained": "synchronously trained" if trained == 1 else "asynchronously trained",
-        "published": LONG_PUBLISHED if subject.config.task.kind == "checkerboard" else {},
+        "published": dict(subject.task.published_robustness),
         "notes": [
             f"A {LONG_SQUARE}×{LONG_SQUARE} square anywhere is zeroed after each step, and counts "
             "like all other cells."

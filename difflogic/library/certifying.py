@@ -104,6 +104,11 @@ class Certified:
             return write_certificate(automaton, self.findings[0])
         if self.lines is not None:
             return self.lines.certificate()
+        if self.assurance is not None and self.assurance.scope == "every size":
+            raise CircuitError(
+                f"{self.source.name}: {self.assurance.text}: there is no certificate to write: "
+                "docs/local-rules.md has a checker that takes the circuit itself"
+            )
         if self.cases is None or not self.proved:
             said = "nothing" if self.assurance is None else self.assurance.text
             raise CircuitError(f"{self.source.name}: {said}: there is no stronger certificate")

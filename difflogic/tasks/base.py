@@ -103,6 +103,9 @@ class Task(ABC):
     stays: ClassVar[bool] = False
     """Whether the target is to stay once it is reached: exact then asks for more than one step."""
 
+    published_robustness: ClassVar[Mapping[str, int]] = {}
+    """Mean wrong cells of `dct eval --test robustness`, as published, by how it was trained."""
+
     source: ClassVar[str | None] = None
     """The file that messages blame, of a task that is not the program's own."""
 

@@ -17,6 +17,7 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.library.certifying import certify
 from difflogic.library.loading import load
 from difflogic.proof.every_size import broken
+from difflogic.system.errors import CircuitError
 from difflogic.tasks.rule import FLOOD, TRAFFIC
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
@@ -137,6 +138,11 @@ def test_what_is_not_proved_is_said():
     other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
     assert "memory" in broken(other, FLOOD)
     assert "zeros beyond the edge" in broken(replace(flood, boundary="periodic"), FLOOD)
+
+
+def test_there_is_no_certificate_but_a_checker(tmp_path):
+    with pytest.raises(CircuitError, match="a checker that takes the circuit itself"):
+        certify(GALLERY / "flood.json", task="flood").save(tmp_path / "proof.json")
 
 
 def test_light_may_take_a_corner_at_once():
