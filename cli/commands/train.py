@@ -124,8 +124,8 @@ def train_pattern(
         Any,
         option(
             "N",
-            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink, as in the lizard, "
-            "and 3 red, green and blue, as in letter-g",
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink; 3 is red, green and "
+            "blue, a bit each",
             parser=_colors,
             shown="as the picture",
         ),

@@ -262,7 +262,7 @@ def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count():
 @pytest.mark.thorough
 @compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
-    config = growing("training.seed=11", "training.epochs=40", SEARCH, *LEVERS[1:4])
+    config = growing("training.seed=11", "training.epochs=40", SEARCH)
     whole = execute(config, tmp_path / "whole")
     asked = iter(range(100))
     execute(config, tmp_path / "parts", should_stop=lambda: next(asked) == 7)
@@ -272,7 +272,7 @@ def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_pa
     )
     assert (summary["resumed"], summary["finished"]) == (1, True)
     assert summary["exact_epoch"] == whole["exact_epoch"] == 20
-    longer = growing("training.seed=11", "training.epochs=50", SEARCH, *LEVERS[1:4])
+    longer = growing("training.seed=11", "training.epochs=50", SEARCH)
     assert execute(longer, tmp_path / "parts") == summary
     models = []
     for part in ("whole", "parts"):
