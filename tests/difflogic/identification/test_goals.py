@@ -1,10 +1,12 @@
-"""The figures of docs/identify.md, printed by `pytest -s` of this file.
+"""The figures of docs/identify.md, printed by `DCT_SEEDS=16 pytest -s` of this file.
 
-Each test prints its row: what was found, and the seconds of the processor per recording.
+Each test prints its row: what was found, and the seconds of the processor per recording. With four
+seeds instead of 16, as by default, it takes a minute and not four.
 """
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -19,7 +21,7 @@ from tests.difflogic.identification import automata
 from tests.difflogic.identification.automata import film, life, soup
 
 pytestmark = pytest.mark.slow
-SEEDS = 16
+SEEDS = int(os.environ.get("DCT_SEEDS", "4"))
 
 
 class Row:
@@ -84,7 +86,7 @@ def test_states_that_are_not_seen(name, step, shown, space, hidden, size):
     row.notes = [f"of {found.space.entries} entries open, never seen: {sorted(free)}"]
     row.show()
     # Where entries are open or never seen, another film may show what was filled in wrongly.
-    assert sum(row.right) >= SEEDS // 4
+    assert sum(row.right) >= (SEEDS if "Brian" in name else SEEDS // 4)
 
 
 def life_table(space):
@@ -157,7 +159,7 @@ def test_life_with_gaps(gap):
 
 def test_life_with_gaps_and_no_symmetry():
     row = Row("Life, two films of 64×64, 8 frames 2 steps apart, no symmetry assumed")
-    for seed in range(8):
+    for seed in range(SEEDS // 2):
         rng = np.random.default_rng(seed)
         films = np.stack([film(life, soup(rng, (64, 64), 0.3), 8, 2) for _ in range(2)])
         found = row.find(films, gap=2, seconds=300)
