@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.config import Config
 from difflogic.evaluation.assurance import assure_automaton, question
@@ -74,14 +75,6 @@ def state_property(
             raise ConfigError(
                 f"{loaded.name}: only a run from one start, all cells at once, can be said to hold"
             )
-        patches, soon = None, 0
-        if claim == "heals":
-            patches, proved = _damages(loaded, task, (height, width))
-            soon = (proved if within is None else within) or 0
-            if not soon:
-                raise CircuitError(
-                    f"{loaded.name}: not every damage heals: say --within how many steps"
-                )
         small = replace(live_part(automaton), height=height, width=width)
         steps = automaton.steps if from_step is None else from_step
         first, shown = (
@@ -89,10 +82,11 @@ def state_property(
             for step in (0, steps)
         )
         asked = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
-        if patches is None or within is None:
+        if claim == "holds":
             data = write_property(asked, steps, first, text)
         else:
-            data = write_property(asked, soon, shown, text, patches)
+            patches, within = _damages(loaded, task, (height, width), within)
+            data = write_property(asked, within, shown, text, patches)
     else:
         found = certify(
             source,
@@ -116,9 +110,14 @@ def state_property(
 
 
 def _damages(
-    loaded: Loaded, asked: Config | str | None, size: tuple[int, int]
-) -> tuple[np.ndarray, int | None]:
-    """Return the damages (N, H, W) of a task, and the steps in which all are proved to heal."""
+    loaded: Loaded, asked: Config | str | None, size: tuple[int, int], within: int | None
+) -> tuple[npt.NDArray[np.uint8], int]:
+    """Return the damages (N, H, W) of a task, and `within`: by default, as all are proved to heal.
+
+    Raises ConfigError for fewer than one step, and CircuitError if not all heal by default.
+    """
+    if within is not None and within < 1:
+        raise ConfigError(f"--within: damage heals in 1 step or more, not {within}")
     task = task_of(loaded, asked)
     if task is None or not task.patches:
         raise ConfigError(
@@ -127,7 +126,11 @@ def _damages(
         )
     if size != (task.height, task.width):
         raise ConfigError(f"--grid: the task {task.name} damages {task.height}×{task.width} cells")
-    healing = assure_automaton(loaded.automaton, task).healing
-    healed = bool(healing) and not any(each.lasting for each in healing)
-    within = max(1, *(each.within for each in healing)) if healed else None
+    if within is None:
+        healing = assure_automaton(loaded.automaton, task).healing
+        if not healing or any(each.lasting for each in healing):
+            raise CircuitError(
+                f"{loaded.name}: not every damage heals: say --within how many steps"
+            )
+        within = max(1, *(each.within for each in healing))
     return np.concatenate(list(task.patches.values())), within

@@ -205,6 +205,18 @@ def test_a_number_at_the_inputs_damages_once_and_steps_are_counted_from_there():
     assert seen == {True, False}
 
 
+def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
+    automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
+    proved = max(each.within for each in assure_automaton(automaton, make_task(task)).healing)
+    files = [tmp_path / "default.aag", tmp_path / "asked.aag", tmp_path / "holds.aag"]
+    stated = state_property(automaton, files[0], "heals", task=task)
+    assert stated.within == proved
+    state_property(automaton, files[1], "heals", task=task, within=proved)
+    state_property(automaton, files[2], "holds")
+    default, asked_for, holds = (file.read_bytes() for file in files)
+    assert default == asked_for != holds
+
+
 @pytest.mark.thorough
 @needs(ABC)
 def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
