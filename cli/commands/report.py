@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cli.errors import note
 from cli.options.common import (
@@ -57,9 +57,7 @@ def report(
                 progress=progress,
                 allow_code=allow_code,
             )
-        if as_json:
-            output.show_json({"file": str(file), "bytes": len(page.encode())})
-        note(f"saved {file}: {len(page.encode()) / 1000:.0f} kB, opens in any browser")
+        _tell(file, page, as_json)
         return
     (source,) = sources
     if not without_tests:
@@ -75,14 +73,13 @@ def report(
             progress=progress,
             allow_code=allow_code,
         )
-    size = len(found.page.encode())
+    gates = found.automaton.circuit.gates
+    _tell(file, found.page, as_json, gates=gates, tests=found.tested)
+
+
+def _tell(file: Path, page: str, as_json: bool, **more: Any) -> None:
+    """Say what was saved; JSON says `more` of it."""
+    size = len(page.encode())
     if as_json:
-        output.show_json(
-            {
-                "file": str(file),
-                "bytes": size,
-                "gates": found.automaton.circuit.gates,
-                "tests": found.tested,
-            }
-        )
+        output.show_json({"file": str(file), "bytes": size, **more})
     note(f"saved {file}: {size / 1000:.0f} kB, opens in any browser")

@@ -77,7 +77,7 @@ def _leave_opengl_out() -> None:
 
 @cache
 def find_adapter() -> Adapter:
-    """Return the fastest adapter of this machine. Raises ConfigError if there is none."""
+    """Return the fastest adapter of this machine. Raises ConfigError without one."""
     try:
         import wgpu
 

@@ -65,7 +65,7 @@ class Job:
 
 
 class Fleet:
-    """The buffers and kernels of so many runs of a shape, which threads may share."""
+    """The buffers and kernels for several runs of one shape, which threads may share."""
 
     def __init__(self, adapter: Adapter, shape: Shape, runs: int, text: str | None = None) -> None:
         """`text` replaces the shader. Raises ConfigError for what the adapter cannot hold."""
@@ -150,7 +150,7 @@ class Fleet:
             self._device.queue.write_buffer(self._buffers[buffer], at, words)
 
     def read(self, buffer: str, run: int, part: str, numbers: int) -> npt.NDArray[np.float32]:
-        """Return so many numbers of a part of a run's place in a buffer."""
+        """Return the first `numbers` numbers of a part of a run's place in a buffer."""
         with surviving("reading from it"), self._using:
             at = self._at(buffer, run, part)
             found = self._device.queue.read_buffer(self._buffers[buffer], at, 4 * numbers)

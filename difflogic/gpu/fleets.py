@@ -19,7 +19,7 @@ class Fleets:
         self._lock = threading.Lock()
 
     def of(self, adapter: Adapter, shape: Shape) -> Fleet:
-        """Return the fleet of a shape. Raises ConfigError if so many runs do not fit."""
+        """Return the fleet of a shape. Raises ConfigError if its runs do not fit."""
         with self._lock:
             if shape not in self._fleets:
                 self._fleets[shape] = Fleet(adapter, shape, self.runs)

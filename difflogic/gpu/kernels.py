@@ -21,7 +21,7 @@ def source() -> str:
 
 
 def constants(shape: Shape, runs: int) -> dict[str, int]:
-    """Return the constants of a shader for so many runs of a shape."""
+    """Return the constants of a shader for `runs` runs of one shape."""
     found = {
         "CHANNELS": shape.channels,
         "LANES": shape.lanes,

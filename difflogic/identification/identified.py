@@ -96,7 +96,7 @@ class Identified:
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with entries that are free filled."""
-        return synthesis.filled(self.space, self.table)
+        return synthesis.filled(self.space, self.table, None if self.space.counted else self.built)
 
     @property
     def name(self) -> str | None:
@@ -225,6 +225,12 @@ def identify(
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
+    return _by_sat(recording, space, boundary, gap, solved)
+
+
+def _by_sat(
+    recording: Recording, space: Space, boundary: str, gap: int, solved: solving.Solved
+) -> Identified:
     flags = (solved.determined, solved.open)
     return Identified(recording, space, boundary, gap, "SAT", solved.table, *flags, solved.second)
 
@@ -253,10 +259,7 @@ def _hidden(
         except StoppedError as error:
             raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
-            flags = (solved.determined, solved.open)
-            return Identified(
-                recording, each, boundary, gap, "SAT", solved.table, *flags, solved.second
-            )
+            return _by_sat(recording, each, boundary, gap, solved)
         refuted += 1
     raise ConfigError(
         f"{recording.source}: no rule with up to {hidden} hidden states explains it (proved for "

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.recording import Recording
-from difflogic.identification.rules import UNKNOWN, Space, Table, shifted
+from difflogic.identification.rules import UNKNOWN, Space, Table, shifted, within
 from difflogic.identification.solving import Encoding, State, Update
 from difflogic.identification.table import Votes, transitions
 from difflogic.proof.satisfiability import Formula
@@ -129,14 +129,13 @@ def _encode(
         same[place] = formula.variable()
         for literal in encoding.spelled(states[place], int(recording.frames[place])):
             formula.add([-same[place], literal])
-    _, _, height, width = recording.frames.shape
+    size = recording.frames.shape[2:]
 
     def state(number: int, frame: int, y: int, x: int) -> State:
-        if boundary == "periodic":
-            y, x = y % height, x % width
-        elif not (0 <= y < height and 0 <= x < width):
+        inside = within(y, x, size, boundary)
+        if inside is None:
             return encoding.constant(0)
-        place = number, frame, y, x
+        place = number, frame, *inside
         return states.get(place) or encoding.constant(int(recording.frames[place]))
 
     every = np.argwhere(_touched(suspects, space, boundary)).tolist()

@@ -282,3 +282,11 @@ def shifted(frames: npt.NDArray, offset: Sequence[int], boundary: str) -> npt.ND
         moved[..., (y < 0) | (y >= height), :] = beyond
         moved[..., :, (x < 0) | (x >= width)] = beyond
     return moved
+
+
+def within(y: int, x: int, size: tuple[int, int], boundary: str) -> tuple[int, int] | None:
+    """Return a cell's row and column in frames of a size (height, width); None beyond the edge."""
+    height, width = size
+    if boundary == "periodic":
+        return y % height, x % width
+    return (y, x) if 0 <= y < height and 0 <= x < width else None

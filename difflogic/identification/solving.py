@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from difflogic.identification.hidden import pins, renamed
 from difflogic.identification.recording import Recording
-from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
+from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states, within
 from difflogic.identification.synthesis import filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
@@ -66,7 +66,7 @@ class Encoding:
         return tuple(self.formula.constant(state >> bit & 1) for bit in range(self.space.bits))
 
     def new_state(self, look: int = UNKNOWN) -> State:
-        """Return a state of which only this is known: what is seen of it."""
+        """Return an unknown state that looks like `look`, if that is known."""
         looks = self.space.looks or range(self.space.states)
         allowed = [state for state, each in enumerate(looks) if look in (UNKNOWN, each)]
         bits = []
@@ -126,13 +126,11 @@ class Encoding:
         return tuple(cells)
 
     def _seen(self, frames: npt.NDArray[np.int64], step: int, y: int, x: int) -> int:
-        _, height, width = frames.shape
-        if self.boundary == "periodic":
-            y, x = y % height, x % width
-        if not (0 <= y < height and 0 <= x < width):
+        place = within(y, x, frames.shape[1:], self.boundary)
+        if place is None:
             return 0 if self.boundary == "zero" else UNKNOWN
         frame, between = divmod(step, self.gap)
-        return UNKNOWN if between else int(frames[frame, y, x])
+        return UNKNOWN if between else int(frames[frame, *place])
 
     def _look(self, state: State) -> State:
         """Return the lowest state that looks like one."""
@@ -152,16 +150,14 @@ class Encoding:
         self, frames: npt.NDArray[np.int64], recording: int, step: int, y: int, x: int
     ) -> State:
         """Return the state of a cell `step` steps after the start."""
-        _, height, width = frames.shape
-        if self.boundary == "periodic":
-            y, x = y % height, x % width
-        outside = not (0 <= y < height and 0 <= x < width)
-        if outside and self.boundary == "zero":
+        place = within(y, x, frames.shape[1:], self.boundary)
+        if place is None and self.boundary == "zero":
             return self.constant(0)
+        y, x = place or (y, x)
         key = recording, step, y, x
         if key not in self._cells:
             seen = self._seen(frames, step, y, x)
-            start = outside or not step
+            start = place is None or not step
             if seen == UNKNOWN and not start:
                 found = self._next(self._around(frames, recording, step - 1, y, x))
             elif start and self.plain_start and seen != UNKNOWN:

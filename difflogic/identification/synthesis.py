@@ -16,9 +16,9 @@ from difflogic.identification.rules import UNKNOWN, Space, Table
 from difflogic.simplification.resynthesis import Expansion, count_ones, starts
 
 MOST_COUNTED = 16
-"""Bits of a centre and of its neighbours' counts of which a table is expanded."""
+"""Largest number of bits, of a centre and its neighbours' counts, that a table is expanded over."""
 FEW_INPUTS = 10
-"""Up to which a circuit is built in all ways that there are."""
+"""Largest number of inputs for which a circuit is built in every way."""
 
 SLOTS = {"WW": "NW", "EE": "NE"}
 """Circuits read nine cells: what stands for those that lie further away."""
@@ -43,11 +43,14 @@ def build(space: Space, table: Table) -> Circuit:
     return min(circuits, key=lambda circuit: circuit.gates)
 
 
-def filled(space: Space, table: Table) -> Table:
-    """Return the next state by pattern, with entries that are free as `build` fills them."""
-    if not space.drawable and space.counted:
+def filled(space: Space, table: Table, circuit: Circuit | None = None) -> Table:
+    """Return the next state by pattern, with entries that are free as `build` fills them.
+
+    `circuit` is what `build` returns, if that is known.
+    """
+    if space.counted:
         return np.maximum(space.spread(table), 0)
-    return evaluate(space, build(space, table))
+    return evaluate(space, circuit or build(space, table))
 
 
 def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
@@ -113,7 +116,7 @@ def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     for bit in range(space.bits):
         ones = _number(known & (states >> bit & 1 == 1))
         found.append(fill(ones, care, inputs))
-    # Filled bit by bit, a state may come out that there is not: it becomes the last one there is.
+    # Filled bit by bit, a code may come out beyond the last state: it becomes the last state.
     full = sum((np.array(_bits(table, inputs)) << bit) for bit, table in enumerate(found))
     if (np.asarray(full) >= space.states).any():
         full = np.minimum(full, space.states - 1)

@@ -38,11 +38,19 @@ LEARNED_SIDE = 16
 them. Of 32 cells one picture in two was learned so, in minutes."""
 
 COUNTING = (
-    "automaton.places=true", "perception.kernels=1", "perception.gates=[8]",
-    'perception.directions="same"', "update.carry=0", "training.weight_decay=0",
-    "training.later_steps=0", "pool.batch=0", "pool.damage_tries=1",
-    "finishing.rectify=256", "finishing.candidates=60000", "finishing.from_epoch=50",
-)  # fmt: skip
+    "automaton.places=true",
+    "perception.kernels=1",
+    "perception.gates=[8]",
+    'perception.directions="same"',
+    "update.carry=0",
+    "training.weight_decay=0",
+    "training.later_steps=0",
+    "pool.batch=0",
+    "pool.damage_tries=1",
+    "finishing.rectify=256",
+    "finishing.candidates=60000",
+    "finishing.from_epoch=50",
+)
 COUNTING_LAYERS = 12
 MANY_BITS = 6000
 """Bits of a picture from which its circuit has layers of 1024 gates instead of 512, and twice the

@@ -1,4 +1,4 @@
-"""Whether a circuit keeps a rule's bounds in every neighbourhood: docs/computing.md."""
+"""Whether a circuit keeps a rule's bounds in every neighbourhood: docs/local-rules.md."""
 
 from __future__ import annotations
 

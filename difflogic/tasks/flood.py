@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from difflogic.tasks.base import Bits, Exhibit, Sample, Task
-from difflogic.tasks.rule import FLOOD, Rule
+from difflogic.tasks.base import Exhibit, Sample, Task
+from difflogic.tasks.rule import FLOOD, Rule, spread
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 
@@ -56,8 +56,8 @@ class Flood(Task):
             start[(slice(2), *rng.integers(0, size))] = 1
             starts.append(start)
         free, light = np.stack(starts)[:, :2].swapaxes(0, 1)
-        near = flood(free, light, self.automaton.steps)
-        far = flood(free, near) > near
+        near = spread(free, light, self.automaton.steps)
+        far = spread(free, near) > near
         return np.stack(starts), np.where(far, np.nan, near)[:, None]
 
     @property
@@ -66,19 +66,6 @@ class Flood(Task):
             "Show channel 0 and paint passages, then one lit cell of channel 1, and press play.",
             view={"brush": "ones", "size": 1, "height": 32, "width": 32, "marks": False},
         )
-
-
-def flood(free: Bits, light: Bits, steps: int | None = None) -> Bits:
-    """Return what light on free cells spreads to, in some steps or at last; (…, height, width)."""
-    while steps != 0:
-        wide = np.pad(light, [(0, 0)] * (light.ndim - 2) + [(1, 1)] * 2)
-        beside = wide[..., :-2, 1:-1] | wide[..., 2:, 1:-1]
-        beside |= wide[..., 1:-1, :-2] | wide[..., 1:-1, 2:]
-        new = free & (light | beside)
-        if (new == light).all():
-            break
-        light, steps = new, None if steps is None else steps - 1
-    return light
 
 
 def fixed_channels(section: TaskSection) -> list[str]:

@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Bounds of a step; why they suffice is proved in docs/computing.md, by `theorem`.
+    """Bounds of a step; why they suffice is proved in docs/local-rules.md, by `theorem`.
 
     A state is a given bit in channel 0, which stays, and a bit in channel 1, which is shown.
     """
@@ -42,14 +42,23 @@ def flood(given: Bits, shown: Bits) -> Bounds:
     """Light spreads from a lit cell to free ones (given), to some that are connected at most."""
     legal: Bits = np.all(shown <= given, axis=0).astype(np.uint8)
     beside = shown[N] | shown[W] | shown[E] | shown[S]
-    reached = shown.reshape(3, 3, -1)
-    free = given.reshape(3, 3, -1)
-    for _ in range(4):  # the longest way within 3×3 cells, but for the cell itself
-        wide = np.pad(reached, ((1, 1), (1, 1), (0, 0)))
-        around = wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]
-        reached = free & (reached | around)
+    free, light = (bits.T.reshape(-1, 3, 3) for bits in (given, shown))
+    reached = spread(free, light, 4)  # the longest way within 3×3 cells, but for the cell itself
     least: Bits = given[CENTER] & (shown[CENTER] | beside)
-    return Bounds(legal, least, reached[1, 1])
+    return Bounds(legal, least, reached[:, 1, 1])
+
+
+def spread(free: Bits, light: Bits, steps: int | None = None) -> Bits:
+    """Return what light on free cells spreads to, in some steps or at last; (…, height, width)."""
+    while steps != 0:
+        wide = np.pad(light, [(0, 0)] * (light.ndim - 2) + [(1, 1)] * 2)
+        beside = wide[..., :-2, 1:-1] | wide[..., 2:, 1:-1]
+        beside |= wide[..., 1:-1, :-2] | wide[..., 1:-1, 2:]
+        new = free & (light | beside)
+        if (new == light).all():
+            break
+        light, steps = new, None if steps is None else steps - 1
+    return light
 
 
 def traffic(given: Bits, shown: Bits) -> Bounds:
