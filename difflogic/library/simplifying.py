@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from difflogic import simplification
 from difflogic.circuit.circuit import Circuit
@@ -17,12 +16,9 @@ from difflogic.library.progress import ProgressCallback, ProgressReporter, Shoul
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
-from difflogic.simplification import berkeley_abc
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, ProofError, did_you_mean
-
-EffortName = Literal["low", "normal", "high"]
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
 """Names of these parts in progress."""
@@ -130,33 +126,6 @@ def simplify(
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
     proof = proved(loaded.automaton, found.circuit, left, reporter)
     return Simplified(loaded, found, proof, seconds)
-
-
-@dataclass(frozen=True)
-class Rival:
-    """What another program made of the same circuit."""
-
-    circuit: Circuit
-    proof: Proof
-    seconds: float
-
-
-def compare_with_abc(
-    found: Simplified,
-    *,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
-) -> Rival:
-    """Let Berkeley's ABC simplify the circuit, without the channels that nobody reads, as ours was.
-
-    Raises ConfigError where it is not installed, and CircuitError where it fails.
-    """
-    began = time.perf_counter()
-    circuit = berkeley_abc.simplify_with_abc(found.simplification.pruned)
-    seconds = time.perf_counter() - began
-    reporter = ProgressReporter(progress, should_stop)
-    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, reporter), seconds)
 
 
 def prove(
