@@ -214,15 +214,6 @@ class RunOptions:
     )
     quiet: Quiet = False
     as_json: AsJson = False
-    show: Annotated[
-        str | None,
-        option(
-            "CHANNELS",
-            "Channels in the live view: all, or a list such as 0,4-7",
-            shown="those of the loss",
-            rare=True,
-        ),
-    ] = None
     allow_code: AllowCode = False
     trace: Annotated[
         Path | None,
