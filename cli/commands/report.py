@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cli.errors import note
 from cli.options.common import (
     AllowCode,
-    AsJson,
     Effort,
     EffortName,
     Force,
@@ -18,7 +17,6 @@ from cli.options.common import (
     option,
 )
 from cli.progress import show_progress
-from cli.terminal import output
 from cli.terminal.warming import announce_hard
 
 
@@ -31,7 +29,6 @@ def report(
     time_limit: TimeLimit = None,
     without_tests: Annotated[bool, flag("--without-tests", "Skip the tests of dct eval")] = False,
     force: Force = False,
-    as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Write a run as one web page that needs no server and no network.
@@ -57,7 +54,7 @@ def report(
                 progress=progress,
                 allow_code=allow_code,
             )
-        _tell(file, page, as_json)
+        _tell(file, page)
         return
     (source,) = sources
     if not without_tests:
@@ -73,13 +70,8 @@ def report(
             progress=progress,
             allow_code=allow_code,
         )
-    gates = found.automaton.circuit.gates
-    _tell(file, found.page, as_json, gates=gates, tests=found.tested)
+    _tell(file, found.page)
 
 
-def _tell(file: Path, page: str, as_json: bool, **more: Any) -> None:
-    """Say what was saved; JSON says `more` of it."""
-    size = len(page.encode())
-    if as_json:
-        output.show_json({"file": str(file), "bytes": size, **more})
-    note(f"saved {file}: {size / 1000:.0f} kB, opens in any browser")
+def _tell(file: Path, page: str) -> None:
+    note(f"saved {file}: {len(page.encode()) / 1000:.0f} kB, opens in any browser")

@@ -37,7 +37,7 @@ def choose_format(name: str | None, file: Path | None) -> Format:
     if name is not None:
         return by_name(name)
     if file is None:
-        raise ConfigError(f"choose a format: {', '.join(FORMATS)}")
+        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
     return by_file(file.name)
 
 
