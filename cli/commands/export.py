@@ -9,17 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cli.errors import note
-from cli.options.common import (
-    Effort,
-    EffortName,
-    Force,
-    Source,
-    TimeLimit,
-    Unsimplified,
-    flag,
-    number,
-    option,
-)
+from cli.options.common import Effort, Force, Source, TimeLimit, Unsimplified, flag, number, option
 from cli.options.parsing import format_channels, parse_size
 from cli.progress import show_progress
 from cli.terminal import output
@@ -51,7 +41,7 @@ def export(
         Path | None, option("FILE", "File to write", "--output", "-o", shown="stdout")
     ] = None,
     unsimplified: Unsimplified = False,
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     force: Force = False,
     array: Annotated[
@@ -123,7 +113,7 @@ def export(
             source,
             file,
             name,
-            effort=effort.value,
+            effort=effort,
             unsimplified=unsimplified,
             comparable=comparable,
             force=force,

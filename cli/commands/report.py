@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.errors import note
-from cli.options.common import (
-    AllowCode,
-    Effort,
-    EffortName,
-    Force,
-    Sources,
-    TimeLimit,
-    flag,
-    option,
-)
+from cli.options.common import AllowCode, Effort, Force, Sources, TimeLimit, flag, option
 from cli.progress import show_progress
 from cli.terminal.warming import announce_hard
 
@@ -25,7 +16,7 @@ def report(
     file: Annotated[Path, option("FILE.html", "File to write", "--output", "-o")] = Path(
         "report.html"
     ),
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     without_tests: Annotated[bool, flag("--without-tests", "Skip the tests of dct eval")] = False,
     force: Force = False,
@@ -48,7 +39,7 @@ def report(
             page = gallery(
                 sources,
                 file,
-                effort=effort.value,
+                effort=effort,
                 force=force,
                 time_limit=time_limit,
                 progress=progress,
@@ -63,7 +54,7 @@ def report(
         found = write(
             source,
             file,
-            effort=effort.value,
+            effort=effort,
             tests=not without_tests,
             force=force,
             time_limit=time_limit,

@@ -9,7 +9,7 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.common import AsJson, Effort, EffortName, Force, Source, TimeLimit, option
+from cli.options.common import AsJson, Effort, Force, Source, TimeLimit, option
 from cli.progress import show_progress
 from cli.terminal import output
 
@@ -22,7 +22,7 @@ def simplify(
     source: Source,
     to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
     force: Force = False,
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +37,7 @@ def simplify(
     if to is not None:
         check_output(to, force)
     with show_progress(stop_at_once=True) as progress:
-        found = run(source, effort.value, time_limit=time_limit, progress=progress)
+        found = run(source, effort, time_limit=time_limit, progress=progress)
     if found.simplification.stopped:
         note("the time limit cut the search short: the result depends on this machine")
     if found.proved and to is not None:
@@ -46,7 +46,7 @@ def simplify(
         output.show_json(
             {
                 "circuit": str(source),
-                "effort": effort.value,
+                "effort": effort,
                 "seconds": found.seconds,
                 "stopped": found.simplification.stopped,
                 "stages": [
