@@ -216,22 +216,22 @@ def _other(found: Identified) -> str:
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return what is found for JSON."""
     rule, circuit = found.rule, found.circuit
-    space, frame = rule.space, rule.next_frame()
+    space = rule.space
     table: list[dict[str, Any]] = []
     for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
         known = dict(zip(("determined", "open", "never seen"), flags, strict=True))
         table.append(
             {
                 "entry": space.describe(entry),
-                "next": int(rule.complete[space.examples[entry]]),
+                "next": rule.complete[space.examples[entry]],
                 "known": next((name for name, holds in known.items() if holds), "undecided"),
-                "in_another_rule": None if rule.second is None else int(rule.second[entry]),
-                "sure": None if rule.sure is None else float(rule.sure[entry]),
+                "in_another_rule": None if rule.second is None else rule.second[entry],
+                "sure": None if rule.sure is None else rule.sure[entry],
             }
         )
     return {
         "recording": rule.recording.source,
-        "frames": list(rule.recording.frames.shape),
+        "frames": rule.recording.frames.shape,
         "neighbourhood": space.neighbourhood,
         "symmetry": space.symmetry,
         "states": space.states,
@@ -241,13 +241,13 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         "name": rule.name,
         "equations": found.equations,
         "gates": None if circuit is None else circuit.gates,
-        "looks": list(space.looks) or None,
+        "looks": space.looks or None,
         "neighbours_tell_hidden_states": not space.private if space.looks else None,
         "unique": rule.unique,
         "table": table,
-        "wrong_cells": None if rule.flipped is None else rule.flipped.tolist(),
+        "wrong_cells": rule.flipped,
         "fewest_wrong_cells": rule.fewest,
-        "next_frame": None if frame is None else frame.tolist(),
+        "next_frame": rule.next_frame(),
         "seconds": found.seconds,
-        "output": None if to is None else str(to),
+        "output": to,
     }

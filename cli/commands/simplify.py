@@ -45,7 +45,7 @@ def simplify(
     if as_json:
         output.show_json(
             {
-                "circuit": str(source),
+                "circuit": source,
                 "effort": effort,
                 "seconds": found.seconds,
                 "stopped": found.simplification.stopped,
@@ -54,7 +54,7 @@ def simplify(
                     for stage in found.simplification.stages
                 ],
                 "proof": found.proof.as_dict(),
-                "output": str(to) if to and found.proved else None,
+                "output": to if found.proved else None,
             }
         )
     else:

@@ -48,8 +48,7 @@ class Identified:
         """The rule as text, such as n0' = C0 ⊕ W0."""
         if self.circuit is None:
             return []
-        found = equations(self.circuit)
-        lines = [found.text(line) for line in found.lines]
+        lines = equations(self.circuit).texts
         if self.rule.space.drawable:
             return lines
         names = {slot: name for name, slot in SLOTS.items()}

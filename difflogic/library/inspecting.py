@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from difflogic import inspection
-from difflogic.inspection import Inspection, Limits, channel_number
-from difflogic.inspection.equations import Equations, equations
+from difflogic.inspection import Inspection, Limits
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import Progress, ProgressCallback
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
-from difflogic.system.errors import CircuitError
 
 PARTS = 3
 """That take a while: symmetries, fixed points, and the run from the start."""
@@ -47,29 +45,3 @@ def inspect(
         progress(Progress("inspecting: part", done, PARTS, following))
 
     return Inspected(loaded, inspection.inspect(automaton, limits or Limits(), part))
-
-
-def channel_equation(
-    source: Source,
-    channel: int,
-    *,
-    unsimplified: bool = False,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore,
-) -> Equations:
-    """Return only the equations of one channel's next state, by its number.
-
-    Simplified as in `inspect`. Also raises CircuitError if there is no such channel, or if it was
-    dropped.
-    """
-    loaded = load(source)
-    channel_number(loaded.automaton.circuit, channel)  # an error before the wait
-    circuit = loaded.automaton.circuit
-    if not unsimplified:
-        circuit = small_form(loaded, time_limit=time_limit, progress=progress).circuit
-    if channel not in circuit.labels:
-        raise CircuitError(
-            f"channel {channel} was dropped, since no visible one depends on it: use "
-            "--unsimplified to see it"
-        )
-    return equations(circuit, [channel_number(circuit, channel)])
