@@ -6,13 +6,12 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.commands.bench_profile import refuse_beside_profile, show_profile
+from cli.commands.bench_profile import show_profile
 from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.common import (
@@ -27,7 +26,6 @@ from cli.options.common import (
     number,
     option,
 )
-from cli.options.parsing import named_path
 from cli.progress import show_progress
 from cli.terminal import display, output
 from cli.terminal.warming import compile_for
@@ -97,15 +95,6 @@ def bench(
         int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
     as_json: AsJson = False,
-    trace: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "With --profile: write a trace for Perfetto or chrome://tracing",
-            parser=named_path,
-            rare=True,
-        ),
-    ] = None,
     ranks: Annotated[
         str | None,
         option(
@@ -129,8 +118,8 @@ def bench(
     from difflogic.config import BENCHMARK, Override, load_config
 
     asked = Asked.of(workers, compare, grid or [], ranks)
-    if profile or trace is not None:
-        refuse_beside_profile(profile, trace, bool(asked.several or compare))
+    if profile and (asked.several or compare):
+        raise ConfigError("--profile measures one setting: leave out what compares several")
     if learning is not None and (profile or repeat or compare or asked.several):
         raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
@@ -149,7 +138,7 @@ def bench(
         return
     compile_for(settings if profile else settings.without_searches())
     if profile:
-        show_profile(settings, repeat, trace, as_json)
+        show_profile(settings, repeat, as_json)
         return
     if asked.several:
         show_several(asked, source, chosen, settings, repeat, as_json)
