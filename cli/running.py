@@ -40,7 +40,7 @@ class Experiment:
     """The configuration that the user named, if any."""
     default: str | None = None
     """The one to use otherwise, unless a run is resumed."""
-    overrides: Sequence[Override] = ()
+    overrides: Sequence[str | Override] = ()
     """Changes by the command's own options."""
     name: str | None = None
     """Name of a new run, if not that of its configuration."""

@@ -25,6 +25,7 @@ from cli.options.common import (
     flag,
     number,
     option,
+    with_flags,
 )
 from cli.progress import show_progress
 from cli.terminal import display, output
@@ -115,7 +116,7 @@ def bench(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    from difflogic.config import BENCHMARK, Override, load_config
+    from difflogic.config import BENCHMARK, load_config
 
     asked = Asked.of(workers, compare, grid or [], ranks)
     if profile and (asked.several or compare):
@@ -123,9 +124,8 @@ def bench(
     if learning is not None and (profile or repeat or compare or asked.several):
         raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
-    chosen = [Override(text, f"--set {text}") for text in overrides or []]
-    if asked.several != "workers" and workers is not None:
-        chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
+    single = None if asked.several == "workers" else workers
+    chosen = with_flags(overrides, workers=single)
     if learning is not None:
         _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
         return

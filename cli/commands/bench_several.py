@@ -114,7 +114,7 @@ def show_ranks(
 def show_several(
     asked: Asked,
     source: str,
-    overrides: Sequence[Override],
+    overrides: Sequence[str | Override],
     config: Config,
     repeat: int | None,
     as_json: bool,
