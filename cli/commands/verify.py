@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,23 +27,12 @@ if TYPE_CHECKING:
 PRECISIONS = ("float32", "float64")
 
 
-class InstructionSets(StrEnum):
-    """Which instruction sets are compared."""
-
-    own = "own"
-    all = "all"
-
-
 def equivalence(
     small: Small = False,
     config: ConfigOption = None,
     overrides: Set = None,
     verbose: Annotated[bool, option(None, "List every comparison", "--verbose", "-v")] = False,
     as_json: AsJson = False,
-    instructions: Annotated[
-        InstructionSets,
-        option(None, "Use this processor's widest instruction set, or each in turn", rare=True),
-    ] = InstructionSets.own,
     ranks: Annotated[
         str | None,
         option(
@@ -69,7 +57,7 @@ def equivalence(
             world.receive()
             return
         with world.lockstep():
-            findings = _findings(small, config, overrides, instructions, world, sizes)
+            findings = _findings(small, config, overrides, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         listed = [finding.as_dict() for finding in findings]
@@ -101,12 +89,7 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool,
-    config: str | None,
-    overrides: list[str] | None,
-    instructions: InstructionSets,
-    world: Ranks,
-    sizes: Sequence[int],
+    small: bool, config: str | None, overrides: list[str] | None, world: Ranks, sizes: Sequence[int]
 ) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
@@ -117,11 +100,9 @@ def _findings(
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
         compile_for(load_config(source, precise, allow_code=True))
-    every = instructions is InstructionSets.all
     return _compare(
         lambda: verification.equivalence(settings),
         lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
-        lambda: _elsewhere(str(source), given) if every else (),
     )
 
 
@@ -138,18 +119,6 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
                     note(f"stopped after {counted(len(findings), 'comparison')}, {failed} failed")
                 interruption.check()
     return findings
-
-
-def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
-    """Yield the findings by the other instruction sets that this processor has."""
-    from difflogic.scale import verification
-
-    others = verification.narrower()
-    if not others:
-        note("this processor has no other instruction set to compare with")
-    for each in others:
-        note(f"comparing with {each.name}")
-        yield from verification.compare_by(each, source, overrides)
 
 
 @dataclass
@@ -216,7 +185,7 @@ def _show_groups(groups: Sequence[Group]) -> None:
 
 
 def _show_tolerances(findings: Sequence[Finding]) -> None:
-    reasons = dict.fromkeys((finding.tolerance, finding.reason) for finding in findings)
+    reasons = dict.fromkeys((finding.tolerance, finding.tolerance.reason) for finding in findings)
     typer.echo("\ntolerance")
     for tolerance, reason in sorted(reasons):
         typer.echo(f"{number(tolerance):>9}  {reason}")
