@@ -13,7 +13,6 @@ from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
 from difflogic.scale.speed import benchmark
-from difflogic.scale.speed.learning import SEEDS, Learned, learn
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system import machine
@@ -90,22 +89,6 @@ def bench(
         raise ConfigError(f"{repeat} repeats: measure at least once")
     count = ProgressReporter(progress, should_stop).counter("steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
-
-
-def learning(
-    config: Config | str | Path,
-    overrides: Sequence[str | Override] = (),
-    *,
-    epochs: int,
-    progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
-    allow_code: bool = False,
-) -> list[Learned]:
-    """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
-    if not isinstance(config, Config):
-        config = load_config(config, overrides, allow_code=allow_code)
-    count = ProgressReporter(progress, should_stop).counter("epochs:", epochs * len(SEEDS))
-    return learn(config, epochs, SEEDS, count)
 
 
 def benchmarked(
