@@ -121,9 +121,7 @@ def show_several(
 ) -> None:
     """Measure, print, and exit 1 if what must be equal is not."""
     from difflogic.library.scaling import compare
-    from difflogic.scale.speed.laws import MISSING
 
-    laws = bool(asked.workers) and _has_scipy()
     with show_progress() as progress:
         found = compare(
             source if asked.grid else config,
@@ -131,13 +129,10 @@ def show_several(
             workers=asked.workers,
             ways=asked.ways,
             grid=asked.grid,
-            laws=laws,
             repeat=repeat,
             progress=progress,
             allow_code=True,
         )
-    if asked.workers and not laws:
-        note(f"note: {MISSING}")
     _show(asked, config, found, as_json)
 
 
@@ -167,12 +162,6 @@ def machine_facts() -> dict[str, Any]:
         "cpu": machine.cpu(),
         "processors": machine.processors().as_dict(),
     }
-
-
-def _has_scipy() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("scipy") is not None
 
 
 def _show_table(found: Comparison, head: str) -> None:

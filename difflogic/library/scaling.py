@@ -41,7 +41,6 @@ def compare(
     grid: Sequence[str] = (),
     ranks: Sequence[int] = (),
     world: Ranks = ALONE,
-    laws: bool = True,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
@@ -51,8 +50,8 @@ def compare(
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
-    `ranks`, numbers of processes, out of those in `world`, which all call this. With `laws` scaling
-    laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
+    `ranks`, numbers of processes, out of those in `world`, which all call this. Scaling laws
+    are fitted to worker counts. Raises ConfigError.
     """
     if sum(map(bool, (workers, ways, grid, ranks))) != 1:
         raise ConfigError("compare one thing: workers, ways, ranks or a grid")
@@ -75,7 +74,7 @@ def compare(
         raise ConfigError(f"{rounds} repeats: measure at least once")
     count = ProgressReporter(progress, should_stop).counter("rounds measured:", rounds)
     result = measure(settings, rounds, count, world)
-    return with_laws(result) if workers and laws else result
+    return with_laws(result) if workers else result
 
 
 def profile(

@@ -330,7 +330,7 @@ def with_laws(comparison: Comparison) -> Comparison:
     """Return a comparison of worker counts with the laws that fit it.
 
     Where fewer than three counts are within the cores, the Universal Scalability Law is fitted to
-    the others, too. Raises ConfigError where SciPy is not installed.
+    the others, too.
     """
     first = comparison.rows[0]
     within = [row for row in comparison.rows if not row.oversubscribed]
