@@ -8,7 +8,7 @@ from pathlib import Path
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.measuring import benchmarked
 from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
-from difflogic.scale.speed import benchmark
+from difflogic.scale.speed import rows
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import (
@@ -68,7 +68,7 @@ def compare(
         settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
-    usual = benchmark.REPEAT_WITH_ORACLE if ORACLE in ways else benchmark.REPEAT
+    usual = rows.REPEAT_WITH_ORACLE if ORACLE in ways else rows.REPEAT
     rounds = usual if repeat is None else repeat
     if rounds < 1:
         raise ConfigError(f"{rounds} repeats: measure at least once")
