@@ -45,7 +45,7 @@ def plan(
         str | None,
         option(
             "KEY=VALUE,…",
-            "Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
+            "Machine to plan for, such as cores=64,l2=1MB; also vector, memory",
             shown="this one",
         ),
     ] = None,

@@ -85,7 +85,7 @@ class Row:
     spent: float = 0.0
     """In all steps that `work` counts, those between the measured ones, too."""
     pieces: tuple[int, int] = (0, 0)
-    """That an automaton step of the batch is cut into, and those of groups that one worker keeps."""
+    """That an automaton step of the batch is cut into; those of groups that one worker keeps."""
     exchange: list[float] = field(default_factory=list)
     """Of what ranks hand over in a step, by itself: nobody is waited for."""
     exchanged_bytes: int = 0
