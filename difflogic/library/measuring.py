@@ -12,8 +12,7 @@ from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import Progress, ProgressCallback, counter
-from difflogic.scale.speed import benchmark
-from difflogic.scale.speed.learning import SEEDS, Learned, learn
+from difflogic.scale.speed import benchmark, rows
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system import machine
@@ -82,27 +81,12 @@ def bench(
     equal. `repeat` is the number of steps to measure.
     """
     settings = benchmarked(config, overrides)
-    usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT
+    usual = rows.REPEAT_WITH_ORACLE if compare == "oracle" else rows.REPEAT
     repeat = usual if repeat is None else repeat
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     count = counter(progress, "steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
-
-
-def learning(
-    config: Config | str | Path,
-    overrides: Sequence[str | Override] = (),
-    *,
-    epochs: int,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> list[Learned]:
-    """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
-    if not isinstance(config, Config):
-        config = load_config(config, overrides, allow_code=allow_code)
-    count = counter(progress, "epochs:", epochs * len(SEEDS))
-    return learn(config, epochs, SEEDS, count)
 
 
 def benchmarked(

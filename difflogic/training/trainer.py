@@ -136,7 +136,7 @@ class Trainer:
     def _make_attempt(self, attempt: int) -> Attempt:
         start, plan = self._model_of(attempt), self.plan
         engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
-        return Attempt(self._staged, attempt, start, plan, engine, self.ranks)
+        return Attempt(self._staged, attempt, start, plan, engine)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""
@@ -392,7 +392,7 @@ class Trainer:
         return [value for value, _ in found]
 
     def _finish(self) -> Finished | None:
-        """Search for an exact circuit near rank 0's logits, all ranks together.
+        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
 
         Once a stage is solved, its circuit is where the next one begins: often it solves that, too.
         """
