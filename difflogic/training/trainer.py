@@ -298,9 +298,9 @@ class Trainer:
     ) -> StepResult:
         """Train for one epoch, on a batch of the task or on one's own.
 
-        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers; the
-        sizes are those of the configuration. Raises ConfigError for others, and TrainingError if
-        the loss or a gradient is not finite.
+        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers, NaN
+        for what does not count; the sizes are those of the configuration. Raises ConfigError for
+        others, and TrainingError if the loss or a gradient is not finite.
         """
         phase = self.phases
         self._start_over_if_due()
