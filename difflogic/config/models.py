@@ -246,6 +246,10 @@ def _task_problems(config: Config) -> list[str]:
             )
         if len(set(listed)) < len(listed):
             problems.append(f"[task] {key}: a channel is listed twice: list it once")
+    try:
+        task.spread_weights()
+    except ConfigError as error:
+        problems.append(str(error))
     both = set(task.inputs) & set(task.loss_channels)
     if both:
         problems.append(
