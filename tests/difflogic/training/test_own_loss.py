@@ -135,6 +135,11 @@ def test_the_steps_that_it_sees_are_its_own(tmp_path, key):
         own(tmp_path, LOSS, f"{key}=1")
 
 
+def test_it_has_no_weights_beside(tmp_path):
+    with pytest.raises(ConfigError, match=r"weights: this task has a loss of its own: leave it at"):
+        own(tmp_path, LOSS, "task.weights=[2.0]")
+
+
 def weighed(rng):
     """Return a task of two loss channels with weights for each cell, and those."""
     weights = rng.integers(0, 4, (2, 6, 7)) / 2
