@@ -13,6 +13,7 @@ from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import Progress, ProgressCallback, counter
 from difflogic.scale.speed import benchmark, rows
+from difflogic.scale.speed.learning import SEEDS, Learned, learn
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system import machine
@@ -87,6 +88,21 @@ def bench(
         raise ConfigError(f"{repeat} repeats: measure at least once")
     count = counter(progress, "steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
+
+
+def learning(
+    config: Config | str | Path,
+    overrides: Sequence[str | Override] = (),
+    *,
+    epochs: int,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> list[Learned]:
+    """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
+    if not isinstance(config, Config):
+        config = load_config(config, overrides, allow_code=allow_code)
+    count = counter(progress, "epochs:", epochs * len(SEEDS))
+    return learn(config, epochs, SEEDS, count)
 
 
 def benchmarked(
