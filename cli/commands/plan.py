@@ -45,7 +45,7 @@ def plan(
         str | None,
         option(
             "KEY=VALUE,…",
-            "Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
+            "Machine to plan for, such as cores=64,l2=1MB; also vector, memory",
             shown="this one",
         ),
     ] = None,
@@ -100,6 +100,8 @@ def plan(
 
 
 def _show_device(config: Config, as_json: bool) -> None:
+    from difflogic.gpu.kernels import THREADS
+    from difflogic.gpu.tables import LANES
     from difflogic.library.planning import plan_device
 
     found = plan_device(config)
@@ -113,23 +115,10 @@ def _show_device(config: Config, as_json: bool) -> None:
         f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
         f"{adapter.kind}\n"
     )
-    rows = (
-        (
-            each.name,
-            f"{each.dispatches}",
-            f"{each.groups}",
-            f"{each.workgroup_bytes} B",
-            f"{each.barriers}",
-            f"{each.operations / 1e6:.3g} M",
-        )
-        for each in found.kernels
-    )
-    heads = "kernel | dispatches | workgroups | workgroup memory | barriers | operations per step"
-    output.show_table(heads, rows, texts=1)
-    typer.echo()
     limit = show_bytes(adapter.most_bytes)
     output.show_lines(
         [
+            ("workgroups", f"{shape.tiles} of {THREADS} threads, for {LANES} cells each"),
             ("memory", f"{show_bytes(sum(shape.bytes.values()))} per run"),
             ("largest buffer", f"{show_bytes(shape.bytes[largest])} per run, for {largest}"),
             ("adapter's limit", f"{limit} per buffer"),

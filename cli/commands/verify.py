@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,10 +31,6 @@ def equivalence(
     config: ConfigOption = None,
     overrides: Set = None,
     as_json: AsJson = False,
-    instructions: Annotated[
-        Literal["own", "all"],
-        option(None, "Use this processor's widest instruction set, or each in turn", rare=True),
-    ] = "own",
     ranks: Annotated[
         str | None,
         option(
@@ -59,7 +55,7 @@ def equivalence(
             world.receive()
             return
         with world.lockstep():
-            findings = _findings(small, config, overrides, instructions == "all", world, sizes)
+            findings = _findings(small, config, overrides, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         listed = [finding.as_dict() for finding in findings]
@@ -91,12 +87,7 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool,
-    config: str | None,
-    overrides: list[str] | None,
-    every: bool,
-    world: Ranks,
-    sizes: Sequence[int],
+    small: bool, config: str | None, overrides: list[str] | None, world: Ranks, sizes: Sequence[int]
 ) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
@@ -110,7 +101,6 @@ def _findings(
     return _compare(
         lambda: verification.equivalence(settings),
         lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
-        lambda: _elsewhere(str(source), given) if every else (),
     )
 
 
@@ -127,18 +117,6 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
                     note(f"stopped after {counted(len(findings), 'comparison')}, {failed} failed")
                 interruption.check()
     return findings
-
-
-def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
-    """Yield the findings by the other instruction sets that this processor has."""
-    from difflogic.scale import verification
-
-    others = verification.narrower()
-    if not others:
-        note("this processor has no other instruction set to compare with")
-    for each in others:
-        note(f"comparing with {each.name}")
-        yield from verification.compare_by(each, source, overrides)
 
 
 def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
@@ -177,7 +155,7 @@ def table(findings: Sequence[Finding]) -> list[list[Any]]:
 
 
 def _show_tolerances(findings: Sequence[Finding]) -> None:
-    reasons = dict.fromkeys((finding.tolerance, finding.reason) for finding in findings)
+    reasons = dict.fromkeys((finding.tolerance, finding.tolerance.reason) for finding in findings)
     typer.echo("\ntolerance")
     for tolerance, reason in sorted(reasons):
         typer.echo(f"{number(tolerance):>9}  {reason}")

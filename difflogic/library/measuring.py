@@ -12,7 +12,7 @@ from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.progress import Progress, ProgressCallback, counter
-from difflogic.scale.speed import benchmark
+from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.learning import SEEDS, Learned, learn
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
@@ -82,7 +82,7 @@ def bench(
     equal. `repeat` is the number of steps to measure.
     """
     settings = benchmarked(config, overrides)
-    usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT
+    usual = rows.REPEAT_WITH_ORACLE if compare == "oracle" else rows.REPEAT
     repeat = usual if repeat is None else repeat
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")

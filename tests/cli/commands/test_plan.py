@@ -15,7 +15,7 @@ def plan(dct):
 
 
 def test_a_plan_says_what_and_why(plan):
-    machine = ("--machine", "cores=2,l2=2MiB,nodes=2")
+    machine = ("--machine", "cores=2,l2=2MiB")
     found = plan("checkerboard", "--no-measure", "--set", "training.batch=2", *machine)
     assert found.exit_code == 0, found.stderr
     lines = found.stdout.splitlines()
@@ -27,7 +27,6 @@ def test_a_plan_says_what_and_why(plan):
         words
     )
     assert "2 groups by one worker each" in words["strategy"]
-    assert "workers and their memory lie where the system puts them" in words["NUMA nodes"]
     assert "2: 2.00, 4: 4.00, 8: 8.00, 16: 8.00" in words["ceiling by tasks"]
     assert not found.stderr
 

@@ -12,7 +12,6 @@ from difflogic.config import load_config
 from difflogic.scale import verification
 from difflogic.scale.verification import Finding
 from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
-from difflogic.scale.verification.instructions import KNOWN
 
 FOUND = [
     Finding("cell-parallel, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
@@ -185,23 +184,3 @@ def test_a_cold_start_is_announced_for_both_precisions(dct, tiny, staged, monkey
 )
 def test_bad_values(dct, arguments, words):
     assert words in dct("verify", *arguments).refusal
-
-
-def test_all_instruction_sets_on_request(check, monkeypatch):
-    asked = []
-
-    def compare_by(*what):
-        asked.append(what)
-        yield WRONG
-
-    monkeypatch.setattr(verification, "narrower", lambda: KNOWN)
-    monkeypatch.setattr(verification, "compare_by", compare_by)
-    assert check(FOUND).exit_code == 0
-    assert asked == []
-    result = check(FOUND, "--instructions", "all", "--set", "training.batch=1")
-    assert result.exit_code == 1
-    assert asked == [(each, "checkerboard", ["training.batch=1"]) for each in KNOWN]
-    assert "2 of 7 comparisons FAILED" in result.stdout
-    assert "comparing with SSE2" in result.stderr
-    monkeypatch.setattr(verification, "narrower", lambda: ())
-    assert "no other instruction set" in check(FOUND, "--instructions", "all").stderr
