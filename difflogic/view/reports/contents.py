@@ -75,7 +75,7 @@ def training(source: Source) -> dict[str, Any] | None:
         "config": config.to_toml(),
         "curves": curves.figures(source.history, exact, published),
         "facts": facts(
-            epochs=_whole(summary and summary["epochs"]),
+            epochs=_whole(summary["epochs"] if summary else None),
             attempts=_attempts(source.history),
             verified_exact_after_epoch=_whole(exact),
             published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
