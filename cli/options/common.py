@@ -97,9 +97,7 @@ Recipe = Annotated[
 ]
 Epochs = Annotated[int | None, number("Number of training steps", 1)]
 AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
-Workers = Annotated[
-    str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
-]
+Workers = Annotated[Any, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
