@@ -101,10 +101,10 @@ def plan(
 
 def _show_device(config: Config, as_json: bool) -> None:
     from difflogic.gpu.kernels import THREADS
+    from difflogic.gpu.planning import require_fitting
     from difflogic.gpu.tables import LANES
-    from difflogic.library.planning import plan_device
 
-    found = plan_device(config)
+    found = require_fitting(config)
     if as_json:
         output.show_json(found.as_dict())
         return

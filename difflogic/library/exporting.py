@@ -29,15 +29,6 @@ class Exported:
     file: Path | None
 
 
-def choose_format(name: str | None, file: Path | None) -> Format:
-    """Return the format that is named, or meant by a file's name. Raises ConfigError for none."""
-    if name is not None:
-        return by_name(name)
-    if file is None:
-        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
-    return by_file(file.name)
-
-
 def export(
     source: Source,
     file: str | Path | None = None,
@@ -61,7 +52,12 @@ def export(
     simplified circuit cannot be proved equal; RunDirectoryError if it cannot be written.
     """
     path = None if file is None else Path(file)
-    chosen = choose_format(format, path)
+    if format is not None:
+        chosen = by_name(format)
+    elif path is not None:
+        chosen = by_file(path.name)
+    else:
+        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
     if comparable:
         chosen.require_comparable()
     if path is not None:

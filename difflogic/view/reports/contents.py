@@ -35,10 +35,10 @@ def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
     trained = None if model is None else f"{model.config.architecture.parameters:,} gates"
     return facts(
         trained_with=trained,
-        in_the_end=_plural(small.circuit.gates, "gate"),
+        in_the_end=plural(small.circuit.gates, "gate"),
         bits_per_cell=str(small.circuit.channels),
         trained_on=f"{automaton.height} × {automaton.width} cells, "
-        f"{_plural(automaton.steps, 'step')}",
+        f"{plural(automaton.steps, 'step')}",
         training_took=_seconds(seconds.get("training")),
         processor_time=_seconds(seconds.get("processor")),
     )
@@ -185,7 +185,8 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """Return a count of things in words: 1 gate, 4,608 gates."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
