@@ -14,6 +14,7 @@ from difflogic.engine.kernels.meeting import do_nothing, meet
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.workers import Workers
+from difflogic.system.json_values import fields_of
 from difflogic.system.memory import aligned
 from difflogic.training.phases import PHASES, SHARED
 from difflogic.training.trainer import Trainer
@@ -46,13 +47,7 @@ class StepCosts:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines, in seconds."""
-        return {
-            "serial": self.serial,
-            "forward_per_lane": self.forward,
-            "backward_per_lane": self.backward,
-            "barrier": self.barrier,
-            "wake": self.wake,
-        }
+        return fields_of(self)
 
 
 def measure_costs(
