@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -32,12 +32,14 @@ from cli.progress import show_progress
 from cli.terminal import display, output
 from cli.terminal.warming import compile_for
 from difflogic.system import machine
+from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import LEAST_GAIN
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.scale.speed.benchmark import Comparison, Report
+    from difflogic.scale.speed.learning import Learned
     from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
 
@@ -89,6 +91,9 @@ def bench(
     profile: Annotated[
         bool, flag("--profile", "Show a timeline per worker and the bottlenecks")
     ] = False,
+    learning: Annotated[
+        int | None, number("Train N epochs without searches, on five seeds; show the losses", 1)
+    ] = None,
     repeat: Annotated[
         int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
@@ -127,10 +132,15 @@ def bench(
     asked = Asked.of(workers, compare, grid or [], ranks)
     if profile or trace is not None:
         refuse_beside_profile(profile, trace, bool(asked.several or compare))
+    if learning is not None and (profile or repeat or compare or asked.several):
+        raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
     chosen = [Override(text, f"--set {text}") for text in overrides or []]
     if asked.several != "workers" and workers is not None:
         chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
+    if learning is not None:
+        _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
+        return
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     listed = any(axis.startswith("training.batch=") for axis in asked.grid)
     if settings.published.batch is not None and not listed:
@@ -152,6 +162,30 @@ def bench(
         _show(report, settings)
     if report.compared is not None and not report.compared.equal:
         _refuse(report.path, report.compared)
+
+
+def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
+    """Print what the gradient alone comes to."""
+    from difflogic.library.measuring import learning
+
+    compile_for(config.without_searches())
+    with show_progress() as progress:
+        found = learning(config, epochs=epochs, progress=progress)
+    if as_json:
+        seeds = [vars(each) for each in found]
+        output.show_json({"experiment": config.name, "epochs": epochs, "rows": seeds})
+        return
+    how = f"{counted(epochs, 'epoch')}, batch {config.training.batch}"
+    typer.echo(f"{config.name} · by the gradient alone · {how}\n")
+
+    def row(each: Learned) -> list[Any]:
+        scores = display.loss(each.soft_loss), display.loss(each.hard_loss)
+        shares = display.percent(each.accuracy), display.percent(each.decided)
+        return [each.seed, *scores, *shares, f"{each.seconds:.2f}"]
+
+    *rows, medians = map(row, found)
+    heads = "seed | soft loss | hard loss | accuracy | decided | CPU seconds"
+    output.show_table(heads, [*rows, [], ["median", *medians[1:]]])
 
 
 def _tell_of_batch(measured: Config, trained: Config) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +20,7 @@ from cli.options.common import (
     number,
     option,
 )
-from cli.options.parsing import MOST_WORKERS, named_path
+from cli.options.parsing import MOST_WORKERS
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
@@ -59,10 +58,6 @@ def plan(
     ranks: Annotated[
         int | None, number("Estimate whether N machines pay off", 2, 4096, shown=False)
     ] = None,
-    svg: Annotated[
-        Path | None,
-        option("FILE", "With --simulate: draw the speed-ups", parser=named_path, rare=True),
-    ] = None,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -82,12 +77,11 @@ def plan(
     source = choose_config(config, small, "CONFIG")
     settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
     if settings.parallel.device == "gpu":
-        if (machine, simulate, ranks, svg) != (None, None, None, None):
+        if (machine, simulate, ranks) != (None, None, None):
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return
     workers_between = None if simulate is None else _between(simulate)
-    _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)
     if measure:
         compile_for(settings)
@@ -104,15 +98,6 @@ def plan(
         output.show_json(found.as_dict())
     else:
         _show(found)
-    if svg is not None and found.curves is not None:
-        from difflogic.system.files import write_new
-        from difflogic.view.plotting.scaling import draw
-        from difflogic.view.plotting.style import encode, styled
-
-        with styled():
-            content = encode(draw(found.curves), ".svg")
-        write_new(svg, lambda file: file.write(content))
-        note(f"saved {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
 
@@ -154,17 +139,6 @@ def _between(text: str) -> tuple[int, int]:
             f"{MOST_WORKERS}"
         )
     return int(found[1]), int(found[2])
-
-
-def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.system.files import check_new_output
-    from difflogic.view.plotting.style import require_matplotlib
-
-    if svg is not None:
-        if simulate is None:
-            raise ConfigError("--svg needs --simulate")
-        check_new_output(svg)
-        require_matplotlib()
 
 
 def _show(found: Planned) -> None:

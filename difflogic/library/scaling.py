@@ -7,7 +7,7 @@ from pathlib import Path
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.measuring import benchmarked
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import ProgressCallback, counter
 from difflogic.scale.speed import rows
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
@@ -23,7 +23,7 @@ from difflogic.scale.speed.rows import (
     with_laws,
 )
 from difflogic.scale.sweeps.grid import combinations, parse_axes
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.ranks import ALONE, Ranks
 
@@ -43,7 +43,6 @@ def compare(
     world: Ranks = ALONE,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that equal bits come out.
@@ -72,7 +71,7 @@ def compare(
     rounds = usual if repeat is None else repeat
     if rounds < 1:
         raise ConfigError(f"{rounds} repeats: measure at least once")
-    count = ProgressReporter(progress, should_stop).counter("rounds measured:", rounds)
+    count = counter(progress, "rounds measured:", rounds)
     result = measure(settings, rounds, count, world)
     return with_laws(result) if workers else result
 
@@ -83,7 +82,6 @@ def profile(
     *,
     repeat: int = 20,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Profile:
     """Trace training steps of a configuration: what every worker does when, and what would pay.
@@ -93,7 +91,7 @@ def profile(
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     settings = benchmarked(config, overrides, allow_code)
-    count = ProgressReporter(progress, should_stop).counter("steps traced:", repeat)
+    count = counter(progress, "steps traced:", repeat)
     return trace_steps(settings, repeat, count)
 
 

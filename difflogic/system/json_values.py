@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import numpy as np
 
 
 def json_value(value: Any) -> Any:
-    """Convert NumPy arrays and numbers, tuples and paths; NaN and infinity become None."""
+    """Convert results, dataclasses, enums, NumPy arrays and numbers, tuples and paths.
+
+    NaN and infinity become None.
+    """
     match value:
         case Mapping():
             return {str(key): json_value(item) for key, item in value.items()}
@@ -24,6 +28,12 @@ def json_value(value: Any) -> Any:
             return None
         case Path():
             return str(value)
+        case Enum():
+            return value.value
+        case _ if hasattr(value, "as_dict"):
+            return json_value(value.as_dict())
+        case _ if is_dataclass(value):
+            return fields_of(value)
         case _:
             return value
 
@@ -34,17 +44,5 @@ def fields_of(item: Any, *properties: str) -> dict[str, Any]:
 
 
 def chosen(item: Any, *names: str) -> dict[str, Any]:
-    """Return some attributes by their names; dataclasses among them become their fields."""
-    return {name: _plain(getattr(item, name)) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case _ if hasattr(value, "as_dict"):
-            return value.as_dict()
-        case _:
-            return fields_of(value) if is_dataclass(value) else value
+    """Return some attributes by their names, as JSON can hold them."""
+    return {name: json_value(getattr(item, name)) for name in names}
