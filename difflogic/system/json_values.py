@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ def json_value(value: Any) -> Any:
             return None
         case Path():
             return str(value)
+        case datetime():
+            return value.isoformat()
         case Enum():
             return value.value
         case _ if hasattr(value, "as_dict"):

@@ -14,7 +14,6 @@ from difflogic.engine.kernels.meeting import do_nothing, meet
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.workers import Workers
-from difflogic.system.json_values import fields_of
 from difflogic.system.memory import aligned
 from difflogic.training.phases import PHASES, SHARED
 from difflogic.training.trainer import Trainer
@@ -44,10 +43,6 @@ class StepCosts:
     def serial_seconds(self) -> float:
         """Of all that one thread does in a step."""
         return sum(self.serial.values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines, in seconds."""
-        return fields_of(self)
 
 
 def measure_costs(
