@@ -3,8 +3,8 @@
 #   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
-# `make quick` leaves out the tests that take longer than a second; `make exhaustive` tries more
-# cases of what `make test` tries.
+# `make quick` leaves out what is slow or starts processes; `make exhaustive` tries more cases of
+# what `make test` tries.
 #
 # On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
 # in, and a GPU that is played by the processor; without them `make test` skips those tests and
@@ -45,6 +45,9 @@ PYTHON = $(FOUND)
 
 .PHONY: demo test quick exhaustive tools gallery coverage clean
 .DELETE_ON_ERROR:
+
+# Tests start hundreds of processes: each would compile our sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.installed
 	$(BIN)/dct train-checkerboard --small --epochs 50

@@ -111,6 +111,7 @@ class TestText:
         # So it is where nothing else can be shown.
         assert CliRunner(charset="latin-1").invoke(app, command).stdout == asked
 
+    @pytest.mark.thorough
     def test_a_narrow_terminal(self, dct, life, monkeypatch):
         wide = dct("inspect", life, "--unsimplified").stdout
         monkeypatch.setattr(inspection, "_terminal_width", lambda: 24)
@@ -161,6 +162,7 @@ class TestJson:
         assert found["reads"] == {"0": ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]}
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
+    @pytest.mark.thorough
     def test_the_seed_names_the_starts(self, dct, life):
         common = ("inspect", life, "--unsimplified", "--json", "--periods=1")
         first, again, other = (

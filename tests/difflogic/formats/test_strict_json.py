@@ -43,6 +43,7 @@ NESTED = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(NESTED)
 def test_right_json_is_what_json_says(value):
@@ -127,6 +128,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, "KiB")
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 @pytest.mark.parametrize("kind", ["keys", "numbers", "text"])
 def test_hostile_files_take_less_than_a_gibibyte(kind):

@@ -77,6 +77,7 @@ def test_finished_runs_are_kept_and_missing_ones_done(ended, finished):
     assert {path: path.stat().st_mtime_ns for path in models} == models
 
 
+@pytest.mark.thorough
 def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
     real = session.execute
 
