@@ -22,8 +22,8 @@ from difflogic.training import session
 from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
-LONG = question(seeds=(0, 1), overrides=("training.epochs=1000",))
-"""Runs of a second or more, in which a test can stop or kill them."""
+LONG = question(seeds=(0, 1), overrides=("training.epochs=500",))
+"""Runs of half a second or more, in which a test can stop or kill them."""
 
 
 @pytest.fixture(scope="module")
