@@ -84,7 +84,6 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     settings = resolved(experiment, options)
     ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
-    channels = _channels(options.show, settings)
     if options.trace is not None:
         _check_trace(options.trace, options.directory)
     tracer: Tracer | None = None
@@ -98,7 +97,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, channels, experiment.usual) as shown:
+    with Shown(options.quiet, options.watch, experiment.usual) as shown:
         found = train(
             settings,
             directory=options.directory,
@@ -143,23 +142,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     if experiment.kind is not None:
         require_task(settings, experiment.kind, settings.name)
     return settings
-
-
-def _channels(text: str | None, config: Config) -> Sequence[int]:
-    """Return the channels of --show; none by default."""
-    from cli.options.parsing import parse_channels
-
-    if text is None:
-        return ()
-    last = config.automaton.channels - 1
-    if text == "all":
-        return range(last + 1)
-    channels = parse_channels(text, "--show")
-    if max(channels) > last:
-        raise ConfigError(
-            f"--show {text}: no channel {max(channels)}: {config.name} has 0 to {last}"
-        )
-    return channels
 
 
 def show_preview(preview: Preview) -> None:
@@ -212,17 +194,11 @@ class Shown(ExitStack):
     Once training has begun, Ctrl-C is a request, since there are results to save.
     """
 
-    def __init__(
-        self, quiet: bool, watch: bool, channels: Sequence[int] = (), usual: int | None = None
-    ) -> None:
-        """`usual` is the epoch by which such a run is proved, if that is known.
-
-        `channels` are drawn side by side; by default the loss channels, as one picture.
-        """
+    def __init__(self, quiet: bool, watch: bool, usual: int | None = None) -> None:
+        """`usual` is the epoch by which such a run is proved, if that is known."""
         super().__init__()
         self.interruption = Interruption(None)
-        self._quiet, self._watch, self._channels = quiet, watch, channels
-        self._usual = usual
+        self._quiet, self._watch, self._usual = quiet, watch, usual
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
@@ -248,7 +224,6 @@ class Shown(ExitStack):
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,
-            self._channels,
             palette_of(session.config),
             searches=(config.finishing.every, config.finishing.from_epoch),
             restart_every=config.training.restart_every,

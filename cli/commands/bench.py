@@ -38,8 +38,9 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scale.speed.benchmark import Agreement, Comparison, Report
+    from difflogic.scale.speed.benchmark import Comparison, Report
     from difflogic.scale.speed.learning import Learned
+    from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
@@ -159,8 +160,8 @@ def bench(
         output.show_json(report.as_dict() | machine_facts())
     else:
         _show(report, settings)
-    if report.agreement is not None and not report.agreement.equal:
-        _refuse(report, report.agreement)
+    if report.compared is not None and not report.compared.equal:
+        _refuse(report.path, report.compared)
 
 
 def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
@@ -219,11 +220,10 @@ def _measure(settings: Config, compare: str | None, asked: int | None) -> Report
         return measure(settings, compare=way, repeat=asked, progress=progress)
 
 
-def _refuse(report: Report, agreement: Agreement) -> None:
-    assert report.compared is not None
+def _refuse(path: Row, compared: Row) -> None:
     note(
-        f"error: {report.path.name} and {report.compared.name} disagree: "
-        f"{_difference(agreement)}. Ignore the times above. Run dct verify equivalence to find "
+        f"error: {path.setting.label} and {compared.setting.label} disagree: "
+        f"{_difference(compared)}. Ignore the times above. Run dct verify equivalence to find "
         "out where."
     )
     raise typer.Exit(FAILURE)
@@ -231,11 +231,11 @@ def _refuse(report: Report, agreement: Agreement) -> None:
 
 def _show(report: Report, asked: Config) -> None:
     typer.echo(_title(report) + "\n")
-    if report.compared is not None and report.compared.name == "oracle":
+    if report.compared is not None and report.compared.setting.oracle:
         typer.echo(_cut(report.config, asked) + "\n")
-    heads = f"ms per step | {report.path.name} min | median | max | share"
+    heads = f"ms per step | {report.path.setting.label} min | median | max | share"
     if report.compared is not None:
-        heads += f" | {report.compared.name} min | median | max | speed-up"
+        heads += f" | {report.compared.setting.label} min | median | max | speed-up"
     output.show_table(heads, rows(report))
     typer.echo()
     found = lines(report)
@@ -287,14 +287,15 @@ def rows(report: Report) -> list[list[str]]:
 def lines(report: Report) -> list[tuple[str, str]]:
     """Return label and text of what stands below the table."""
     found = []
-    if report.compared is not None:
-        speedup = f"{times(report.speedup)} over {report.compared.name}, median of pairs in turn"
+    path, compared, plan = report.path, report.compared, report.path.plan
+    assert plan is not None, "only plain NumPy has no plan, and is compared with"
+    if compared is not None:
+        speedup = f"{times(report.speedup)} over {compared.setting.label}, median of pairs in turn"
         if report.speedup is None:
-            speedup = f"above its ceiling of {times(report.ceiling)}: other programs disturbed it"
+            speedup = f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
         found.append(("speed-up in all", speedup))
-    if report.agreement is not None:
-        verdict = "yes" if report.agreement.equal else "NO"
-        found.append(("equal results", f"{verdict}, {_difference(report.agreement)}"))
+        verdict = "yes" if compared.equal else "NO"
+        found.append(("equal results", f"{verdict}, {_difference(compared)}"))
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
     if report.path.workers > 1:
@@ -322,8 +323,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ),
         (
             "buffers",
-            f"{megabytes(report.bytes_per_worker)} per worker, "
-            f"{megabytes(report.bytes_shared)} shared",
+            f"{megabytes(plan.bytes_per_worker)} per worker, {megabytes(plan.bytes_shared)} shared",
         ),
         ("process", memory),
         ("work", _work(report)),
@@ -340,17 +340,15 @@ def lines(report: Report) -> list[tuple[str, str]]:
 def _work(report: Report) -> str:
     """Say how an automaton step is divided among workers."""
     workers = report.path.workers
-    text = f"{report.pieces} pieces per automaton step"
+    pieces, alone = report.path.pieces
+    text = f"{pieces} pieces per automaton step"
     if workers == 1:
         return text
-    return f"{text}, {report.alone} on one worker only; {report.stolen:.1f} stolen per step"
+    return f"{text}, {alone} on one worker only; {report.stolen:.1f} stolen per step"
 
 
-def _difference(agreement: Agreement) -> str:
-    return (
-        f"{agreement.what}: largest difference {agreement.difference:.2g}, "
-        f"tolerance {agreement.tolerance:.2g}"
-    )
+def _difference(row: Row) -> str:
+    return f"{row.compared}: largest difference {row.difference:.2g}, tolerance {row.tolerance:.2g}"
 
 
 def processors(found: machine.Processors) -> str:

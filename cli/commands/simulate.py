@@ -77,7 +77,7 @@ def simulate(
 def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
     automaton, geometry = found.automaton, found.geometry
     return {
-        "source": str(source),
+        "source": source,
         "name": automaton.name,
         "channels": geometry.channels,
         "gates": automaton.circuit.gates,
@@ -93,7 +93,7 @@ def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
         "workers": found.workers,
         "seconds": found.seconds,
         "updates_per_second": found.updates_per_second,
-        "populations": {str(label): ones for label, ones in found.populations().items()},
+        "populations": found.populations(),
         "sha256": found.digest(),
     }
 

@@ -41,8 +41,8 @@ def circuit(
     if as_json:
         output.show_json(
             {
-                "circuit": str(source),
-                "against": str(against) if against else "simplified",
+                "circuit": source,
+                "against": against or "simplified",
                 "gates": [automaton.circuit.gates, other.circuit.gates],
                 "surroundings": surroundings,
                 "equal": found.equal,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
@@ -68,14 +67,6 @@ def size_option(shown: str = "as trained") -> Any:
     )
 
 
-class EffortName(StrEnum):
-    """How long to search for a smaller circuit."""
-
-    low = "low"
-    normal = "normal"
-    high = "high"
-
-
 SOURCE = typer.Argument(
     metavar="RUN|MODEL|CIRCUIT",
     help='Run directory ("last" for the newest), model file, or circuit in JSON',
@@ -114,7 +105,10 @@ Device = Annotated[
     option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
 ]
 Oversubscribe = Annotated[bool, flag("--oversubscribe", "Allow more threads than cores", rare=True)]
-Effort = Annotated[EffortName, option(None, "How long to simplify: a second, seconds, minutes")]
+Effort = Annotated[
+    Literal["low", "normal", "high"],
+    option(None, "How long to simplify: a second, seconds, minutes"),
+]
 TimeLimit = Annotated[
     float | None,
     option(
@@ -214,15 +208,6 @@ class RunOptions:
     )
     quiet: Quiet = False
     as_json: AsJson = False
-    show: Annotated[
-        str | None,
-        option(
-            "CHANNELS",
-            "Channels in the live view: all, or a list such as 0,4-7",
-            shown="those of the loss",
-            rare=True,
-        ),
-    ] = None
     allow_code: AllowCode = False
     trace: Annotated[
         Path | None,

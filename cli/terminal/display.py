@@ -47,8 +47,6 @@ class Progress:
     """Epochs of the whole run."""
     channels: Sequence[int] = (0,)
     """The loss channels: the picture shows all of them, or the first."""
-    sheet: Sequence[int] = ()
-    """Channels to draw side by side instead, if any."""
     palette: Sequence[tuple[int, int, int]] = ()
     """The colours of the loss channels' numbers, if they are named."""
     epoch: int = 0
@@ -251,7 +249,7 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     numbers = _numbers(progress)
     # The rest of the height, less the title, the bar, the time, the caption and the cursor's line.
     room = max(height - 4 - bool(spent), len(numbers))
-    caption, drawn = _picture(progress, width - LEFT, room, colored)
+    caption, drawn = _picture(progress, room, colored)
     text.append(f"{'':<{LEFT}}{caption}\n", "dim")
     for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
@@ -266,28 +264,15 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     return text
 
 
-def _picture(
-    progress: Progress, width: int, lines: int, colored: bool
-) -> tuple[str, Sequence[Text]]:
+def _picture(progress: Progress, lines: int, colored: bool) -> tuple[str, Sequence[Text]]:
     """Return the caption and the lines of the hard state, as far as they fit."""
-    from rich.text import Text
-
-    state = progress.hard_state
+    state, channels = progress.hard_state, progress.channels
     if state is None:
         return "", []
-    if not progress.sheet:
-        shown = state[list(progress.channels)]
-        return _caption(progress, colored), drawing.cells(shown, lines, colored, progress.palette)
-    texts, count = drawing.sheet(state, progress.sheet, width, lines)
-    rest = len(progress.sheet) - count
-    caption = f"hard channels{f'; no room for {rest} more' if rest else ''}"
-    return caption, [Text(text, "green") for text in texts]
-
-
-def _caption(progress: Progress, colored: bool) -> str:
-    if colored and (progress.palette or len(progress.channels) in drawing.COLOR_CHANNELS):
-        return f"hard channels {', '.join(map(str, progress.channels))}"
-    return f"hard channel {progress.channels[0]}"
+    caption = f"hard channel {channels[0]}"
+    if colored and (progress.palette or len(channels) in drawing.COLOR_CHANNELS):
+        caption = f"hard channels {', '.join(map(str, channels))}"
+    return caption, drawing.cells(state[list(channels)], lines, colored, progress.palette)
 
 
 def _bar(progress: Progress, width: int) -> Any:

@@ -28,12 +28,8 @@ class Machine:
     """Second-level cache of a core."""
     memory: int | None = None
     """What can be had without swapping; None if nothing tells."""
-    line: int = 64
-    """Of the cache."""
     vector: int = 64
     """Widest vector register."""
-    nodes: int = 1
-    """Memories, each next to a part of the cores (NUMA)."""
     described: bool = False
     """Whether it is another machine than this one, as far as is known."""
 
@@ -44,17 +40,14 @@ class Machine:
             cores=machine.cpu_count(),
             l2=machine.cache_bytes(2) or USUAL_L2,
             memory=machine.available_memory(),
-            line=machine.cache_line(),
             vector=registers().width,
-            nodes=len(machine.numa_nodes()),
         )
 
     @classmethod
     def parse(cls, text: str) -> Machine:
         """Return this machine, changed as a text says: cores=64,l2=1MB,memory=256GB.
 
-        Further keys are line, in bytes, vector (avx512, avx, neon or sse) and nodes. Raises
-        ConfigError.
+        A further key is vector (avx512, avx, neon or sse). Raises ConfigError.
         """
         changes: dict[str, Any] = {}
         for part in text.split(","):
@@ -69,13 +62,7 @@ class Machine:
                 changes[key] = _READERS[key](value)
             except ConfigError as error:
                 raise ConfigError(f'machine "{text}": {key}: {error}') from None
-        found = replace(cls.here(), **changes, described=True)
-        if found.nodes > found.cores:
-            raise ConfigError(
-                f'machine "{text}": {found.nodes} nodes have more than the {found.cores} cores: '
-                "give cores, too"
-            )
-        return found
+        return replace(cls.here(), **changes, described=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
@@ -91,12 +78,6 @@ def _whole_number(most: int) -> Any:
     return read
 
 
-def _line(value: str) -> int:
-    if value not in ("16", "32", "64", "128", "256"):
-        raise ConfigError(f'"{value}" must be 16, 32, 64, 128 or 256 bytes')
-    return int(value)
-
-
 def _vector(value: str) -> int:
     if value not in VECTORS:
         raise ConfigError(f'no "{value}": {did_you_mean(value, VECTORS)}')
@@ -107,7 +88,5 @@ _READERS = {
     "cores": _whole_number(MOST_CORES),
     "l2": parse_bytes,
     "memory": parse_bytes,
-    "line": _line,
     "vector": _vector,
-    "nodes": _whole_number(MOST_CORES),
 }

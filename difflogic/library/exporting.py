@@ -9,10 +9,10 @@ from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
-from difflogic.library.progress import ProgressCallback, ShouldStop
+from difflogic.library.progress import ProgressCallback
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output
 
@@ -37,7 +37,7 @@ def choose_format(name: str | None, file: Path | None) -> Format:
     if name is not None:
         return by_name(name)
     if file is None:
-        raise ConfigError(f"choose a format: {', '.join(FORMATS)}")
+        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
     return by_file(file.name)
 
 
@@ -53,7 +53,6 @@ def export(
     force: bool = False,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 
@@ -77,9 +76,7 @@ def export(
     loaded = load(source)
     automaton, interface = loaded.automaton, None
     if comparable or not unsimplified:
-        small = small_form(
-            loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
-        )
+        small = small_form(loaded, effort, time_limit=time_limit, progress=progress)
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)
         automaton = automaton if unsimplified else small

@@ -10,13 +10,13 @@ from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import ProgressCallback, counter
 from difflogic.scale.speed.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scale.speed.curves import Curves, counts_between
 from difflogic.scale.speed.curves import simulate as replay_curves
 from difflogic.scale.speed.network import Network, network
 from difflogic.scale.speed.replay import replay
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ def plan(
     simulate: tuple[int, int] | None = None,
     ranks: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
@@ -109,10 +108,10 @@ def plan(
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
-        count = ProgressReporter(progress, should_stop).counter("steps measured:", REPEAT)
+        count = counter(progress, "steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)
     if simulate is not None and costs is not None:
-        count = ProgressReporter(progress, should_stop).counter("steps compared:", COMPARED)
+        count = counter(progress, "steps compared:", COMPARED)
         counts = counts_between(*simulate)
         curves = replay_curves(settings, found, costs, counts, COMPARED, count)
     reckoned = None

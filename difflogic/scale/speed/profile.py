@@ -11,7 +11,7 @@ from typing import Any
 from difflogic.config import Config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
-from difflogic.scale.speed.benchmark import WARM_UP_STEPS, ratio
+from difflogic.scale.speed.rows import WARM_UP_STEPS, ratio
 from difflogic.training.trainer import Trainer
 
 PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"

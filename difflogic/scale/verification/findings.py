@@ -42,22 +42,17 @@ class Finding:
     against: str
     where: str
     difference: float
-    tolerance: float
+    tolerance: Tolerance
 
     @property
     def passed(self) -> bool:
         """Whether the difference is within the tolerance; NaN is not."""
         return bool(self.difference <= self.tolerance)
 
-    @property
-    def reason(self) -> str:
-        """Why the tolerance is what it is."""
-        return getattr(self.tolerance, "reason", "")
-
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. The difference may be infinite."""
         told = vars(self) | {"tolerance": float(self.tolerance)}
-        return told | {"reason": self.reason, "passed": self.passed}
+        return told | {"reason": self.tolerance.reason, "passed": self.passed}
 
 
 def distance(x: npt.NDArray, y: npt.NDArray) -> float:

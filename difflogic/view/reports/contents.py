@@ -45,8 +45,7 @@ def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
 
 def equations_text(small: Automaton) -> tuple[str, dict[str, Any] | None]:
     """Return the first equations, and the others with their count, if there are any."""
-    found = equations(small.circuit)
-    texts = [found.text(line) for line in found.lines]
+    texts = equations(small.circuit).texts
     rest = texts[EQUATIONS_SHOWN:]
     more = "\n".join(rest)
     if len(more) > MOST_EQUATION_CHARACTERS:

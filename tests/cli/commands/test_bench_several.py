@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from cli.commands import bench_several
 from difflogic.scale.speed.rows import Comparison
 from difflogic.system.machine import cpu_count
 from difflogic.training.trainer import Trainer
@@ -33,14 +32,11 @@ def test_workers(bench):
 
 
 @pytest.mark.thorough
-def test_json_and_no_scipy(bench, monkeypatch):
-    monkeypatch.setattr(bench_several, "_has_scipy", lambda: False)
+def test_json(bench):
     found = bench("--workers", "1,2", "--json")
     data = json.loads(found.stdout)
     assert [row["workers"] for row in data["rows"]] == [1, 2]
     assert data["equal"] is True
-    assert data["fit"] is None
-    assert "pip install '.[scaling]'" in found.stderr
 
 
 def beyond_chance(monkeypatch):

@@ -64,21 +64,6 @@ def test_a_files_suffix_chooses_the_format(dct, source):
     assert load(Path("x.json")).automaton.circuit.labels == (0,)
 
 
-def test_json_says_what_was_written(dct, source):
-    result = dct("export", source, "-o", "x.aig", "--json", "--unsimplified")
-    assert result.stderr == ""
-    assert result.json == {
-        "format": "aiger",
-        "file": "x.aig",
-        "bytes": Path("x.aig").stat().st_size,
-        "gates": 3,
-        "depth": 3,
-        "inputs": 4,
-        "channels": [0, 5],
-        "visible": [0],
-    }
-
-
 def test_the_list_names_every_format_and_needs_no_circuit(dct):
     result = dct("export", "--list")
     assert result.exit_code == 0
@@ -115,7 +100,6 @@ def test_comparable_files_have_the_same_inputs(dct, source):
         (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
         (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
         (["-f", "verilog", "--array", "3x-3"], "must be rows x columns"),
-        (["-f", "c", "--json"], "name one with --output"),
         (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
         (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
         (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),

@@ -282,8 +282,6 @@ class TestRefusal:
             (["--set", "update.gates=[4,8]"], "2"),
             (["checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
-            (["--show", "0,2"], "--show 0,2: no channel 2"),
-            (["--show", "red"], '--show "red": must be numbers'),
         ],
     )
     def test_of_a_bad_config(self, train_tiny, arguments, message):
