@@ -55,8 +55,9 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@# mypy takes one core: another compiles meanwhile.
-	$(BIN)/python -m tests.compile_kernels & $(BIN)/mypy; passed=$$?; wait; exit $$passed
+	@# mypy takes one core: another compiles the kernels meanwhile.
+	$(BIN)/python -m tests.compile_kernels & kernels=$$!; \
+	trap "kill $$kernels; exit 130" INT TERM; $(BIN)/mypy; passed=$$?; wait $$kernels; exit $$passed
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not exhaustive"
 
 # Before a release: more seeds, sizes, mutants and moments of a kill than `make test` tries.
