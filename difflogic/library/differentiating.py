@@ -64,7 +64,8 @@ def sample_gradients(
     """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
 
     `start` (C, H, W) holds values from 0 to 1, `target` (loss channels, H, W) what the
-    configuration's loss channels should be after the last step. `mask` (steps, H, W) is 1 where a
+    configuration's loss channels should be after the last step, NaN where that does not count.
+    `mask` (steps, H, W) is 1 where a
     cell takes its new state, and says how many steps there are; without one all cells do, for the
     configuration's steps. To add samples up as a training step does, `all_reduce` their slots, all
     of the first sample before those of the second; the bits are the same, unless grids are so
@@ -72,7 +73,7 @@ def sample_gradients(
     """
     config = model.config
     netlist, channels = model.netlist, list(config.task.loss_channels)
-    start, target = real_numbers("start", start), real_numbers("target", target)
+    start, target = real_numbers("start", start), real_numbers("target", target, nan=True)
     if start.ndim != 3 or start.shape[0] != netlist.channels or start.size == 0:
         raise ConfigError(f"start has shape {start.shape}: give ({netlist.channels}, H, W)")
     _, height, width = start.shape
@@ -90,7 +91,7 @@ def sample_gradients(
         slots, state = engine.slots(), engine.states()[0, -1]
         hard = gates.COEFFICIENTS.astype(coefficients.dtype)[model.ops]
         shown = engine.forward(hard, start[None], masks)[0, channels]
-    hard_loss = float(((shown.astype(np.float64) - target) ** 2).sum())
+    hard_loss = float(np.nansum((shown.astype(np.float64) - target) ** 2))
     total = all_reduce(slots)
     logits = gates.mix_gradient(probabilities, total)
     sizes = config.architecture
