@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,17 @@ class SampleGradients:
     """Sum of squared errors over the cells of the loss channels, after the last step."""
     hard_loss: float
     """The same of the circuit of most probable ops."""
-    state: Array
+    state: Array = field(repr=False)
     """The last state, shape (C, H, W), values from 0 to 1."""
-    slots: Array
+    slots: Array = field(repr=False)
     """dL/d(coefficients) of each chunk of cells, shape (chunks, parameters, 4), over all steps."""
-    coefficients: Array
+    coefficients: Array = field(repr=False)
     """dL/d(coefficients), shape (parameters, 4): the slots, added up in order."""
-    logits: Array
+    logits: Array = field(repr=False)
     """dL/d(logits), shape (parameters, 16)."""
-    perception: Array
+    perception: Array = field(repr=False)
     """Those of perception, by kernel: a view of shape (kernels, gates of a kernel, 16)."""
-    update: Array
+    update: Array = field(repr=False)
     """Those of the update circuit: a view of shape (gates, 16)."""
 
 
@@ -48,13 +48,13 @@ class TileGradients:
 
     loss: float
     """Sum of squared errors over the cells of the loss channels, after the step."""
-    outputs: Array
+    outputs: Array = field(repr=False)
     """The cells' next states, shape (C, cells)."""
-    inputs: Array
+    inputs: Array = field(repr=False)
     """dL/d(inputs), shape (9·C, cells)."""
-    coefficients: Array
+    coefficients: Array = field(repr=False)
     """dL/d(coefficients), shape (parameters, 4)."""
-    logits: Array
+    logits: Array = field(repr=False)
     """dL/d(logits), shape (parameters, 16)."""
 
 

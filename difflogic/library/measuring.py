@@ -33,7 +33,7 @@ class Evaluated:
     """Plain values, as `dct eval --json` prints them."""
 
     def __repr__(self) -> str:
-        return f"Evaluated({self.source!r}, exact={self.exact})"
+        return f"Evaluated({self.source.name!r}, exact={self.exact})"
 
     @property
     def exact(self) -> bool:
