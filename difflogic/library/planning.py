@@ -39,6 +39,9 @@ class Planned:
     network: Network | None = None
     """What further machines bring, and cost; None if that was not asked for."""
 
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
+
     @property
     def expected(self) -> float | None:
         """Seconds of a training step on the plan's workers, at this machine's speed."""
