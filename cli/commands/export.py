@@ -15,9 +15,6 @@ from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
 
-MOST_SIDE = 65536
-"""The same limit as in circuit files."""
-
 
 def _list_formats(wanted: bool) -> None:
     if not wanted:
@@ -44,10 +41,6 @@ def export(
     effort: Effort = "normal",
     time_limit: TimeLimit = None,
     force: Force = False,
-    array: Annotated[
-        str | None,
-        option("HxW", "Verilog: default grid size of the module", shown="as trained", rare=True),
-    ] = None,
     comparable: Annotated[
         bool,
         flag(
@@ -119,7 +112,6 @@ def export(
             force=force,
             time_limit=time_limit,
             progress=progress,
-            array=None if array is None else parse_size("--array", array, MOST_SIDE),
         )
     circuit, format = found.automaton.circuit, found.format
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
@@ -18,9 +18,6 @@ from difflogic.scale.speed.network import Network, network
 from difflogic.scale.speed.replay import replay
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-
-if TYPE_CHECKING:
-    from difflogic.gpu.planning import DevicePlan
 
 MOST_RANKS = 4096
 
@@ -41,6 +38,9 @@ class Planned:
     """Speed-up over workers by simulation; None if none was asked for."""
     network: Network | None = None
     """What further machines bring, and cost; None if that was not asked for."""
+
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
 
     @property
     def expected(self) -> float | None:
@@ -66,16 +66,6 @@ class Planned:
             "simulated": self.curves,
             "network": self.network,
         }
-
-
-def plan_device(config: Config) -> DevicePlan:
-    """Return what a GPU has to do for a run, and how many runs it holds side by side.
-
-    Raises ConfigError without a GPU, or for a run that it cannot hold, with what would do.
-    """
-    from difflogic.gpu.planning import require_fitting
-
-    return require_fitting(config)
 
 
 def plan(

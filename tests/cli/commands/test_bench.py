@@ -274,7 +274,7 @@ class TestShown:
         (["--compare", "orcale"], "oracle"),
         (["--repeat", "0"], "--repeat"),
         (["--repeat", "many"], "whole number of at least 1"),
-        (["--workers", "none"], 'for --workers: "none" is neither "auto" nor'),
+        (["--workers", "none"], 'for --workers: "none" is not a whole number'),
         (["--workers", "100000"], "1024"),
         (["--config", "missing.toml"], "no such file"),
         (["--small", "--config", "checkerboard"], "--small and --config"),

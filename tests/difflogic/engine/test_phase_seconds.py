@@ -38,6 +38,7 @@ with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["samples", "steps"])
 def test_who_waits_for_a_late_worker_is_not_busy(way):
     # Without the compiler, so that a worker can be made to be late in the loss.
