@@ -158,7 +158,7 @@ def machine_facts() -> dict[str, Any]:
     return {
         "versions": machine.versions(),
         "cpu": machine.cpu(),
-        "processors": machine.processors().as_dict(),
+        "processors": machine.processors(),
     }
 
 

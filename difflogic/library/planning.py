@@ -39,6 +39,9 @@ class Planned:
     network: Network | None = None
     """What further machines bring, and cost; None if that was not asked for."""
 
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
+
     @property
     def expected(self) -> float | None:
         """Seconds of a training step on the plan's workers, at this machine's speed."""
@@ -53,15 +56,15 @@ class Planned:
         """Everything, for machines."""
         return {
             "experiment": self.config.name,
-            "machine": self.plan.machine.as_dict(),
-            "plan": self.plan.as_dict(),
+            "machine": self.plan.machine,
+            "plan": self.plan,
             "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
-            "costs": None if self.costs is None else self.costs.as_dict(),
+            "costs": self.costs,
             "expected_step_seconds": self.expected,
             "expected_step_seconds_alone": self.expected_alone,
-            "simulated": None if self.curves is None else self.curves.as_dict(),
-            "network": None if self.network is None else self.network.as_dict(),
+            "simulated": self.curves,
+            "network": self.network,
         }
 
 

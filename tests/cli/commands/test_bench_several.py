@@ -44,6 +44,7 @@ def beyond_chance(monkeypatch):
     monkeypatch.setattr(Comparison, "tied", property(lambda self: [self.rows[-1]]))
 
 
+@pytest.mark.thorough
 def test_what_changes_bits_is_not_proposed(bench, monkeypatch):
     beyond_chance(monkeypatch)
     found = bench("--grid", "parallel.chunk=1,2")
@@ -52,6 +53,7 @@ def test_what_changes_bits_is_not_proposed(bench, monkeypatch):
     assert "[parallel]" not in found.stdout
 
 
+@pytest.mark.thorough
 def test_noise_has_no_winner(bench):
     found = bench("--grid", "parallel.lanes=16,32")
     assert "no difference found: parallel.lanes=16, parallel.lanes=32" in found.stdout

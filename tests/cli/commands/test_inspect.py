@@ -107,6 +107,7 @@ class TestText:
         assert found.isascii()
         assert "\nn0' = C5\nn3' = NW0 & NW3\nn5' = ~C5\n" in found
 
+    @pytest.mark.thorough
     def test_a_narrow_terminal(self, dct, life, monkeypatch):
         wide = dct("inspect", life, "--unsimplified").stdout
         monkeypatch.setattr(inspection, "_terminal_width", lambda: 24)
@@ -157,6 +158,7 @@ class TestJson:
         assert found["reads"] == {"0": ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]}
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
+    @pytest.mark.thorough
     def test_the_seed_names_the_starts(self, dct, life):
         common = ("inspect", life, "--unsimplified", "--json", "--periods=1")
         first, again, other = (

@@ -82,6 +82,7 @@ def test_ranks_prove_and_polish_alike():
     assert shared(config, 3, 10) == expected
 
 
+@pytest.mark.thorough
 def test_searches_from_random_starts_find_the_same():
     settings = ["finishing.every=1", "finishing.candidates=100"]
     config = tiny(*settings, "automaton.fire_rate=0.6")
@@ -135,6 +136,7 @@ def test_code_that_rank_0_names_is_not_run_for_it():
     assert asked == ["code"]
 
 
+@pytest.mark.thorough
 def test_ranks_are_sent_a_model_that_training_starts_from():
     """No configuration tells its wiring, which is of another seed; starting over needs it too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]

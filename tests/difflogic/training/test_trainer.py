@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.engine import oracle
+from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
@@ -47,10 +49,12 @@ FOUR_NUMBERS = (
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("more", [["automaton.fire_rate=0.6"], FOUR_NUMBERS])
 @pytest.mark.parametrize(
-    "sharing",
-    ["workers=5", "strategy=steps", "strategy=samples", "strategy=cells", "strategy=gates"],
+    ("sharing", "more"),
+    [
+        *((f"strategy={each}", ["automaton.fire_rate=0.6"]) for each in get_args(Strategy)[1:]),
+        ("workers=5", FOUR_NUMBERS),
+    ],
 )
 def test_sharing_does_not_change_a_bit(sharing, more):
     size = ("task.height=9", "training.batch=3", *more)

@@ -63,7 +63,7 @@ def test_everything_is_equivalent():
     assert levers == {"sequential", "reference trainer"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not JIT, reason="takes minutes")
 def test_the_shipped_cases_are_equivalent():
     assert all(finding.passed for finding in equivalence(tiny()))

@@ -94,6 +94,7 @@ def test_the_policy_allows_these_texts_and_nothing_else(hostile):
     assert not any("style" in attrs for _, attrs in parts.elements)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard", "letter-g"])
 def test_it_is_small_and_names_no_other_place(name):
     text = page(name)
@@ -109,6 +110,7 @@ def test_it_is_small_and_names_no_other_place(name):
     assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_embedded_values_end_no_element_and_are_read_back(value):
