@@ -10,6 +10,7 @@ from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import live_part
 from difflogic.tasks import Rule
 
+
 def neighborhoods() -> npt.NDArray[np.uint8]:
     """Return all states of a cell and its eight neighbours, (9, 2 channels, cases)."""
     bits = NEIGHBORHOOD * 2

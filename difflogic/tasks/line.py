@@ -14,7 +14,9 @@ from difflogic.tasks.machine import MACHINES, Machine
 from difflogic.tasks.rule import CANCELLING, TRAFFIC, Rule
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
-Computes = Literal["addition", "subtraction", "parity", "comparison", "sorting", "majority", "voting"]
+Computes = Literal[
+    "addition", "subtraction", "parity", "comparison", "sorting", "majority", "voting"
+]
 
 
 class LineSection(TaskSection):
@@ -24,8 +26,8 @@ class LineSection(TaskSection):
     computes: Computes = Field(
         description="what is computed: a + b or a - b, of as many bits as there are cells; whether "
         "the bits up to each cell have an odd number of ones; whether a > b, by the bits up to "
-        "each; the same bits with the ones on the right; the most frequent bit, in the middle cell; "
-        "or who won a vote, on the left, in as many cells as the winner has more votes"
+        "each; the same bits with the ones on the right; the most frequent bit, in the middle; "
+        "who won a vote, on the left, in as many cells as the winner has more votes"
     )
     stages: tuple[Size, ...] = Field(
         default=(),
@@ -55,7 +57,9 @@ class LineSection(TaskSection):
             )
         if self.computes == "voting":
             if (self.inputs, self.loss_channels) != ((), (0, 1)):
-                found.append("[task] loss_channels: votes move: inputs = [], loss_channels = [0, 1]")
+                found.append(
+                    "[task] loss_channels: votes move: inputs = [], loss_channels = [0, 1]"
+                )
         elif len(self.loss_channels) != 1:
             found.append("[task] loss_channels: one channel shows the result: name one")
         if self.computes == "majority" and not all(n % 2 for n in (self.width, *self.stages)):
