@@ -134,6 +134,7 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
         np.testing.assert_array_equal(state, [place >= -margin, place >= margin])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
 def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, tmp_path):
     made = load(GALLERY / f"{name}.json").automaton
