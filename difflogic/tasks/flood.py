@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -34,7 +34,7 @@ class Flood(Task):
     count.
     """
 
-    Section = FloodSection
+    Section: ClassVar[type[TaskSection]] = FloodSection
     section: FloodSection
     stays = True
     start = "zeros"  # a page or a simulation begins with walls: one paints passages

@@ -50,7 +50,7 @@ def flood(given: Bits, shown: Bits) -> Bounds:
 
 def dead_ends(marks: Bits, free: Bits) -> Bounds:
     """A free cell stays free if it has a mark, or two free neighbours at least."""
-    legal = (marks <= free).all(axis=0).astype(np.uint8)
+    legal: Bits = np.all(marks <= free, axis=0).astype(np.uint8)
     ways = free[N] + free[W] + free[E] + free[S]
     new = np.stack([marks[CENTER], free[CENTER] & (marks[CENTER] | (ways >= 2))])
     return Bounds(legal, new, new)
