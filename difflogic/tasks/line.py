@@ -43,10 +43,10 @@ class LineSection(TaskSection):
         found = fixed_channels(self) if self.computes in ("sorting", "majority") else []
         if self.height != 1:
             found.append(f"[task] height: a line has 1 row, not {self.height}")
-        if automaton.steps < steps_of(self.computes, self.width):
+        if automaton.steps < (needed := steps_of(self.computes, self.width)):
             found.append(
                 f"[automaton] steps: {automaton.steps} steps are too few for {self.width} cells: "
-                "what is at one end has to reach the other, a cell per step"
+                f"what is at one end has to reach the other, which takes {needed}"
             )
         if any(stage >= self.width for stage in self.stages):
             found.append(f"[task] stages: each must be shorter than the line of {self.width} cells")
