@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import live_part
 from difflogic.tasks import Rule
-
-GIVEN, SHOWN = 0, 1
 
 
 def neighborhoods() -> npt.NDArray[np.uint8]:
@@ -24,18 +22,14 @@ def broken(automaton: Automaton, rule: Rule) -> str:
     """Return what keeps a rule from being proved; "" if the circuit keeps it everywhere."""
     small = live_part(automaton)
     circuit = small.circuit
-    if not set(circuit.labels) <= {GIVEN, SHOWN}:
+    if not set(circuit.labels) <= {0, 1}:
         return "cells have memory beside channels 0 and 1"
-    if small.boundary != "zero" or small.fire_rate != 1 or small.visible != (SHOWN,):
+    if small.boundary != "zero" or small.fire_rate != 1 or 1 not in small.visible:
         return "cells must fire together, show channel 1, and have zeros beyond the edge"
     seen = neighborhoods()
-    legal, least, most = rule.bounds(seen[:, GIVEN], seen[:, SHOWN])
-    inputs = seen[:, list(circuit.labels)].reshape(circuit.inputs, -1)
-    new = circuit.next_state(inputs.astype(np.bool_))
-    (place,) = small.visible_rows
-    wrong = (new[place] < least) | (new[place] > most)
-    if GIVEN in circuit.labels:
-        place = circuit.labels.index(GIVEN)
-        wrong |= new[place] != seen[CENTER, GIVEN]
+    legal, least, most = rule.bounds(seen[:, 0], seen[:, 1])
+    channels = list(circuit.labels)
+    new = circuit.next_state(seen[:, channels].reshape(circuit.inputs, -1).astype(np.bool_))
+    wrong = ((new < least[channels]) | (new > most[channels])).any(axis=0)
     count = int((wrong & (legal == 1)).sum())
     return f"{count} of {int(legal.sum())} neighbourhoods break the rule" if count else ""

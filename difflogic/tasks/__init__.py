@@ -22,7 +22,7 @@ from difflogic.tasks.base import (
     later_steps,
 )
 from difflogic.tasks.checkerboard import Checkerboard
-from difflogic.tasks.flood import Flood
+from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
 from difflogic.tasks.machine import Machine
@@ -61,6 +61,7 @@ __all__ = [
 
 TASKS: dict[str, type[Task]] = {
     "checkerboard": Checkerboard,
+    "dead-ends": DeadEnds,
     "flood": Flood,
     "life": Life,
     "line": Line,

@@ -1,15 +1,16 @@
-"""Mazes in which light spreads: all cells that are connected to a lit one light up."""
+"""Mazes: all cells that are connected to a lit one light up, or all dead ends go out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from difflogic.tasks.base import Exhibit, Sample, Task
-from difflogic.tasks.rule import FLOOD, Rule, spread
+from difflogic.tasks.rule import DEAD_ENDS, FLOOD, Rule, fill, spread
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 
@@ -33,7 +34,7 @@ class Flood(Task):
     count.
     """
 
-    Section = FloodSection
+    Section: ClassVar[type[TaskSection]] = FloodSection
     section: FloodSection
     stays = True
     start = "zeros"  # a page or a simulation begins with walls: one paints passages
@@ -66,6 +67,42 @@ class Flood(Task):
             "Show channel 0 and paint passages, then one lit cell of channel 1, and press play.",
             view={"brush": "ones", "size": 1, "height": 32, "width": 32, "marks": False},
         )
+
+
+class DeadEndsSection(FloodSection):
+    """Mazes with two marks as start, and as target the same mazes without dead ends."""
+
+    kind: Literal["dead-ends"] = Field(description="the task's name")  # type: ignore[assignment]
+
+
+class DeadEnds(Flood):
+    """Random mazes in channel 1, and two marks in channel 0, which stay: dead ends go out.
+
+    A dead end that would last longer than training looks does not count.
+    """
+
+    Section = DeadEndsSection
+
+    @property
+    def rule(self) -> Rule:
+        return DEAD_ENDS
+
+    def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
+        """Draw each maze from its own stream, and fill the dead ends of all of them at once."""
+        size, starts = (self.height, self.width), []
+        for rng in rngs:
+            start = np.zeros((self.channels, *size), np.uint8)
+            start[1] = rng.random(size) < self.section.passages
+            start[(slice(2), *rng.integers(0, size, (2, 2)).T[:, None])] = 1
+            starts.append(start)
+        marks, free = np.stack(starts)[:, :2].swapaxes(0, 1)
+        near = fill(marks, free, self.automaton.steps)
+        return np.stack(starts), np.where(fill(marks, near) < near, np.nan, near)[:, None]
+
+    @property
+    def exhibit(self) -> Exhibit:
+        words = "Show channel 1 and paint a maze, then two marks in both channels, and press play."
+        return replace(super().exhibit, invitation=words)
 
 
 def fixed_channels(section: TaskSection) -> list[str]:

@@ -11,10 +11,12 @@ from pydantic import Field
 from difflogic.tasks.base import Bits, Exhibit, InapplicableError, Larger, Sample, Task
 from difflogic.tasks.flood import fixed_channels
 from difflogic.tasks.machine import MACHINES, Machine
-from difflogic.tasks.rule import TRAFFIC, Rule
+from difflogic.tasks.rule import CANCELLING, TRAFFIC, Rule
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
-Computes = Literal["addition", "subtraction", "parity", "comparison", "sorting", "majority"]
+Computes = Literal[
+    "addition", "subtraction", "parity", "comparison", "sorting", "majority", "voting"
+]
 
 
 class LineSection(TaskSection):
@@ -24,26 +26,27 @@ class LineSection(TaskSection):
     computes: Computes = Field(
         description="what is computed: a + b or a - b, of as many bits as there are cells; whether "
         "the bits up to each cell have an odd number of ones; whether a > b, by the bits up to "
-        "each; the same bits with the ones on the right; the most frequent bit, in the middle cell"
+        "each; the same bits with the ones on the right; the most frequent bit, in the middle; "
+        "who won a vote, on the left, in as many cells as the winner has more votes"
     )
     stages: tuple[Size, ...] = Field(
         default=(),
         strict=False,
         description="shorter lines that are learned before, in this order, each with as many steps "
-        "fewer as it has cells less",
+        "fewer as it has cells less; a vote with three steps fewer for two cells",
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Refuse grids that are no line, stages that do not fit, channels that are none."""
         machine = MACHINES.get(self.computes)
         inputs = 1 if machine is None else machine.inputs
-        found = fixed_channels(self) if machine is None else []
+        found = fixed_channels(self) if self.computes in ("sorting", "majority") else []
         if self.height != 1:
             found.append(f"[task] height: a line has 1 row, not {self.height}")
-        if automaton.steps < self.width:
+        if automaton.steps < (needed := steps_of(self.computes, self.width)):
             found.append(
                 f"[automaton] steps: {automaton.steps} steps are too few for {self.width} cells: "
-                "what is at one end has to reach the other, a cell per step"
+                f"what is at one end has to reach the other, which takes {needed}"
             )
         if any(stage >= self.width for stage in self.stages):
             found.append(f"[task] stages: each must be shorter than the line of {self.width} cells")
@@ -52,11 +55,21 @@ class LineSection(TaskSection):
                 f"[automaton] channels: {self.computes} has {inputs} channels that are given, and "
                 f"needs more channels than {automaton.channels}"
             )
-        if len(self.loss_channels) != 1:
+        if self.computes == "voting":
+            if (self.inputs, self.loss_channels) != ((), (0, 1)):
+                found.append(
+                    "[task] loss_channels: votes move: inputs = [], loss_channels = [0, 1]"
+                )
+        elif len(self.loss_channels) != 1:
             found.append("[task] loss_channels: one channel shows the result: name one")
         if self.computes == "majority" and not all(n % 2 for n in (self.width, *self.stages)):
             found.append("[task] width: a line has a middle cell if it has an odd number of cells")
         return found
+
+
+def steps_of(computes: str, width: int) -> int:
+    """Return how many steps a line needs: a cell per step, where votes cancel one and a half."""
+    return 3 * (width - 1) // 2 if computes == "voting" else width
 
 
 class Line(Task):
@@ -75,7 +88,9 @@ class Line(Task):
     def rule(self) -> Rule | None:
         # On a stage's short line some neighbourhoods never occur, so it may be solved otherwise.
         is_stage = self.width in self.section.stages
-        return TRAFFIC if self.machine is None and not is_stage else None
+        if self.machine is not None or is_stage:
+            return None
+        return CANCELLING if self.section.computes == "voting" else TRAFFIC
 
     @property
     def stages(self) -> tuple[Task, ...]:
@@ -85,15 +100,22 @@ class Line(Task):
         """Return the task on a line of another length, with as many steps more as cells."""
         if height != 1:
             raise InapplicableError("a line has one row")
-        steps = self.automaton.steps + width - self.width
+        needed = [steps_of(self.section.computes, cells) for cells in (width, self.width)]
+        steps = max(1, self.automaton.steps + needed[0] - needed[1])
         return super().on_grid(height, width, **{"steps": steps} | changes)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw fair bits for the inputs, the other channels 0; what is computed is the target.
 
-        Bits that are sorted are in channel 1, and channel 0 is 1: it tells where the line ends.
+        Bits that are sorted are in channel 1, and channel 0 is 1: it tells where the line ends. A
+        vote for is 1 in channel 0, a vote against in channel 1, and an abstention in both.
         """
         start = np.zeros((self.channels, 1, self.width), np.uint8)
+        if self.section.computes == "voting":
+            votes = rng.integers(-1, 2, self.width)
+            start[:2, 0] = votes >= 0, votes <= 0
+            place = np.arange(self.width)
+            return start, np.array([[place >= -votes.sum()], [place >= votes.sum()]], np.float64)
         if self.machine is None:
             start[0] = 1
             start[1] = rng.integers(0, 2, (1, self.width), dtype=np.uint8)
@@ -123,6 +145,8 @@ class Line(Task):
         words += f"Show channel {self.loss_channels[0]}, and watch the carry run."
         if self.machine is None:
             words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
+        if self.section.computes == "voting":
+            words = "Paint channel 0 for yes, channel 1 for no, both for an abstention; press play."
         view = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
         return Exhibit(words, view=view)
 

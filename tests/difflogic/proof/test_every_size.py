@@ -18,10 +18,10 @@ from difflogic.library.certifying import certify
 from difflogic.library.loading import load
 from difflogic.proof.every_size import broken
 from difflogic.system.errors import CircuitError
-from difflogic.tasks.rule import FLOOD, TRAFFIC
+from difflogic.tasks.rule import CANCELLING, DEAD_ENDS, FLOOD, TRAFFIC
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
-RULES = {"flood": FLOOD, "sorting": TRAFFIC}
+RULES = {"flood": FLOOD, "dead-ends": DEAD_ENDS, "sorting": TRAFFIC, "voting": CANCELLING}
 
 
 def steps(automaton, state, count):
@@ -35,7 +35,7 @@ def steps(automaton, state, count):
     yield state
 
 
-def maze(side, rng):
+def maze(side, rng, changed=0.03):
     """A maze by depth-first search on every second cell, with some walls broken and built."""
     free, waiting = np.zeros((side, side), np.uint8), [(1, 1)]
     free[1, 1] = 1
@@ -49,8 +49,7 @@ def maze(side, rng):
             waiting.append((v, u))
         else:
             waiting.pop()
-    changed = rng.random(free.shape) < 0.03
-    return np.where(changed, 1 - free, free).astype(np.uint8)
+    return np.where(rng.random(free.shape) < changed, 1 - free, free).astype(np.uint8)
 
 
 def distances(free, y, x):
@@ -108,6 +107,33 @@ def test_the_learned_sorter_sorts_all_inputs(longest):
         np.testing.assert_array_equal(state[1, 0], ones[::-1])
 
 
+@pytest.mark.parametrize("side", [9, 21, 65])
+def test_of_a_maze_without_loops_the_only_way_between_two_marks_is_left(side):
+    made, rng = load(GALLERY / "dead-ends.json").automaton, np.random.default_rng(side)
+    free = maze(side, rng, changed=0)
+    marks = np.zeros_like(free)
+    marks[1, 1] = marks[-2, -2] = 1
+    away, back = distances(free, 1, 1), distances(free, side - 2, side - 2)
+    way = (free == 1) & (away + back == away[-2, -2])
+    assert free.sum() > way.sum()
+    *_, last = steps(made, np.stack([marks, free]), int(free.sum()))
+    np.testing.assert_array_equal(last, [marks, way])
+
+
+def test_the_learned_vote_counts_all_votes_of_short_lines():
+    made = load(GALLERY / "voting.json").automaton
+    for length in range(2, 8):
+        votes = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3 - 1
+        margin, place = votes.sum(1)[:, None], np.arange(length)
+        state = np.stack([votes >= 0, votes <= 0])
+        for _ in range(3 * (length - 1) // 2):
+            wide = np.pad(state, ((0, 0), (0, 0), (1, 1)))
+            seen = np.zeros((9, *state.shape), bool)
+            seen[3:6] = [wide[..., x : x + length] for x in range(3)]
+            state = made.circuit.next_state(seen.reshape(18, *state.shape[1:]))
+        np.testing.assert_array_equal(state, [place >= -margin, place >= margin])
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
 def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, tmp_path):
@@ -133,7 +159,7 @@ def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, 
 
 
 def test_what_is_not_proved_is_said():
-    flood, sorting = (load(GALLERY / f"{name}.json").automaton for name in RULES)
+    flood, sorting = (load(GALLERY / f"{name}.json").automaton for name in ("flood", "sorting"))
     assert broken(sorting, FLOOD).endswith("of 19683 neighbourhoods break the rule")
     assert broken(flood, TRAFFIC).endswith("of 16 neighbourhoods break the rule")
     other = replace(flood, circuit=flood.circuit.relabeled((0, 2)), visible=(2,))
@@ -152,6 +178,6 @@ def test_light_may_take_a_corner_at_once():
     free[[4, 1, 2]] = 1
     light[2] = 1  # north-east; north is no wall
     legal, least, most = FLOOD.bounds(free, light)
-    assert (legal, least, most) == (1, 0, 1)
+    assert (legal, least[1], most[1]) == (1, 0, 1)
     free[1] = 0
-    assert FLOOD.bounds(free, light).most == 0
+    assert FLOOD.bounds(free, light).most[1] == 0
