@@ -16,7 +16,7 @@ from difflogic.formats.read_circuit import read_circuit
 from difflogic.library.certifying import certify
 from difflogic.library.stating import state_property
 from difflogic.proof.convergence import Question, Verdict, by_sets, decide
-from difflogic.proof.write_property import write_invariant, write_property
+from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of, step
@@ -169,6 +169,35 @@ def test_another_solver_confirms_the_certificate_and_no_other(name):
 def _about(finding, circuit):
     """The same sets, as if they were of another circuit."""
     return replace(finding, question=replace(finding.question, circuit=circuit))
+
+
+@pytest.mark.thorough
+def test_another_solver_finds_in_how_many_steps_damage_heals():
+    z3 = pytest.importorskip("z3")
+    automaton, finding = asked("checkerboard", 4)
+    question = finding.question
+    patches = np.random.default_rng(0).integers(0, 2, (5, 4, 4)).astype(np.uint8)
+    within, verdicts = None, set()
+    for each in (automaton, *islice(mutants(automaton), 12)):
+        rest, needed = np.zeros((question.circuit.channels, 4, 4), np.uint8), 1
+        for _ in range(30):
+            rest = step(each.circuit, rest, question.boundary)
+        if (step(each.circuit, rest, question.boundary) != rest).any():
+            continue
+        hurt = rest * (1 - patches[:, None])
+        for count in range(1, 30):
+            hurt = np.array([step(each.circuit, one, question.boundary) for one in hurt])
+            if (hurt[:, list(question.shown)] != question.target).any():
+                needed = count + 1
+        within = within or needed
+        for most in (within - 1, within):
+            about = _about(finding, each.circuit).question
+            said = holds(z3, write_healing(about, most, rest, True, patches))
+            assert said == [True, True, needed <= most]
+            verdicts.add((each is automaton, said[-1]))
+    assert verdicts >= {(True, False), (True, True), (False, False)}
+    with pytest.raises(CircuitError, match="choose a later --from-step"):
+        write_healing(question, 1, 1 - rest, True, patches)
 
 
 def test_only_sets_make_an_invariant():
