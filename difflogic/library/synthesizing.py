@@ -13,14 +13,14 @@ import numpy as np
 
 from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Source, load
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import Progress, ProgressCallback
 from difflogic.library.simulating import simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.devices import DEVICES
 from difflogic.silicon.synthesis import Synthesis
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.system.files import open_plain, reason, refused
@@ -56,7 +56,6 @@ def synthesize(
     report: str | Path | None = None,
     pins: str | Path | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 
@@ -71,12 +70,12 @@ def synthesize(
     """
     if device not in DEVICES:
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
-    chosen, reporter = DEVICES[device], ProgressReporter(progress, should_stop)
+    chosen = DEVICES[device]
     synthesis.require(chosen)
     constraints = None if pins is None else _read(Path(pins))
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
-    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    automaton = conditions.automaton(loaded, progress=progress)
     circuit, height, width = automaton.circuit, automaton.height, automaton.width
     if circuit.channels * height * width > MOST_BITS:
         raise ConfigError(
@@ -97,13 +96,13 @@ def synthesize(
             if (earlier := tuple(step for step in each.steps if step <= steps))
         ]
         at = replace(conditions, steps=steps, damage=damage)
-        return simulate(loaded, at, engine="interpreter", should_stop=should_stop).grid.bits()
+        return simulate(loaded, at, engine="interpreter").grid.bits()
 
     began: dict[str, float] = {}
 
     def pause(step: str) -> None:
         now = time.monotonic()
-        reporter.update(f"seconds of {step}:", int(now - began.setdefault(step, now)))
+        progress(Progress(f"seconds of {step}:", int(now - began.setdefault(step, now))))
 
     deadline = Deadline.after(timeout)
     compared: tuple[int, ...] = ()
