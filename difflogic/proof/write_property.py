@@ -218,8 +218,8 @@ def write_healing(
         raise CircuitError("the state still changes at this step: choose a later --from-step")
     kept = board.full ^ board.pack(patches)
     runs = [network.step(board, tuple(board.repeated(plane) & kept for plane in rest))]
-    while (after := network.step(board, runs[-1])) != runs[-1]:
-        runs.append(after)
+    while (now := network.step(board, runs[-1])) != runs[-1]:
+        runs.append(now)
         if len(runs) > TOGETHER * max(question.height, question.width):
             raise CircuitError("after some damage the state never stops changing")
     runs += runs[-1:] * (within - len(runs))
