@@ -19,6 +19,7 @@ from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.devices import DEVICES
 from difflogic.silicon.synthesis import Synthesis
+from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
@@ -71,7 +72,7 @@ def synthesize(
     if device not in DEVICES:
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
     chosen = DEVICES[device]
-    synthesis.require(chosen)
+    require_tools("yosys", f"nextpnr-{chosen.family}")
     constraints = None if pins is None else _read(Path(pins))
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)

@@ -17,7 +17,7 @@ from difflogic.formats.common import identifier, used_interface
 from difflogic.formats.write_blif import write_blif
 from difflogic.model.automaton import Automaton
 from difflogic.silicon.devices import DEVICES, Device
-from difflogic.silicon.tools import ToolError, require_tools, run_program, run_tool, tool_file
+from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
 
@@ -71,11 +71,6 @@ class Synthesis:
         """Names of the other devices that have room for this grid, as far as can be told."""
         needed, others = max(self.luts, self.flip_flops), DEVICES.values()
         return [each.name for each in others if each != self.device and each.luts > needed]
-
-
-def require(device: Device) -> None:
-    """Raise ConfigError if a tool that the device needs is not installed."""
-    require_tools("yosys", f"nextpnr-{device.family}")
 
 
 def synthesize(
@@ -238,22 +233,9 @@ def read_out(
     ]
     _yosys(script, "simulation", folder, deadline, pause)
     _models(device, folder)
-    files = ["bench.v", "netlist.v", "models.v"]
-    run_program(
-        [
-            "iverilog",
-            "-g2012",
-            "-DNO_ICE40_DEFAULT_ASSIGNMENTS",
-            "-s",
-            "bench",
-            "-o",
-            "bench",
-            *files,
-        ],
-        folder,
-        deadline,
-        tick,
-    )
+    options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
+    compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
+    run_program(compiler, folder, deadline, tick)
     said = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
     # Before the first reset nothing is known.
     values = np.array([sign == "1" for sign in said.split()[-1]], np.uint8)

@@ -245,6 +245,10 @@ def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
     state_property(automaton, files[2], "holds")
     default, asked_for, holds = (file.read_bytes() for file in files)
     assert default == asked_for != holds
+    proof = tmp_path / "proof.aag"
+    with pytest.raises(CircuitError, match="later --from-step"):
+        state_property(automaton, proof, "heals-invariant", task=task)
+    assert not proof.exists()
 
 
 @pytest.mark.thorough
