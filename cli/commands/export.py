@@ -51,7 +51,7 @@ def export(
         ),
     ] = False,
     claim: Annotated[
-        Literal["converges", "invariant", "holds", "heals"] | None,
+        Literal["converges", "invariant", "holds", "heals", "heals-invariant"] | None,
         option(
             None,
             "Write a property of a whole grid for model checkers, as AIGER",
@@ -93,7 +93,7 @@ def export(
     from difflogic.library.exporting import export as write
 
     if claim is not None:
-        if within is not None and claim != "heals":
+        if within is not None and not claim.startswith("heals"):
             raise ConfigError("--within is about --property heals")
         asked = {"task": task, "from_step": from_step, "within": within, "time_limit": time_limit}
         _export_property(source, file, claim, grid, asked, force)

@@ -33,6 +33,9 @@ def synth(
     report: Annotated[
         Path | None, option("DIR", "New directory for the Verilog and the tools' logs")
     ] = None,
+    pins: Annotated[
+        Path | None, option("FILE", "Where the pins are, as PCF (iCE40) or LPF (ECP5)")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
@@ -53,6 +56,7 @@ def synth(
             check=check,
             timeout=timeout,
             report=report,
+            pins=pins,
             progress=progress,
         )
     result = _result(found)

@@ -51,6 +51,10 @@ class Graph(Literals):
             row = [reduce(self.and_, row[place : place + 2]) for place in range(0, len(row), 2)]
         return row[0] if row else TRUE
 
+    def is_number(self, number: int, bits: Sequence[int]) -> int:
+        """Return whether the bits, the lowest first, are those of a number."""
+        return self.all(bit ^ 1 ^ number >> place & 1 for place, bit in enumerate(bits))
+
     def file(
         self,
         inputs: int,

