@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def helper():
-    made = helper_process.HelperProcess("float32", rectifies=True)
+    made = helper_process.HelperProcess("float32")
     yield made
     made.close()
 
@@ -34,7 +34,7 @@ def test_closing_ends_it_at_once(helper):
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    helper = helper_process.HelperProcess("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32")
     assert not helper.wait("search")
     helper.close()
 
@@ -114,7 +114,7 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    helper = helper_process.HelperProcess("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32")
     looks = iter([False, False, True])
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
@@ -123,11 +123,15 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
 
 COMPARED = """
 import json, sys
+import numpy as np
+from difflogic.config import load_config
 from difflogic.engine.kernels import (
     candidate_base, candidates, detectors, hard, hard_gradients, logits,
 )
+from difflogic.model.model import Model
 from difflogic.training.helper_process import compile_stages
 from difflogic.training.trainer import Trainer
+from difflogic.training.warming import compile_slopes
 from tests.difflogic.training.tiny import growing
 
 def types():
@@ -136,7 +140,9 @@ def types():
     return {kernel.__name__: sorted(map(str, kernel.signatures)) for kernel in kernels
             if hasattr(kernel, "signatures")}
 
-assert list(compile_stages("float32", rectifies=True)) == ["steps", "search"]
+assert list(compile_stages("float32")) == ["steps", "search"]
+netlist = Model.create(load_config("checkerboard-small")).netlist
+compile_slopes(netlist, np.zeros(netlist.parameters, np.uint8), rectifies=True)
 before = types()
 with Trainer(growing(*json.loads(sys.argv[1]))) as trainer:
     trainer.step()
