@@ -3,7 +3,8 @@
 #   make demo   sets up .venv, from Python's package index, and trains a small checkerboard automaton
 #   make test   sets up .venv with the development tools and runs every check
 #
-# `make quick` leaves out the tests that take longer than a second.
+# `make quick` leaves out what is slow or starts processes; `make exhaustive` tries more cases of
+# what `make test` tries.
 #
 # On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
 # in, and a GPU that is played by the processor; without them `make test` skips those tests and
@@ -42,8 +43,11 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test quick tools gallery coverage clean
+.PHONY: demo test quick exhaustive tools gallery coverage clean
 .DELETE_ON_ERROR:
+
+# Tests start hundreds of processes: each would compile our sources again.
+unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.installed
 	$(BIN)/dct train-checkerboard --small --epochs 50
@@ -51,15 +55,21 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	@# mypy takes one core: another compiles the kernels meanwhile.
+	$(BIN)/python -m tests.compile_kernels & kernels=$$!; \
+	trap "kill $$kernels; exit 130" INT TERM; $(BIN)/mypy; passed=$$?; wait $$kernels; exit $$passed
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not exhaustive"
+
+# Before a release: more seeds, sizes, mutants and moments of a kill than `make test` tries.
+exhaustive: $(VENV)/.installed-dev
+	DCT_SEEDS=4 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # For the loop of development: what takes long, and what starts processes, is left to `make test`.
 quick: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not thorough"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not thorough and not exhaustive"
 
 tools:
 	apt-get update -qq
@@ -73,7 +83,7 @@ gallery: $(VENV)/.installed-dev
 # is slow. The cache of its own keeps the two modes apart.
 coverage: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(VENV)/numba-without-jit \
-		$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
+		$(BIN)/python -m pytest -m "not slow and not exhaustive" --cov --cov-report=term-missing
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { \

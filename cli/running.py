@@ -40,7 +40,7 @@ class Experiment:
     """The configuration that the user named, if any."""
     default: str | None = None
     """The one to use otherwise, unless a run is resumed."""
-    overrides: Sequence[Override] = ()
+    overrides: Sequence[str | Override] = ()
     """Changes by the command's own options."""
     name: str | None = None
     """Name of a new run, if not that of its configuration."""
@@ -84,7 +84,6 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     settings = resolved(experiment, options)
     ranks.check(settings, group.here, options.oversubscribe)
     own_code = isinstance(settings.task, OwnSection)
-    channels = _channels(options.show, settings)
     if options.trace is not None:
         _check_trace(options.trace, options.directory)
     tracer: Tracer | None = None
@@ -98,7 +97,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, channels, experiment.usual) as shown:
+    with Shown(options.quiet, options.watch, experiment.usual) as shown:
         found = train(
             settings,
             directory=options.directory,
@@ -143,23 +142,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     if experiment.kind is not None:
         require_task(settings, experiment.kind, settings.name)
     return settings
-
-
-def _channels(text: str | None, config: Config) -> Sequence[int]:
-    """Return the channels of --show; none by default."""
-    from cli.options.parsing import parse_channels
-
-    if text is None:
-        return ()
-    last = config.automaton.channels - 1
-    if text == "all":
-        return range(last + 1)
-    channels = parse_channels(text, "--show")
-    if max(channels) > last:
-        raise ConfigError(
-            f"--show {text}: no channel {max(channels)}: {config.name} has 0 to {last}"
-        )
-    return channels
 
 
 def show_preview(preview: Preview) -> None:
@@ -212,17 +194,11 @@ class Shown(ExitStack):
     Once training has begun, Ctrl-C is a request, since there are results to save.
     """
 
-    def __init__(
-        self, quiet: bool, watch: bool, channels: Sequence[int] = (), usual: int | None = None
-    ) -> None:
-        """`usual` is the epoch by which such a run is proved, if that is known.
-
-        `channels` are drawn side by side; by default the loss channels, as one picture.
-        """
+    def __init__(self, quiet: bool, watch: bool, usual: int | None = None) -> None:
+        """`usual` is the epoch by which such a run is proved, if that is known."""
         super().__init__()
         self.interruption = Interruption(None)
-        self._quiet, self._watch, self._channels = quiet, watch, channels
-        self._usual = usual
+        self._quiet, self._watch, self._usual = quiet, watch, usual
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
@@ -248,7 +224,6 @@ class Shown(ExitStack):
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,
-            self._channels,
             palette_of(session.config),
             searches=(config.finishing.every, config.finishing.from_epoch),
             restart_every=config.training.restart_every,
@@ -260,24 +235,24 @@ class Shown(ExitStack):
         self._progress.recall(session.history.rows)
         workers = counted(trainer.workers, "worker")
         title = f"{config.name} · seed {config.training.seed} · {workers}"
-        self._display = display.choose(title, self._quiet)
-        self.callback(lambda: self._display.close(self._progress))
+        self._display = display.choose(title, self._progress, self._quiet)
+        self.callback(self._display.close)
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
     def _search(self, searching: SearchProgress) -> None:
         """Show how far a search is, if it is time to."""
         self._progress.searching, self._progress.compiling = searching, False
-        self._display.update(self._progress)
+        self._display.update()
 
     def _compiling(self) -> None:
         """Show that a search waits for its kernels."""
         self._progress.compiling = True
-        self._display.update(self._progress)
+        self._display.update()
 
     def add(self, result: StepResult) -> None:
         """Show a step's results, if it is time to."""
         self._progress.add(result)
-        self._display.update(self._progress)
+        self._display.update()
         self._offer(result)
 
 

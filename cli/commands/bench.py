@@ -6,13 +6,12 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.commands.bench_profile import refuse_beside_profile, show_profile
+from cli.commands.bench_profile import show_profile
 from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.common import (
@@ -26,8 +25,8 @@ from cli.options.common import (
     flag,
     number,
     option,
+    with_flags,
 )
-from cli.options.parsing import named_path
 from cli.progress import show_progress
 from cli.terminal import display, output
 from cli.terminal.warming import compile_for
@@ -38,8 +37,9 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scale.speed.benchmark import Agreement, Comparison, Report
+    from difflogic.scale.speed.benchmark import Comparison, Report
     from difflogic.scale.speed.learning import Learned
+    from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
@@ -97,15 +97,6 @@ def bench(
         int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
     as_json: AsJson = False,
-    trace: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "With --profile: write a trace for Perfetto or chrome://tracing",
-            parser=named_path,
-            rare=True,
-        ),
-    ] = None,
     ranks: Annotated[
         str | None,
         option(
@@ -126,17 +117,16 @@ def bench(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    from difflogic.config import BENCHMARK, Override, load_config
+    from difflogic.config import BENCHMARK, load_config
 
     asked = Asked.of(workers, compare, grid or [], ranks)
-    if profile or trace is not None:
-        refuse_beside_profile(profile, trace, bool(asked.several or compare))
+    if profile and (asked.several or compare):
+        raise ConfigError("--profile measures one setting: leave out what compares several")
     if learning is not None and (profile or repeat or compare or asked.several):
         raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
-    chosen = [Override(text, f"--set {text}") for text in overrides or []]
-    if asked.several != "workers" and workers is not None:
-        chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
+    single = None if asked.several == "workers" else workers
+    chosen = with_flags(overrides, workers=single)
     if learning is not None:
         _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
         return
@@ -149,7 +139,7 @@ def bench(
         return
     compile_for(settings if profile else settings.without_searches())
     if profile:
-        show_profile(settings, repeat, trace, as_json)
+        show_profile(settings, repeat, as_json)
         return
     if asked.several:
         show_several(asked, source, chosen, settings, repeat, as_json)
@@ -159,8 +149,8 @@ def bench(
         output.show_json(report.as_dict() | machine_facts())
     else:
         _show(report, settings)
-    if report.agreement is not None and not report.agreement.equal:
-        _refuse(report, report.agreement)
+    if report.compared is not None and not report.compared.equal:
+        _refuse(report.path, report.compared)
 
 
 def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
@@ -219,11 +209,10 @@ def _measure(settings: Config, compare: str | None, asked: int | None) -> Report
         return measure(settings, compare=way, repeat=asked, progress=progress)
 
 
-def _refuse(report: Report, agreement: Agreement) -> None:
-    assert report.compared is not None
+def _refuse(path: Row, compared: Row) -> None:
     note(
-        f"error: {report.path.name} and {report.compared.name} disagree: "
-        f"{_difference(agreement)}. Ignore the times above. Run dct verify equivalence to find "
+        f"error: {path.setting.label} and {compared.setting.label} disagree: "
+        f"{_difference(compared)}. Ignore the times above. Run dct verify equivalence to find "
         "out where."
     )
     raise typer.Exit(FAILURE)
@@ -231,11 +220,11 @@ def _refuse(report: Report, agreement: Agreement) -> None:
 
 def _show(report: Report, asked: Config) -> None:
     typer.echo(_title(report) + "\n")
-    if report.compared is not None and report.compared.name == "oracle":
+    if report.compared is not None and report.compared.setting.oracle:
         typer.echo(_cut(report.config, asked) + "\n")
-    heads = f"ms per step | {report.path.name} min | median | max | share"
+    heads = f"ms per step | {report.path.setting.label} min | median | max | share"
     if report.compared is not None:
-        heads += f" | {report.compared.name} min | median | max | speed-up"
+        heads += f" | {report.compared.setting.label} min | median | max | speed-up"
     output.show_table(heads, rows(report))
     typer.echo()
     found = lines(report)
@@ -287,14 +276,15 @@ def rows(report: Report) -> list[list[str]]:
 def lines(report: Report) -> list[tuple[str, str]]:
     """Return label and text of what stands below the table."""
     found = []
-    if report.compared is not None:
-        speedup = f"{times(report.speedup)} over {report.compared.name}, median of pairs in turn"
+    path, compared, plan = report.path, report.compared, report.path.plan
+    assert plan is not None, "only plain NumPy has no plan, and is compared with"
+    if compared is not None:
+        speedup = f"{times(report.speedup)} over {compared.setting.label}, median of pairs in turn"
         if report.speedup is None:
-            speedup = f"above its ceiling of {times(report.ceiling)}: other programs disturbed it"
+            speedup = f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
         found.append(("speed-up in all", speedup))
-    if report.agreement is not None:
-        verdict = "yes" if report.agreement.equal else "NO"
-        found.append(("equal results", f"{verdict}, {_difference(report.agreement)}"))
+        verdict = "yes" if compared.equal else "NO"
+        found.append(("equal results", f"{verdict}, {_difference(compared)}"))
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
     if report.path.workers > 1:
@@ -322,8 +312,7 @@ def lines(report: Report) -> list[tuple[str, str]]:
         ),
         (
             "buffers",
-            f"{megabytes(report.bytes_per_worker)} per worker, "
-            f"{megabytes(report.bytes_shared)} shared",
+            f"{megabytes(plan.bytes_per_worker)} per worker, {megabytes(plan.bytes_shared)} shared",
         ),
         ("process", memory),
         ("work", _work(report)),
@@ -340,17 +329,15 @@ def lines(report: Report) -> list[tuple[str, str]]:
 def _work(report: Report) -> str:
     """Say how an automaton step is divided among workers."""
     workers = report.path.workers
-    text = f"{report.pieces} pieces per automaton step"
+    pieces, alone = report.path.pieces
+    text = f"{pieces} pieces per automaton step"
     if workers == 1:
         return text
-    return f"{text}, {report.alone} on one worker only; {report.stolen:.1f} stolen per step"
+    return f"{text}, {alone} on one worker only; {report.stolen:.1f} stolen per step"
 
 
-def _difference(agreement: Agreement) -> str:
-    return (
-        f"{agreement.what}: largest difference {agreement.difference:.2g}, "
-        f"tolerance {agreement.tolerance:.2g}"
-    )
+def _difference(row: Row) -> str:
+    return f"{row.compared}: largest difference {row.difference:.2g}, tolerance {row.tolerance:.2g}"
 
 
 def processors(found: machine.Processors) -> str:

@@ -50,8 +50,6 @@ class Asked:
         cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
-        from difflogic.system.errors import ConfigError
-
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
             ways = ()
@@ -114,16 +112,14 @@ def show_ranks(
 def show_several(
     asked: Asked,
     source: str,
-    overrides: Sequence[Override],
+    overrides: Sequence[str | Override],
     config: Config,
     repeat: int | None,
     as_json: bool,
 ) -> None:
     """Measure, print, and exit 1 if what must be equal is not."""
     from difflogic.library.scaling import compare
-    from difflogic.scale.speed.laws import MISSING
 
-    laws = bool(asked.workers) and _has_scipy()
     with show_progress() as progress:
         found = compare(
             source if asked.grid else config,
@@ -131,13 +127,10 @@ def show_several(
             workers=asked.workers,
             ways=asked.ways,
             grid=asked.grid,
-            laws=laws,
             repeat=repeat,
             progress=progress,
             allow_code=True,
         )
-    if asked.workers and not laws:
-        note(f"note: {MISSING}")
     _show(asked, config, found, as_json)
 
 
@@ -165,14 +158,8 @@ def machine_facts() -> dict[str, Any]:
     return {
         "versions": machine.versions(),
         "cpu": machine.cpu(),
-        "processors": machine.processors().as_dict(),
+        "processors": machine.processors(),
     }
-
-
-def _has_scipy() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("scipy") is not None
 
 
 def _show_table(found: Comparison, head: str) -> None:
@@ -190,17 +177,16 @@ def _show_table(found: Comparison, head: str) -> None:
 
 
 def _cells(row: Row, first: Row) -> list[Any]:
-    from statistics import median
-
     plan, total, efficiency = row.plan, row.total, row.efficiency(first)
+    backward = row.phase("backward")
     cells = [
         row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
         _times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
         _times(row.ceiling),
-        f"{1000 * median(row.backward):.2f}" if any(row.backward) else None,
-        _times(row.backward_speedup(first)),
+        f"{1000 * backward.median:.2f}" if backward.maximum else None,
+        _times(row.phase_speedup("backward", first)),
     ]
     if plan is None:
         cells += [None] * 4
@@ -219,10 +205,8 @@ def _cells(row: Row, first: Row) -> list[Any]:
 
 def _exchange(row: Row) -> list[Any]:
     """Return the cells that only several ranks have: median and least milliseconds."""
-    from statistics import median
-
     exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
-    return [f"{1000 * median(row.reduce):.2f}", exchange]
+    return [f"{1000 * row.phase('reduce').median:.2f}", exchange]
 
 
 def _lines(found: Comparison) -> list[str]:

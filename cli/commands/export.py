@@ -9,25 +9,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from cli.errors import note
-from cli.options.common import (
-    AsJson,
-    Effort,
-    EffortName,
-    Force,
-    Source,
-    TimeLimit,
-    Unsimplified,
-    flag,
-    number,
-    option,
-)
+from cli.options.common import Effort, Force, Source, TimeLimit, Unsimplified, flag, number, option
 from cli.options.parsing import format_channels, parse_size
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
-
-MOST_SIDE = 65536
-"""The same limit as in circuit files."""
 
 
 def _list_formats(wanted: bool) -> None:
@@ -52,13 +38,9 @@ def export(
         Path | None, option("FILE", "File to write", "--output", "-o", shown="stdout")
     ] = None,
     unsimplified: Unsimplified = False,
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     force: Force = False,
-    array: Annotated[
-        str | None,
-        option("HxW", "Verilog: default grid size of the module", shown="as trained", rare=True),
-    ] = None,
     comparable: Annotated[
         bool,
         flag(
@@ -96,7 +78,6 @@ def export(
         int | None,
         number("Steps in which --property heals claims healing", 1, 4096, shown="as proved"),
     ] = None,
-    as_json: AsJson = False,
     list_: Annotated[
         bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)
     ] = False,
@@ -114,54 +95,37 @@ def export(
         if within is not None and claim != "heals":
             raise ConfigError("--within is about --property heals")
         asked = {"task": task, "from_step": from_step, "within": within, "time_limit": time_limit}
-        _export_property(source, file, claim, grid, asked, force, as_json)
+        _export_property(source, file, claim, grid, asked, force)
         return
     if (grid, task, from_step, within) != (None, None, None, None):
         raise ConfigError(
             "--grid, --task, --from-step and --within are about a --property: name one"
         )
-    _require_choice(name, file, as_json)
     with show_progress(stop_at_once=True) as progress:
         found = write(
             source,
             file,
             name,
-            effort=effort.value,
+            effort=effort,
             unsimplified=unsimplified,
             comparable=comparable,
             force=force,
             time_limit=time_limit,
             progress=progress,
-            array=None if array is None else parse_size("--array", array, MOST_SIDE),
         )
-    automaton, format, data = found.automaton, found.format, found.data
-    circuit = automaton.circuit
+    circuit, format = found.automaton.circuit, found.format
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the format cannot store the channel numbers {format_channels(circuit.labels)}: give "
             "them to dct import as --channels"
         )
-    if as_json:
-        output.show_json(
-            {
-                "format": format.name,
-                "file": str(file),
-                "bytes": len(data),
-                "gates": circuit.gates,
-                "depth": circuit.depth,
-                "inputs": len(circuit.read_inputs),
-                "channels": list(circuit.labels),
-                "visible": list(automaton.visible),
-            }
-        )
-        return
     if file is None:
-        _print(data)
+        _print(found.data)
     where = "" if file is None else f": {file}"
     note(
-        f"{automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
+        f"{found.automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
         f"inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
-        f"{len(data)} bytes{where}"
+        f"{len(found.data)} bytes{where}"
     )
 
 
@@ -172,7 +136,6 @@ def _export_property(
     grid: tuple[int, int] | None,
     asked: dict[str, Any],
     force: bool,
-    as_json: bool,
 ) -> None:
     from difflogic.library.stating import state_property
 
@@ -180,35 +143,12 @@ def _export_property(
         raise ConfigError("--property needs a file: name one, such as -o property.aig")
     with show_progress() as progress:
         found = state_property(source, file, claim, grid, **asked, force=force, progress=progress)
-    verdict = None if found.finding is None else found.finding.verdict.value
-    if as_json:
-        output.show_json(
-            {
-                "property": claim,
-                "file": str(file),
-                "bytes": found.bytes,
-                "height": found.height,
-                "width": found.width,
-                "from_step": found.from_step,
-                "within": found.within,
-                "verdict": verdict,
-            }
-        )
-        return
+    verdict = "" if found.finding is None else f", {found.finding.verdict.value} here"
     when = "" if found.within is None else f", within {found.within} steps of damage"
     note(
         f"{claim} from step {found.from_step} on{when}, {found.height}×{found.width} cells"
-        f"{f', {verdict} here' if verdict else ''} · {found.bytes} bytes: {file}"
+        f"{verdict} · {found.bytes} bytes: {file}"
     )
-
-
-def _require_choice(name: str | None, file: Path | None, as_json: bool) -> None:
-    from difflogic.formats import FORMATS
-
-    if as_json and file is None:
-        raise ConfigError("--json describes a written file: name one with --output")
-    if name is None and file is None:
-        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
 
 
 def _print(data: bytes) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
-from cli.options.common import AsJson, Effort, EffortName, Force, flag, number, option
+from cli.options.common import AsJson, Effort, Force, flag, number, option
 from cli.progress import show_progress
 from cli.terminal import output
 
@@ -19,33 +18,6 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 8
 """Entries of a kind that are printed; JSON has all."""
-
-
-class Neighbourhood(StrEnum):
-    """The cells that a rule reads."""
-
-    moore = "moore"
-    von_neumann = "von-neumann"
-    hexagonal = "hexagonal"
-    radius_2 = "radius-2"
-    line_1 = "line-1"
-    line_2 = "line-2"
-
-
-class Symmetry(StrEnum):
-    """What a rule does not tell apart."""
-
-    none = "none"
-    outer_totalistic = "outer-totalistic"
-    rotations = "rotations"
-
-
-class Beyond(StrEnum):
-    """What lies beyond the edge."""
-
-    periodic = "periodic"
-    zero = "zero"
-    unknown = "unknown"
 
 
 def identify(
@@ -58,17 +30,20 @@ def identify(
         ),
     ],
     neighbourhood: Annotated[
-        Neighbourhood, option(None, "Cells that the rule reads")
-    ] = Neighbourhood.moore,
+        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"],
+        option(None, "Cells that the rule reads"),
+    ] = "moore",
     symmetry: Annotated[
-        Symmetry, option(None, "Symmetry that the rule is assumed to have")
-    ] = Symmetry.none,
+        Literal["none", "outer-totalistic", "rotations"],
+        option(None, "Symmetry that the rule is assumed to have"),
+    ] = "none",
     states: Annotated[
         int | None, number("States of a cell", 2, 16, shown="as many as occur")
     ] = None,
     boundary: Annotated[
-        Beyond, option(None, "What lies beyond the edge of the frames")
-    ] = Beyond.periodic,
+        Literal["periodic", "zero", "unknown"],
+        option(None, "What lies beyond the edge of the frames"),
+    ] = "periodic",
     gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1,
     noise: Annotated[
         bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
@@ -86,7 +61,7 @@ def identify(
     cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1,
     to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
     force: Force = False,
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: Annotated[
         float | None, option("SECONDS", "Time limit of the solver", min=0.001, max=1e9)
     ] = None,
@@ -106,7 +81,7 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-        if neighbourhood in (Neighbourhood.line_2, Neighbourhood.radius_2):
+        if neighbourhood in ("line-2", "radius-2"):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     try:
         with (
@@ -115,17 +90,17 @@ def identify(
         ):
             found = run(
                 recording,
-                neighbourhood.value,
-                symmetry=symmetry.value,
+                neighbourhood,
+                symmetry=symmetry,
                 states=states,
-                boundary=boundary.value,
+                boundary=boundary,
                 gap=gap,
                 noise=noise,
                 hidden=hidden,
                 plain_start=plain_start,
                 threshold=threshold,
                 cell=cell,
-                effort=effort.value,
+                effort=effort,
                 time_limit=time_limit,
                 progress=progress,
                 should_stop=lambda: interruption.requested,
@@ -241,22 +216,22 @@ def _other(found: Identified) -> str:
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return what is found for JSON."""
     rule, circuit = found.rule, found.circuit
-    space, frame = rule.space, rule.next_frame()
+    space = rule.space
     table: list[dict[str, Any]] = []
     for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
         known = dict(zip(("determined", "open", "never seen"), flags, strict=True))
         table.append(
             {
                 "entry": space.describe(entry),
-                "next": int(rule.complete[space.examples[entry]]),
+                "next": rule.complete[space.examples[entry]],
                 "known": next((name for name, holds in known.items() if holds), "undecided"),
-                "in_another_rule": None if rule.second is None else int(rule.second[entry]),
-                "sure": None if rule.sure is None else float(rule.sure[entry]),
+                "in_another_rule": None if rule.second is None else rule.second[entry],
+                "sure": None if rule.sure is None else rule.sure[entry],
             }
         )
     return {
         "recording": rule.recording.source,
-        "frames": list(rule.recording.frames.shape),
+        "frames": rule.recording.frames.shape,
         "neighbourhood": space.neighbourhood,
         "symmetry": space.symmetry,
         "states": space.states,
@@ -266,13 +241,13 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         "name": rule.name,
         "equations": found.equations,
         "gates": None if circuit is None else circuit.gates,
-        "looks": list(space.looks) or None,
+        "looks": space.looks or None,
         "neighbours_tell_hidden_states": not space.private if space.looks else None,
         "unique": rule.unique,
         "table": table,
-        "wrong_cells": None if rule.flipped is None else rule.flipped.tolist(),
+        "wrong_cells": rule.flipped,
         "fewest_wrong_cells": rule.fewest,
-        "next_frame": None if frame is None else frame.tolist(),
+        "next_frame": rule.next_frame(),
         "seconds": found.seconds,
-        "output": None if to is None else str(to),
+        "output": to,
     }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cli.options.common import AsJson, Seed, Source, Unsimplified, flag, number, option
+from cli.options.common import AsJson, Seed, Source, Unsimplified, number, option
 from cli.progress import show_progress
 
 
 def inspect(
     source: Source,
     unsimplified: Unsimplified = False,
-    channel: Annotated[int | None, number("Print only the equations of this channel", 0)] = None,
     limit: Annotated[int, number("Most equations and channels to print; 0 for all", 0)] = 24,
     periods: Annotated[
         int, number("Search for fixed points with periods up to N×N cells", 1, 12)
@@ -21,15 +20,6 @@ def inspect(
         option("SECONDS", "Time limit of each part", "--time-limit", min=0.001, shown="10"),
     ] = None,
     seed: Seed = 0,
-    as_ascii: Annotated[
-        bool,
-        flag(
-            "--ascii",
-            "Write ~ & | ^ for not, and, or, xor",
-            shown="only if the terminal needs it",
-            rare=True,
-        ),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print a circuit as equations, with the properties of its rule.
@@ -40,28 +30,16 @@ def inspect(
     """
     from cli.terminal import inspection, output
     from difflogic.inspection import Limits
-    from difflogic.library.inspecting import channel_equation
     from difflogic.library.inspecting import inspect as examine
     from difflogic.library.loading import load
 
     loaded = load(source)
-    signs = inspection.Signs(as_ascii or not inspection.shows_signs())
-    if channel is not None:
-        with show_progress(stop_at_once=True) as progress:
-            chosen = channel_equation(
-                loaded, channel, unsimplified=unsimplified, time_limit=seconds, progress=progress
-            )
-        if as_json:
-            output.show_json({"equations": inspection.equations_data(chosen, signs)})
-        else:
-            inspection.show_equations(chosen, limit, signs)
-        return
     with show_progress(stop_at_once=True) as progress:
         limits = Limits(Limits.seconds if seconds is None else seconds, periods, seed)
         found = examine(
             loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
-        ).inspection
+        )
     if as_json:
-        output.show_json(inspection.data(found, loaded.automaton, signs))
+        output.show_json(inspection.data(found, loaded.automaton))
     else:
-        inspection.show(found, loaded.automaton, limit, signs)
+        inspection.show(found, loaded.automaton, limit)

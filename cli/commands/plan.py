@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,8 +19,9 @@ from cli.options.common import (
     choose_config,
     number,
     option,
+    with_flags,
 )
-from cli.options.parsing import MOST_WORKERS, named_path
+from cli.options.parsing import MOST_WORKERS
 from cli.progress import show_progress
 from cli.terminal import output
 from cli.terminal.warming import compile_for
@@ -45,7 +45,7 @@ def plan(
         str | None,
         option(
             "KEY=VALUE,…",
-            "Machine to plan for, such as cores=64,l2=1MB; also line, vector, memory, nodes",
+            "Machine to plan for, such as cores=64,l2=1MB; also vector, memory",
             shown="this one",
         ),
     ] = None,
@@ -59,10 +59,6 @@ def plan(
     ranks: Annotated[
         int | None, number("Estimate whether N machines pay off", 2, 4096, shown=False)
     ] = None,
-    svg: Annotated[
-        Path | None,
-        option("FILE", "With --simulate: draw the speed-ups", parser=named_path, rare=True),
-    ] = None,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -70,24 +66,19 @@ def plan(
 
     Results never depend on the number of workers.
     """
-    from difflogic.config import Override, load_config
+    from difflogic.config import load_config
     from difflogic.engine.hardware import Machine
     from difflogic.library.planning import plan as make_plan
 
-    given = (
-        [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
-    )
-    if device is not None:
-        given.append(Override(f"parallel.device={device}", f"--device {device}"))
     source = choose_config(config, small, "CONFIG")
-    settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
+    chosen = with_flags(overrides, workers=workers, device=device)
+    settings = load_config(source, chosen, allow_code=allow_code)
     if settings.parallel.device == "gpu":
-        if (machine, simulate, ranks, svg) != (None, None, None, None):
+        if (machine, simulate, ranks) != (None, None, None):
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return
     workers_between = None if simulate is None else _between(simulate)
-    _check_svg(svg, simulate)
     where = None if machine is None else Machine.parse(machine)
     if measure:
         compile_for(settings)
@@ -104,23 +95,16 @@ def plan(
         output.show_json(found.as_dict())
     else:
         _show(found)
-    if svg is not None and found.curves is not None:
-        from difflogic.system.files import write_new
-        from difflogic.view.plotting.scaling import draw
-        from difflogic.view.plotting.style import encode, styled
-
-        with styled():
-            content = encode(draw(found.curves), ".svg")
-        write_new(svg, lambda file: file.write(content))
-        note(f"saved {svg}")
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
 
 
 def _show_device(config: Config, as_json: bool) -> None:
-    from difflogic.library.planning import plan_device
+    from difflogic.gpu.kernels import THREADS
+    from difflogic.gpu.planning import require_fitting
+    from difflogic.gpu.tables import LANES
 
-    found = plan_device(config)
+    found = require_fitting(config)
     if as_json:
         output.show_json(found.as_dict())
         return
@@ -131,23 +115,10 @@ def _show_device(config: Config, as_json: bool) -> None:
         f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
         f"{adapter.kind}\n"
     )
-    rows = (
-        (
-            each.name,
-            f"{each.dispatches}",
-            f"{each.groups}",
-            f"{each.workgroup_bytes} B",
-            f"{each.barriers}",
-            f"{each.operations / 1e6:.3g} M",
-        )
-        for each in found.kernels
-    )
-    heads = "kernel | dispatches | workgroups | workgroup memory | barriers | operations per step"
-    output.show_table(heads, rows, texts=1)
-    typer.echo()
     limit = show_bytes(adapter.most_bytes)
     output.show_lines(
         [
+            ("workgroups", f"{shape.tiles} of {THREADS} threads, for {LANES} cells each"),
             ("memory", f"{show_bytes(sum(shape.bytes.values()))} per run"),
             ("largest buffer", f"{show_bytes(shape.bytes[largest])} per run, for {largest}"),
             ("adapter's limit", f"{limit} per buffer"),
@@ -165,17 +136,6 @@ def _between(text: str) -> tuple[int, int]:
             f"{MOST_WORKERS}"
         )
     return int(found[1]), int(found[2])
-
-
-def _check_svg(svg: Path | None, simulate: str | None) -> None:
-    from difflogic.system.files import check_new_output
-    from difflogic.view.plotting.style import require_matplotlib
-
-    if svg is not None:
-        if simulate is None:
-            raise ConfigError("--svg needs --simulate")
-        check_new_output(svg)
-        require_matplotlib()
 
 
 def _show(found: Planned) -> None:

@@ -6,19 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.errors import note
-from cli.options.common import (
-    AsJson,
-    ConditionOptions,
-    Force,
-    Source,
-    flag,
-    number,
-    option,
-    with_options,
-)
+from cli.options.common import ConditionOptions, Force, Source, flag, number, option, with_options
 from cli.options.parsing import parse_channels
 from cli.progress import show_progress
-from cli.terminal import output
 
 
 @with_options
@@ -52,7 +42,6 @@ def render(
     ] = None,
     fps: Annotated[float, option("N", "Frames per second", min=0.1, max=50)] = 10,
     force: Force = False,
-    as_json: AsJson = False,
 ) -> None:
     """Draw a rollout: cells as exact squares, few colours, small files.
 
@@ -77,16 +66,6 @@ def render(
             frames_per_second=fps,
             force=force,
             progress=progress,
-        )
-    if as_json:
-        output.show_json(
-            {
-                "file": str(found.file),
-                "steps": list(found.steps),
-                "height": found.height,
-                "width": found.width,
-                "bytes": found.bytes,
-            }
         )
     note(
         f"saved {found.file}: {len(found.steps)} frames of {found.height}×{found.width} pixels, "

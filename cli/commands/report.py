@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cli.errors import note
-from cli.options.common import (
-    AllowCode,
-    AsJson,
-    Effort,
-    EffortName,
-    Force,
-    Sources,
-    TimeLimit,
-    flag,
-    option,
-)
+from cli.options.common import AllowCode, Effort, Force, Sources, TimeLimit, flag, option
 from cli.progress import show_progress
-from cli.terminal import output
 from cli.terminal.warming import announce_hard
 
 
@@ -27,11 +16,10 @@ def report(
     file: Annotated[Path, option("FILE.html", "File to write", "--output", "-o")] = Path(
         "report.html"
     ),
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     without_tests: Annotated[bool, flag("--without-tests", "Skip the tests of dct eval")] = False,
     force: Force = False,
-    as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Write a run as one web page that needs no server and no network.
@@ -51,13 +39,13 @@ def report(
             page = gallery(
                 sources,
                 file,
-                effort=effort.value,
+                effort=effort,
                 force=force,
                 time_limit=time_limit,
                 progress=progress,
                 allow_code=allow_code,
             )
-        _tell(file, page, as_json)
+        _tell(file, page)
         return
     (source,) = sources
     if not without_tests:
@@ -66,20 +54,15 @@ def report(
         found = write(
             source,
             file,
-            effort=effort.value,
+            effort=effort,
             tests=not without_tests,
             force=force,
             time_limit=time_limit,
             progress=progress,
             allow_code=allow_code,
         )
-    gates = found.automaton.circuit.gates
-    _tell(file, found.page, as_json, gates=gates, tests=found.tested)
+    _tell(file, found.page)
 
 
-def _tell(file: Path, page: str, as_json: bool, **more: Any) -> None:
-    """Say what was saved; JSON says `more` of it."""
-    size = len(page.encode())
-    if as_json:
-        output.show_json({"file": str(file), "bytes": size, **more})
-    note(f"saved {file}: {size / 1000:.0f} kB, opens in any browser")
+def _tell(file: Path, page: str) -> None:
+    note(f"saved {file}: {len(page.encode()) / 1000:.0f} kB, opens in any browser")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +9,7 @@ import typer
 
 from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.common import AsJson, Effort, EffortName, Force, Source, TimeLimit, option
+from cli.options.common import AsJson, Effort, Force, Source, TimeLimit, option
 from cli.progress import show_progress
 from cli.terminal import output
 
@@ -20,22 +18,13 @@ if TYPE_CHECKING:
     from difflogic.library.simplifying import Simplified
 
 
-class Rival(StrEnum):
-    """Another program that simplifies circuits."""
-
-    abc = "abc"
-
-
 def simplify(
     source: Source,
     to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
     force: Force = False,
-    effort: Effort = EffortName.normal,
+    effort: Effort = "normal",
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
-    compare: Annotated[
-        Rival | None, option(None, "Compare with another program's result", shown=False, rare=True)
-    ] = None,
 ) -> None:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
@@ -43,59 +32,39 @@ def simplify(
     nothing if that cannot be proved. A search that the time limit cuts short keeps its best result.
     """
     from difflogic.library.simplifying import simplify as run
-    from difflogic.simplification import berkeley_abc
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-    if compare is not None:
-        berkeley_abc.find_abc()
     with show_progress(stop_at_once=True) as progress:
-        found = run(source, effort.value, time_limit=time_limit, progress=progress)
+        found = run(source, effort, time_limit=time_limit, progress=progress)
     if found.simplification.stopped:
         note("the time limit cut the search short: the result depends on this machine")
-    rival = _rival(compare, found, time_limit) if compare and found.proved else None
     if found.proved and to is not None:
         found.save(to, force=force)
     if as_json:
         output.show_json(
             {
-                "circuit": str(source),
-                "effort": effort.value,
+                "circuit": source,
+                "effort": effort,
                 "seconds": found.seconds,
                 "stopped": found.simplification.stopped,
                 "stages": [
                     {"name": stage.name, **measures(stage.circuit)}
                     for stage in found.simplification.stages
                 ],
-                "proof": found.proof.as_dict(),
-                "compared": rival,
-                "output": str(to) if to and found.proved else None,
+                "proof": found.proof,
+                "output": to if found.proved else None,
             }
         )
     else:
-        _show(found, rival)
+        _show(found)
         if found.proved and to is not None:
             note(f"saved {to}")
     if not found.proved:
         if to is not None:
             note(f"{to} was not written: the simplified circuit could not be proved equal")
         raise typer.Exit(FAILURE)
-
-
-def _rival(which: Rival, found: Simplified, seconds: float | None) -> dict[str, Any]:
-    from difflogic.library.simplifying import compare_with_abc
-    from difflogic.simplification import berkeley_abc
-
-    note(f"running {which.value}, for about {berkeley_abc.SECONDS} s …")
-    with show_progress() as progress:
-        theirs = compare_with_abc(found, time_limit=seconds, progress=progress)
-    return {
-        "program": which.value,
-        "seconds": theirs.seconds,
-        **measures(theirs.circuit),
-        "proof": theirs.proof.as_dict(),
-    }
 
 
 def measures(circuit: Circuit) -> dict[str, Any]:
@@ -110,12 +79,8 @@ def measures(circuit: Circuit) -> dict[str, Any]:
     }
 
 
-def _show(found: Simplified, rival: dict[str, Any] | None) -> None:
-    rows: list[Sequence[Any]] = [
-        (stage.name, *_cells(measures(stage.circuit))) for stage in found.simplification.stages
-    ]
-    if rival is not None:
-        rows += [(), (f"by {rival['program']}, {rival['seconds']:.1f} s", *_cells(rival))]
+def _show(found: Simplified) -> None:
+    rows = ((stage.name, *_cells(measures(stage.circuit))) for stage in found.simplification.stages)
     output.show_table("stage | gates | active | depth | channels | and | xor | other", rows)
     ops = ", ".join(
         f"{op.name} {count}" for op, count in found.automaton.circuit.op_counts().items()
@@ -123,8 +88,6 @@ def _show(found: Simplified, rival: dict[str, Any] | None) -> None:
     typer.echo(f"\ngates by op: {ops or 'none'}")
     typer.echo(f"simplified in {found.seconds:.2f} s")
     proving.show(found.proof, ("the original circuit", "the simplified circuit"))
-    if rival is not None:
-        typer.echo(f"{rival['program']}'s circuit: {rival['proof']['verdict']}, by the same proof")
 
 
 XORS = ("XOR", "XNOR")

@@ -17,7 +17,6 @@ from cli.options.common import (
     option,
     with_options,
 )
-from cli.options.parsing import parse_worker_count
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.quantities import counted
@@ -54,10 +53,14 @@ def simulate(
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
-    count = parse_worker_count(workers)
     with show_progress() as progress:
         found = run(
-            source, options.conditions, engine=engine, workers=count, progress=progress, say=note
+            source,
+            options.conditions,
+            engine=engine,
+            workers=workers or "auto",
+            progress=progress,
+            say=note,
         )
     result = _result(source, found, options.seed)
     # Before the files, so that a full disk does not lose the results.
@@ -77,7 +80,7 @@ def simulate(
 def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
     automaton, geometry = found.automaton, found.geometry
     return {
-        "source": str(source),
+        "source": source,
         "name": automaton.name,
         "channels": geometry.channels,
         "gates": automaton.circuit.gates,
@@ -93,7 +96,7 @@ def _result(source: Path, found: Simulated, seed: int) -> dict[str, Any]:
         "workers": found.workers,
         "seconds": found.seconds,
         "updates_per_second": found.updates_per_second,
-        "populations": {str(label): ones for label, ones in found.populations().items()},
+        "populations": found.populations(),
         "sha256": found.digest(),
     }
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,23 +26,11 @@ if TYPE_CHECKING:
 PRECISIONS = ("float32", "float64")
 
 
-class InstructionSets(StrEnum):
-    """Which instruction sets are compared."""
-
-    own = "own"
-    all = "all"
-
-
 def equivalence(
     small: Small = False,
     config: ConfigOption = None,
     overrides: Set = None,
-    verbose: Annotated[bool, option(None, "List every comparison", "--verbose", "-v")] = False,
     as_json: AsJson = False,
-    instructions: Annotated[
-        InstructionSets,
-        option(None, "Use this processor's widest instruction set, or each in turn", rare=True),
-    ] = InstructionSets.own,
     ranks: Annotated[
         str | None,
         option(
@@ -69,13 +55,12 @@ def equivalence(
             world.receive()
             return
         with world.lockstep():
-            findings = _findings(small, config, overrides, instructions, world, sizes)
+            findings = _findings(small, config, overrides, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
-        listed = [finding.as_dict() for finding in findings]
-        output.show_json({"passed": not failures, "findings": listed})
+        output.show_json({"passed": not failures, "findings": findings})
     else:
-        _show(findings, failures, verbose)
+        _show(findings, failures)
     if failures:
         raise typer.Exit(FAILURE)
 
@@ -101,12 +86,7 @@ def _sizes(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool,
-    config: str | None,
-    overrides: list[str] | None,
-    instructions: InstructionSets,
-    world: Ranks,
-    sizes: Sequence[int],
+    small: bool, config: str | None, overrides: list[str] | None, world: Ranks, sizes: Sequence[int]
 ) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
@@ -117,11 +97,9 @@ def _findings(
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
         compile_for(load_config(source, precise, allow_code=True))
-    every = instructions is InstructionSets.all
     return _compare(
         lambda: verification.equivalence(settings),
         lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
-        lambda: _elsewhere(str(source), given) if every else (),
     )
 
 
@@ -140,83 +118,43 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
     return findings
 
 
-def _elsewhere(source: str, overrides: Sequence[str]) -> Iterator[Finding]:
-    """Yield the findings by the other instruction sets that this processor has."""
-    from difflogic.scale import verification
-
-    others = verification.narrower()
-    if not others:
-        note("this processor has no other instruction set to compare with")
-    for each in others:
-        note(f"comparing with {each.name}")
-        yield from verification.compare_by(each, source, overrides)
-
-
-@dataclass
-class Group:
-    """All comparisons of one thing with another."""
-
-    what: str
-    against: str
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def worst(self) -> float:
-        """Largest difference; NaN counts as infinite."""
-        differences = [finding.difference for finding in self.findings]
-        return math.inf if any(map(math.isnan, differences)) else max(differences)
-
-    @property
-    def passed(self) -> bool:
-        return all(finding.passed for finding in self.findings)
-
-
-def group(findings: Sequence[Finding]) -> list[Group]:
-    """Gather what was compared with the same thing to the same tolerance, in order of checking."""
-    groups: dict[tuple[str, str, float], Group] = {}
-    for finding in findings:
-        key = (finding.what, finding.against, finding.tolerance)
-        groups.setdefault(key, Group(finding.what, finding.against)).findings.append(finding)
-    return list(groups.values())
-
-
-def _show(findings: Sequence[Finding], failures: Sequence[Finding], verbose: bool) -> None:
-    groups = group(findings)
-    if verbose:
-        for each in groups:
-            typer.echo(f"{each.what}, against {each.against}")
-            for finding in each.findings:
-                typer.echo(f"  {_line(finding)}")
-            typer.echo()
-    _show_groups(groups)
+def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
+    output.show_table(
+        "what | against | cases | worst | tolerance | result", table(findings), texts=2
+    )
     _show_tolerances(findings)
     for finding in failures:
-        typer.echo(f"FAILED  {_title(finding)}: {_differences(finding)}")
+        difference, tolerance = number(finding.difference), number(finding.tolerance)
+        typer.echo(f"FAILED  {_title(finding)}: difference {difference}, tolerance {tolerance}")
     if failures:
         typer.echo(f"\n{len(failures)} of {counted(len(findings), 'comparison')} FAILED")
     else:
         typer.echo(f"all {counted(len(findings), 'comparison')} passed")
 
 
-def _show_groups(groups: Sequence[Group]) -> None:
+def table(findings: Sequence[Finding]) -> list[list[Any]]:
+    """Return a row for all comparisons of one thing with another to one tolerance, in order."""
     from rich.text import Text
 
-    rows = (
-        (
-            each.what,
-            each.against,
-            len(each.findings),
-            number(each.worst),
-            number(each.findings[0].tolerance),
-            Text("ok", "green") if each.passed else Text("FAILED", "bold red"),
+    groups: dict[tuple[str, str, float], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.what, finding.against, finding.tolerance)
+        groups.setdefault(key, []).append(finding)
+    rows: list[list[Any]] = []
+    for (what, against, tolerance), group in groups.items():
+        # A maximum of NaN and a number depends on their order.
+        differences = (
+            math.inf if math.isnan(each.difference) else each.difference for each in group
         )
-        for each in groups
-    )
-    output.show_table("what | against | cases | worst | tolerance | result", rows, texts=2)
+        passed = all(each.passed for each in group)
+        verdict = Text("ok", "green") if passed else Text("FAILED", "bold red")
+        worst = number(max(differences))
+        rows.append([what, against, len(group), worst, number(tolerance), verdict])
+    return rows
 
 
 def _show_tolerances(findings: Sequence[Finding]) -> None:
-    reasons = dict.fromkeys((finding.tolerance, finding.reason) for finding in findings)
+    reasons = dict.fromkeys((finding.tolerance, finding.tolerance.reason) for finding in findings)
     typer.echo("\ntolerance")
     for tolerance, reason in sorted(reasons):
         typer.echo(f"{number(tolerance):>9}  {reason}")
@@ -225,15 +163,6 @@ def _show_tolerances(findings: Sequence[Finding]) -> None:
 
 def _title(finding: Finding) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
-
-
-def _differences(finding: Finding) -> str:
-    return f"difference {number(finding.difference)}, tolerance {number(finding.tolerance)}"
-
-
-def _line(finding: Finding) -> str:
-    verdict = "ok" if finding.passed else "FAILED"
-    return f"{finding.where:<44} {_differences(finding):<40} {verdict}"
 
 
 def number(difference: float) -> str:

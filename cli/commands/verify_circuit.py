@@ -41,12 +41,12 @@ def circuit(
     if as_json:
         output.show_json(
             {
-                "circuit": str(source),
-                "against": str(against) if against else "simplified",
+                "circuit": source,
+                "against": against or "simplified",
                 "gates": [automaton.circuit.gates, other.circuit.gates],
                 "surroundings": surroundings,
                 "equal": found.equal,
-                "proof": proof.as_dict(),
+                "proof": proof,
             }
         )
     else:

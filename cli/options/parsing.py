@@ -85,22 +85,14 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
     return sides
 
 
-def parse_workers(text: str) -> str:
-    """Check a number of workers as far as possible without the configuration."""
-    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise typer.BadParameter(
-            f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
-        )
-    return text
-
-
-def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
-    """Return the number of threads asked for, "auto" by default."""
-    if workers is None or workers == "auto":
+def parse_workers(text: str) -> int | Literal["auto"]:
+    """Return a number of workers, or "auto"."""
+    if text == "auto":
         return "auto"
-    if int(workers) > MOST_WORKERS:
-        raise ConfigError(f"--workers {workers}: must be at most {MOST_WORKERS}, or auto")
-    return int(workers)
+    try:
+        return whole_number(1, MOST_WORKERS)(text)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f'{error}, or "auto"', param_hint="--workers") from None
 
 
 def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from difflogic.library.certifying import Certified
     from difflogic.proof.convergence import Finding
-    from difflogic.proof.convergence.sizes import Size, Theorem
+    from difflogic.proof.convergence.sizes import Base, Size, Theorem
 
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Of a picture, whose rest is left out."""
@@ -91,16 +91,19 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     output.show_table(
         "height | width | from step | rows | columns",
         (
-            (
-                base.height,
-                base.width,
-                base.from_step(base.height, base.width),
-                f"+{abs(base.rows.delay)}",
-                f"+{abs(base.columns.delay)}",
-            )
-            for base in theorem.bases.values()
+            (height, width, step, f"+{rows}", f"+{columns}")
+            for height, width, step, rows, columns in map(_base, theorem.bases.values())
         ),
     )
+
+
+BASE = ("height", "width", "from_step", "steps_per_rows", "steps_per_columns")
+
+
+def _base(base: Base) -> tuple[int, int, int, int, int]:
+    """Return what is known of a grid that proves larger ones, in the order of BASE."""
+    step = base.from_step(base.height, base.width)
+    return base.height, base.width, step, abs(base.rows.delay), abs(base.columns.delay)
 
 
 def _pictures(found: Finding) -> list[str]:
@@ -181,63 +184,45 @@ def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
 
 def show_json(found: Certified, certificate: str | None) -> None:
     """Print all findings, and where the certificate was saved."""
+    theorem = found.theorem
     output.show_json(
         {
             "source": found.source.name,
             "proved": found.proved,
             "certificate": certificate,
-            "findings": [as_dict(finding) for finding in found.findings],
-            "assurance": found.assurance and found.assurance.as_dict(),
-            "squares": [
-                {"side": size.height, "from_step": size.from_step} for size in found.squares
-            ],
-            "larger": found.theorem
+            "findings": [_data(finding) for finding in found.findings],
+            "assurance": found.assurance,
+            "squares": found.squares,
+            "larger": theorem
             and {
-                "period": found.theorem.period,
+                "period": theorem.period,
                 "bases": [
-                    {
-                        "height": base.height,
-                        "width": base.width,
-                        "from_step": base.from_step(base.height, base.width),
-                        "steps_per_rows": abs(base.rows.delay),
-                        "steps_per_columns": abs(base.columns.delay),
-                    }
-                    for base in found.theorem.bases.values()
+                    dict(zip(BASE, _base(each), strict=True)) for each in theorem.bases.values()
                 ],
             },
         }
     )
 
 
-def as_dict(found: Finding) -> dict[str, Any]:
-    """Return a finding as plain values."""
-    asked, example = found.question, found.counterexample
+def _data(found: Finding) -> dict[str, Any]:
+    asked = found.question
     return {
         "height": asked.height,
         "width": asked.width,
         "boundary": asked.boundary,
-        "verdict": found.verdict.value,
-        "method": found.method and found.method.value,
+        "verdict": found.verdict,
+        "method": found.method,
         "from_step": found.from_step,
         "any_schedule": found.any_schedule,
         "gates": asked.circuit.gates,
-        "channels": list(asked.circuit.labels),
+        "channels": asked.circuit.labels,
         "unknown_cells": found.unknown_cells,
         "known": [
             "".join("01?"[bit] for bit in row)
             for channel in found.known.tolist()
             for row in channel
         ],
-        "attempts": [
-            {"method": each.method.value, "outcome": each.outcome, "seconds": each.seconds}
-            for each in found.attempts
-        ],
-        "counterexample": example
-        and {
-            "period": example.period,
-            "state": [
-                ["".join(map(str, row)) for row in channel] for channel in example.start.tolist()
-            ],
-        },
+        "attempts": found.attempts,
+        "counterexample": found.counterexample,
         "seconds": found.seconds,
     }

@@ -30,31 +30,6 @@ def picture(grid: npt.NDArray[np.uint8] | Sequence[Sequence[int]], lines: int) -
     return ["".join(" ▄▀█"[2 * a + b] for a, b in zip(*pair, strict=True)) for pair in pairs]
 
 
-def sheet(
-    bits: npt.NDArray[np.uint8], channels: Sequence[int], width: int, lines: int
-) -> tuple[list[str], int]:
-    """Draw channels of bits (channels, height, width) side by side, below their numbers.
-
-    They take at most `width` characters and `lines`, or one picture where none would fit. Returns
-    the lines, and how many of the channels they show.
-    """
-    height, columns = bits.shape[1:]
-    tile = max(columns, len(str(max(channels)))) + 1
-    across = max(1, (width + 1) // tile)
-    high = 1 + (height + 1) // 2
-    shown = list(channels[: across * max(1, (lines + 1) // (high + 1))])
-    drawn: list[str] = []
-    for first in range(0, len(shown), across):
-        row = shown[first : first + across]
-        pictures = [[f"{channel}", *picture(bits[channel], max(1, lines - 1))] for channel in row]
-        drawn += [""] if drawn else []
-        drawn += [
-            "".join(f"{text:<{tile}}" for text in texts).rstrip()
-            for texts in zip(*pictures, strict=True)
-        ]
-    return drawn, len(shown)
-
-
 def cells(
     bits: npt.NDArray[np.uint8],
     lines: int,

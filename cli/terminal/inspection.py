@@ -18,7 +18,6 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.inspection import Inspection
-    from difflogic.inspection.equations import Equations
     from difflogic.inspection.fixed_points import FixedPoints, Picture
     from difflogic.inspection.periods import Period
     from difflogic.model.automaton import Automaton
@@ -38,16 +37,6 @@ PLAIN_WIDTH = 80
 _CELLS = str.maketrans({"#": "■", ".": "·"})
 
 
-class Signs:
-    """Writes the signs of logic as they are, or in ASCII."""
-
-    def __init__(self, in_ascii: bool) -> None:
-        self._ascii = in_ascii
-
-    def __call__(self, text: str) -> str:
-        return text.translate(_TYPOGRAPHY).translate(ASCII) if self._ascii else text
-
-
 def shows_signs() -> bool:
     """Return whether what stdout leads to can show the signs of logic."""
     try:
@@ -57,33 +46,33 @@ def shows_signs() -> bool:
     return True
 
 
-def show(found: Inspection, trained: Automaton, limit: int, signs: Signs) -> None:
-    """Print everything."""
-    for lines in (_head(found, trained), _wires(found, limit)):
-        _print(lines, signs)
-        typer.echo()
-    show_equations(found.equations, limit, signs)
-    for lines in (_rule(found), _fixed_points(found.fixed_points), _settling(found)):
-        typer.echo()
-        _print(lines, signs)
+def show(found: Inspection, trained: Automaton, limit: int) -> None:
+    """Print everything, but at most `limit` equations and channels; 0 is all."""
+    parts = [
+        _head(found, trained),
+        _wires(found, limit),
+        _equations(found.equations.texts, limit),
+        _rule(found),
+        _fixed_points(found.fixed_points),
+        _settling(found),
+    ]
+    for number, lines in enumerate(parts):
+        if number:
+            typer.echo()
+        _print(lines)
 
 
-def show_equations(equations: Equations, limit: int, signs: Signs) -> None:
-    """Print at most `limit` equations, or with 0 all."""
-    lines = equations.lines[: limit or None]
-    _print((equations.text(line) for line in lines), signs)
-    left = len(equations.lines) - len(lines)
-    if left:
-        _print(
-            [f"… and {left} more equations: --limit 0 prints all, --channel N those of one."], signs
-        )
+def _equations(texts: Sequence[str], limit: int) -> list[str]:
+    shown, left = texts[: limit or None], texts[limit:] if limit else ()
+    more = [f"… and {len(left)} more equations: --limit 0 prints all."] if left else []
+    return [*shown, *more]
 
 
-def _print(lines: Iterable[str], signs: Signs) -> None:
+def _print(lines: Iterable[str]) -> None:
     """Print lines; on a terminal those that are too long go on indented, broken at spaces."""
-    width = _terminal_width() or 0
+    width, in_ascii = _terminal_width() or 0, not shows_signs()
     for line in lines:
-        text = signs(line)
+        text = line.translate(_TYPOGRAPHY).translate(ASCII) if in_ascii else line
         if not 0 < width < len(text):
             typer.echo(text)
             continue
@@ -279,17 +268,20 @@ def _reached(period: Period, automaton: Automaton) -> str:
     return _period(period)
 
 
-def data(found: Inspection, trained: Automaton, signs: Signs) -> dict[str, Any]:
-    """Return everything; bits of pictures stand row by row, one list for each visible channel."""
+def data(found: Inspection, trained: Automaton) -> dict[str, Any]:
+    """Return everything; `periods` are pairs of a period and how many starts have it."""
     automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
+    settling = found.settling
     return {
         "name": automaton.name,
         "boundary": automaton.boundary,
         "fire_rate": automaton.fire_rate,
-        "visible_channels": list(automaton.visible),
+        "visible_channels": automaton.visible,
         "state_channels": _state_channels(automaton),
-        "trained": _size_data(trained),
-        "circuit": _size_data(automaton),
+        **{
+            name: {"gates": each.gates, "depth": each.depth, "channels": each.channels}
+            for name, each in (("trained", trained.circuit), ("circuit", circuit))
+        },
         "ops": {op.name: count for op, count in found.ops.items()},
         "inputs": circuit.inputs,
         "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
@@ -299,61 +291,13 @@ def data(found: Inspection, trained: Automaton, signs: Signs) -> dict[str, Any]:
             ]
             for c, label in enumerate(circuit.labels)
         },
-        "fan_out": {"max": int(fan_out.max()), "mean": float(fan_out[fan_out > 0].mean())},
-        "equations": equations_data(found.equations, signs),
-        "symmetries": _answers_data(found.rule.symmetries),
-        "properties": _answers_data(found.rule.properties),
-        "outer_totalistic": found.rule.notation,
-        "totalistic": found.rule.totalistic,
-        "fixed_points": {
-            "periods_up_to": found.fixed_points.bound,
-            "complete": found.fixed_points.stopped is None,
-            "stopped": found.fixed_points.stopped,
-            "pictures": [
-                {**_period_data(picture.period), "bits": picture.bits.tolist()}
-                for picture in found.fixed_points.pictures
-            ],
-        },
-        "settling": _settling_data(found),
-    }
-
-
-def equations_data(equations: Equations, signs: Signs) -> list[dict[str, Any]]:
-    """Return the equations in an order in which they can be evaluated."""
-    return [
-        {"target": line.target, "channel": line.channel, "text": signs(equations.text(line))}
-        for line in equations.lines
-    ]
-
-
-def _size_data(automaton: Automaton) -> dict[str, int]:
-    circuit = automaton.circuit
-    return {"gates": circuit.gates, "depth": circuit.depth, "channels": circuit.channels}
-
-
-def _answers_data(decisions: Mapping[str, Decision]) -> dict[str, Any]:
-    return {
-        name: {"answer": decision.answer, "method": decision.method}
-        for name, decision in decisions.items()
-    }
-
-
-def _period_data(period: Period) -> dict[str, Any]:
-    return {"height": period.height, "width": period.width, "diagonal": period.diagonal}
-
-
-def _settling_data(found: Inspection) -> dict[str, Any] | None:
-    settling = found.settling
-    if settling is None:
-        return None
-    return {
-        "starts": settling.starts,
-        "steps": settling.steps,
-        "fixed": settling.fixed,
-        "cycles": {str(length): count for length, count in settling.cycles.items()},
-        "unsettled": settling.unsettled,
-        "searched_steps": settling.searched,
-        "periods": [
-            {**_period_data(period), "starts": count} for period, count in settling.periods.items()
+        "fan_out": {"max": fan_out.max(), "mean": fan_out[fan_out > 0].mean()},
+        "equations": [
+            {"target": line.target, "channel": line.channel, "text": text}
+            for line, text in zip(found.equations.lines, found.equations.texts, strict=True)
         ],
+        "rule": found.rule,
+        "fixed_points": found.fixed_points,
+        "settling": settling
+        and {**vars(settling), "periods": [*map(list, settling.periods.items())]},
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,18 +18,10 @@ PLAIN_WIDTH = 1000
 
 
 def show_json(data: Any) -> None:
-    """Print as one JSON object; JSON knows no infinity and no NaN, which become strings."""
-    typer.echo(json.dumps(_finite(data), indent=2, allow_nan=False))
+    """Print as JSON, which knows no infinity and no NaN: they become null."""
+    from difflogic.system.json_values import json_value  # imports NumPy
 
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return str(data)
-    return data
+    typer.echo(json.dumps(json_value(data), indent=2, allow_nan=False))
 
 
 def show_lines(lines: Iterable[tuple[str, Any]], width: int) -> None:

@@ -135,6 +135,10 @@ class Config(Section):
     published: PublishedConfig = PublishedConfig()
     run: RunFacts = RunFacts()
 
+    def __repr__(self) -> str:
+        task = self.task
+        return f"Config({self.name!r}, {task.kind!r} on {task.height}×{task.width} cells)"
+
     @property
     def architecture(self) -> Architecture:
         """The sizes of the circuit."""
@@ -233,6 +237,8 @@ def _task_problems(config: Config) -> list[str]:
         problems += [
             f"{key}: {why}: leave it at 0" for key, value in later.items() if value and why
         ]
+    if task.weights and own.is_loaded(task) and task_class(task).has_loss():
+        problems.append("[task] weights: this task has a loss of its own: leave it at []")
     if pool.batch and config.automaton.fire_rate < 1:
         problems.append(
             "[pool] batch: the pool's cells all fire: it needs [automaton] fire_rate = 1"
@@ -246,6 +252,10 @@ def _task_problems(config: Config) -> list[str]:
             )
         if len(set(listed)) < len(listed):
             problems.append(f"[task] {key}: a channel is listed twice: list it once")
+    try:
+        task.spread_weights()
+    except ConfigError as error:
+        problems.append(str(error))
     both = set(task.inputs) & set(task.loss_channels)
     if both:
         problems.append(

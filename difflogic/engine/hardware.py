@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from difflogic.system import machine
@@ -28,12 +28,8 @@ class Machine:
     """Second-level cache of a core."""
     memory: int | None = None
     """What can be had without swapping; None if nothing tells."""
-    line: int = 64
-    """Of the cache."""
     vector: int = 64
     """Widest vector register."""
-    nodes: int = 1
-    """Memories, each next to a part of the cores (NUMA)."""
     described: bool = False
     """Whether it is another machine than this one, as far as is known."""
 
@@ -44,17 +40,14 @@ class Machine:
             cores=machine.cpu_count(),
             l2=machine.cache_bytes(2) or USUAL_L2,
             memory=machine.available_memory(),
-            line=machine.cache_line(),
             vector=registers().width,
-            nodes=len(machine.numa_nodes()),
         )
 
     @classmethod
     def parse(cls, text: str) -> Machine:
         """Return this machine, changed as a text says: cores=64,l2=1MB,memory=256GB.
 
-        Further keys are line, in bytes, vector (avx512, avx, neon or sse) and nodes. Raises
-        ConfigError.
+        A further key is vector (avx512, avx, neon or sse). Raises ConfigError.
         """
         changes: dict[str, Any] = {}
         for part in text.split(","):
@@ -69,17 +62,7 @@ class Machine:
                 changes[key] = _READERS[key](value)
             except ConfigError as error:
                 raise ConfigError(f'machine "{text}": {key}: {error}') from None
-        found = replace(cls.here(), **changes, described=True)
-        if found.nodes > found.cores:
-            raise ConfigError(
-                f'machine "{text}": {found.nodes} nodes have more than the {found.cores} cores: '
-                "give cores, too"
-            )
-        return found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
-        return asdict(self)
+        return replace(cls.here(), **changes, described=True)
 
 
 def _whole_number(most: int) -> Any:
@@ -89,12 +72,6 @@ def _whole_number(most: int) -> Any:
         return int(value)
 
     return read
-
-
-def _line(value: str) -> int:
-    if value not in ("16", "32", "64", "128", "256"):
-        raise ConfigError(f'"{value}" must be 16, 32, 64, 128 or 256 bytes')
-    return int(value)
 
 
 def _vector(value: str) -> int:
@@ -107,7 +84,5 @@ _READERS = {
     "cores": _whole_number(MOST_CORES),
     "l2": parse_bytes,
     "memory": parse_bytes,
-    "line": _line,
     "vector": _vector,
-    "nodes": _whole_number(MOST_CORES),
 }

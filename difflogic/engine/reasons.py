@@ -30,8 +30,6 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
         Decision("tasks", *_tasks(plan)),
         Decision("waves", *_waves(plan)),
         Decision("memory", *_memory(config, plan)),
-        Decision("cache line", *_line(plan)),
-        Decision("NUMA nodes", *_nodes(plan)),
     ]
 
 
@@ -128,17 +126,4 @@ def _memory(config: Config, plan: ParallelPlan) -> tuple[str, str]:
     return show_bytes(plan.bytes), (
         f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
         f"{search}; {budget}, {whose}{values}"
-    )
-
-
-def _line(plan: ParallelPlan) -> tuple[str, str]:
-    return f"{plan.machine.line} B", "what workers write starts at one of its own"
-
-
-def _nodes(plan: ParallelPlan) -> tuple[str, str]:
-    nodes = plan.machine.nodes
-    if nodes == 1:
-        return "1", "all memory is as near to all cores"
-    return f"{nodes}", (
-        "workers and their memory lie where the system puts them; numactl binds a process to one"
     )

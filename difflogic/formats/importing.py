@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,7 @@ from difflogic.formats.circuit_file import NAME_LENGTH
 from difflogic.formats.write_circuit import require_expressible
 from difflogic.model.automaton import Automaton
 from difflogic.system.archive import is_archive
-from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
-
-AUTO = "auto"
-SOURCES = ("dct", "logicars")
-"""The formats that are read."""
+from difflogic.system.errors import CircuitError
 
 _SILENT: Mapping[str, Any] = {
     # logicars runs circuits with zeros beyond the edge; its first multi-channel experiment is
@@ -29,54 +25,46 @@ _SILENT: Mapping[str, Any] = {
     "steps": 20,
     "fire_rate": 1.0,
     "start": "random",
-    "visible": (0,),
 }
 """What a file of logicars does not say."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """An automaton, the format of its file, and what neither file nor caller said."""
+    """An automaton, the program whose file it comes from, and what its file does not say."""
 
     automaton: Automaton
     format: str
     assumed: Mapping[str, Any]
 
 
-def read(path: Path, format: str = AUTO, given: Mapping[str, Any] | None = None) -> Imported:
-    """Read a circuit's file in one of SOURCES, or in the one that it looks like.
+def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) -> Imported:
+    """Read a circuit's file, dct's or logicars'.
 
-    `given` are fields of Automaton, and "channels", their numbers in the file's order; they replace
-    what the file says or would be assumed. Raises CircuitError for a damaged file or another kind
-    of file, and ConfigError for an unknown format.
+    `channels` are other numbers for the channels, in the file's order, and `visible` those of them
+    that the automaton is judged by. Raises CircuitError for a damaged file or another kind of file.
     """
-    if format not in (AUTO, *SOURCES):
-        raise ConfigError(f'no format "{format}": {did_you_mean(format, (AUTO, *SOURCES))}')
-    given = dict(given or {})
-    channels = given.pop("channels", None)
     if os.path.isdir(path) or is_archive(path):
         raise CircuitError(
             f"{path}: is a run or a model, not circuit JSON: other commands read it directly, and "
             "dct export writes its circuit"
         )
     data = strict_json.read(path, _shrink)
-    assumed: Mapping[str, Any] = {}
-    if format == AUTO:
-        format = "logicars" if read_logicars.looks_like(data) else "dct"
-    if format == "dct":
-        found = read_circuit.parse(data, str(path))
-        circuit = found.circuit if channels is None else found.circuit.relabeled(channels)
-        given.setdefault("visible", tuple(circuit.labels[row] for row in found.visible_rows))
-        automaton = replace(found, circuit=circuit, **given)
+    assumed: dict[str, Any] = {}
+    if read_logicars.looks_like(data):
+        assumed = {"name": _name(path), **_SILENT}
+        found = Automaton(circuit=read_logicars.parse(data, str(path)), visible=(0,), **assumed)
     else:
-        circuit = read_logicars.parse(data, str(path))
-        silent = {"name": _name(path), **_SILENT}
-        around = {key: value for key, value in silent.items() if key not in given}
-        assumed = around if channels else {**around, "channels": circuit.labels}
-        circuit = circuit if channels is None else circuit.relabeled(channels)
-        automaton = Automaton(circuit=circuit, **around, **given)
+        found = read_circuit.parse(data, str(path))
+    circuit = found.circuit.relabeled(channels) if channels else found.circuit
+    shown = tuple(visible) or tuple(circuit.labels[row] for row in found.visible_rows)
+    automaton = replace(found, circuit=circuit, visible=shown)
     require_expressible(automaton)
-    return Imported(automaton, format, assumed)
+    if not assumed:
+        return Imported(automaton, "dct", assumed)
+    assumed |= {} if channels else {"channels": circuit.labels}
+    assumed |= {} if visible else {"visible": shown}
+    return Imported(automaton, "logicars", assumed)
 
 
 def _shrink(decoded: dict[str, Any]) -> Any:

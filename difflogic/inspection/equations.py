@@ -49,6 +49,11 @@ class Equations:
         """Return one equation as text, as in n0' = C0 ⊕ (NW0 ∧ ¬E0)."""
         return f"{equation.target} = {text(equation.expression, self._name)}"
 
+    @property
+    def texts(self) -> list[str]:
+        """All equations as text."""
+        return [self.text(line) for line in self.lines]
+
     def _name(self, leaf: Expression) -> str:
         match leaf.kind:
             case Term.INPUT:
@@ -64,27 +69,28 @@ def target(label: int) -> str:
     return f"n{label}'"
 
 
-def equations(circuit: Circuit, channels: Sequence[int] | None = None) -> Equations:
-    """Return the equations of `channels`, which are numbers of the circuit's, or of all.
+def equations(circuit: Circuit) -> Equations:
+    """Return the equations of all channels.
 
     Neighbours are named NW N NE W C E SW S SE, each followed by its channel's label; n0' is the
     next state of the channel labelled 0. A next state that is the same as an earlier one, or its
     inverse, is written so: n4' = n0'. Raises CircuitError if they need more than MOST_ROWS inputs
     and gates that do something.
     """
-    chosen = range(circuit.channels) if channels is None else channels
     if circuit.rows > MOST_ROWS:
         circuit = fold(circuit)
-        needed = int(circuit.needed(chosen).sum())
+        needed = int(circuit.needed(range(circuit.channels)).sum())
         if needed > MOST_ROWS:
-            raise too_large(needed)
+            raise CircuitError(
+                f"the circuit has {needed} inputs and gates that do something, and up to "
+                f"{MOST_ROWS} are inspected: simplify it first"
+            )
     xag, outputs = from_circuit(circuit)
-    reader = _Reader(circuit, xag, [outputs[channel] for channel in chosen])
+    reader = _Reader(circuit, xag, outputs)
     lines: list[Equation] = []
     numbers: dict[int, int] = {}
     first: dict[int, tuple[int, int]] = {}
-    for channel in chosen:
-        literal, label = outputs[channel], circuit.labels[channel]
+    for literal, label in zip(outputs, circuit.labels, strict=True):
         node = literal >> 1
         if node in reader.aliased and node in first:
             other, earlier = first[node]
@@ -100,14 +106,6 @@ def equations(circuit: Circuit, channels: Sequence[int] | None = None) -> Equati
             lines.append(Equation(f"t{numbers[named]}", None, definition))
         lines.append(Equation(target(label), label, _numbered(expression, numbers)))
     return Equations(circuit, tuple(lines))
-
-
-def too_large(rows: int) -> CircuitError:
-    """Return the error that says what is too much to be inspected."""
-    return CircuitError(
-        f"the circuit has {rows} inputs and gates that do something, and up to {MOST_ROWS} are "
-        "inspected: simplify it first, or ask for one channel"
-    )
 
 
 def _numbered(expression: Expression, numbers: dict[int, int]) -> Expression:

@@ -12,13 +12,12 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection import fixed_points, settling, symmetry
-from difflogic.inspection.equations import MOST_ROWS, Equations, equations, too_large
+from difflogic.inspection.equations import Equations, equations
 from difflogic.inspection.fixed_points import FixedPoints
 from difflogic.inspection.settling import Settling
 from difflogic.inspection.symmetry import Rule
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import fold
-from difflogic.system.errors import CircuitError
 
 MOST_CELLS, MOST_BITS = 2**18, 2**24
 """Of the largest grid on which an automaton is run to see where it settles."""
@@ -67,10 +66,9 @@ def inspect(
     Raises CircuitError for a circuit of more than MOST_ROWS.
     """
     circuit = automaton.circuit
+    lines = equations(circuit)
     # The same functions of the same inputs, without what passes through and is constant.
     folded = automaton.with_circuit(fold(circuit))
-    if folded.circuit.rows > MOST_ROWS:
-        raise too_large(folded.circuit.rows)
     progress(0, "symmetries")
     rule = symmetry.examine(folded.circuit, limits.seconds)
     progress(1, "fixed points")
@@ -79,9 +77,7 @@ def inspect(
     cells = automaton.height * automaton.width
     small = cells <= MOST_CELLS and cells * circuit.channels <= MOST_BITS
     settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
-    return Inspection(
-        automaton, circuit.op_counts(), wires(circuit), equations(circuit), rule, fixed, settled
-    )
+    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed, settled)
 
 
 def wires(circuit: Circuit) -> Wires:
@@ -89,11 +85,3 @@ def wires(circuit: Circuit) -> Wires:
     reads = np.zeros(circuit.inputs, np.bool_)
     reads[circuit.read_inputs] = True
     return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)
-
-
-def channel_number(circuit: Circuit, label: int) -> int:
-    """Return the place of the channel with a label. Raises CircuitError if it is missing."""
-    if label not in circuit.labels:
-        known = ", ".join(map(str, circuit.labels))
-        raise CircuitError(f"no channel {label} in this circuit: it has {known}")
-    return circuit.labels.index(label)

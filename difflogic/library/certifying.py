@@ -18,7 +18,7 @@ from difflogic.evaluation.assurance import (
 )
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import Progress, ProgressCallback
 from difflogic.library.showing import table
 from difflogic.library.simplifying import proved, simplify
 from difflogic.model.automaton import Automaton
@@ -27,7 +27,7 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import write_cases, write_certificate
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import Cases, Task, make_task
@@ -125,7 +125,6 @@ def certify(
     all_sizes: bool = False,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
@@ -139,7 +138,6 @@ def certify(
     CircuitError without a target.
     """
     loaded = load(source, allow_code=allow_code)
-    reporter = ProgressReporter(progress, should_stop)
     asked = task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
@@ -158,31 +156,31 @@ def certify(
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]
     targets = _targets(automaton, asked)
-    small = _proved_equal(automaton, live_part(automaton), seconds, reporter)
+    small = live_part(automaton)
+    if not proved(automaton, small.circuit, seconds, progress).equal:
+        small = automaton
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # Fewer gates lose less of what signals have in common.
-        found = simplify(
-            small, "low", time_limit=time_limit, progress=progress, should_stop=should_stop
-        )
+        found = simplify(small, "low", time_limit=time_limit, progress=progress)
         simple = found.automaton if found.proved else small
         for place, finding in enumerate(findings):
             if finding.verdict is not Verdict.proved:
                 findings[place] = decide(
                     question(simple, finding.question.target),
                     seconds,
-                    lambda method, place=place: reporter.update(  # type: ignore[misc]
-                        GRIDS, place, len(grids), method
+                    lambda method, place=place: progress(  # type: ignore[misc]
+                        Progress(GRIDS, place, len(grids), method)
                     ),
                 )
     if not all_sizes:
         return Certified(loaded, tuple(findings))
-    squares, theorem = _all_sizes(small, targets, seconds, reporter)
+    squares, theorem = _all_sizes(small, targets, seconds, progress)
     return Certified(loaded, tuple(findings), squares=squares, theorem=theorem)
 
 
 def _all_sizes(
-    automaton: Automaton, targets: Targets, seconds: float, reporter: ProgressReporter
+    automaton: Automaton, targets: Targets, seconds: float, progress: ProgressCallback
 ) -> tuple[tuple[Size, ...], Theorem | None]:
     """Certify squares, and look for the theorem about all larger grids."""
     if automaton.boundary != "zero":
@@ -192,8 +190,8 @@ def _all_sizes(
     squares = []
     for size in found.table(SIDES, deadline):
         squares.append(size)
-        reporter.update(SQUARES, len(squares), len(SIDES))
-    reporter.update(SQUARES, len(squares), len(SIDES), "all larger grids")
+        progress(Progress(SQUARES, len(squares), len(SIDES)))
+    progress(Progress(SQUARES, len(squares), len(SIDES), "all larger grids"))
     return tuple(squares), found.theorem(deadline)
 
 
@@ -241,10 +239,3 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
         return found
 
     return of_zeros if task is None else of_task
-
-
-def _proved_equal(
-    automaton: Automaton, small: Automaton, seconds: float, reporter: ProgressReporter
-) -> Automaton:
-    """Return the smaller automaton, or the first itself if the two are not proved equal."""
-    return small if proved(automaton, small.circuit, seconds, reporter).equal else automaton

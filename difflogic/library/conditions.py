@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
 from difflogic.library.loading import Loaded
-from difflogic.library.progress import ProgressCallback, ShouldStop
+from difflogic.library.progress import ProgressCallback
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.simulation.bit_grid import Geometry
@@ -91,12 +91,7 @@ class Conditions:
             raise ConfigError(f'no boundary "{self.boundary}": choose {" or ".join(BOUNDARIES)}')
 
     def automaton(
-        self,
-        source: Loaded,
-        effort: str = "low",
-        *,
-        progress: ProgressCallback,
-        should_stop: ShouldStop,
+        self, source: Loaded, effort: str = "low", *, progress: ProgressCallback
     ) -> Automaton:
         """Return the automaton to run: simplified, at this size, with these steps.
 
@@ -105,7 +100,7 @@ class Conditions:
         """
         automaton = source.automaton
         if not self.unsimplified:
-            automaton = small_form(source, effort, progress=progress, should_stop=should_stop)
+            automaton = small_form(source, effort, progress=progress)
         height, width = self.size or (automaton.height, automaton.width)
         return replace(
             automaton,

@@ -17,7 +17,15 @@ from difflogic.config.layer_widths import fit_layer_widths
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.tasks.images import read_image
-from difflogic.tasks.palettes import MOST_SIDE, PALETTES, Color, hex_color, own_size, quantise
+from difflogic.tasks.palettes import (
+    MOST_SIDE,
+    PALETTES,
+    Color,
+    Quantised,
+    hex_color,
+    own_size,
+    quantise,
+)
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
 FIRST_COLORS = (1, 3)
@@ -133,17 +141,23 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
         f"{columns}×{rows} pixels as {width}×{height} cells, {found.used} colours with the "
         f"background ({counted(len(found.bits), 'bit')})"
     )
+    lost = _lost(found, (rows, columns), (height, width))
+    return Picture(target, found.bits, found.palette, words, lost)
+
+
+def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> str:
+    """Say what scaling and the palette took from an image of rows and columns of pixels."""
     lost = []
-    if (rows, columns) != (height, width):
+    if pixels != cells:
         lost.append(
-            f"scaled from {columns}×{rows} pixels to {width}×{height} cells: --size HxW chooses "
-            f"another grid, up to {MOST_SIDE}x{MOST_SIDE}"
+            f"scaled from {pixels[1]}×{pixels[0]} pixels to {cells[1]}×{cells[0]} cells: --size "
+            f"HxW chooses another grid, up to {MOST_SIDE}x{MOST_SIDE}"
         )
     if found.found > found.used:
         lost.append(
             f"{found.found} colours became {found.used}: --colors takes {_listed(PALETTES)}"
         )
-    return Picture(target, found.bits, found.palette, words, "; ".join(lost))
+    return "; ".join(lost)
 
 
 def read_two(
@@ -174,7 +188,8 @@ def read_two(
         f"background ({counted(len(joined.bits), 'bit')})"
     )
     first, last = joined.bits[..., :columns], joined.bits[..., columns:]
-    return Picture(target, first, joined.palette, words, second=last)
+    lost = _lost(joined, (height, width), (rows, columns))
+    return Picture(target, first, joined.palette, words, lost, second=last)
 
 
 def _image(target: str) -> bytes:
@@ -238,7 +253,7 @@ def plan(
     if counts:
         changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
     elif channels is not None:
-        changes += _circuit_for(base, channels)
+        changes += circuit_for(base, channels)
     overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
     seconds = SECONDS_PER_CELL[counts] * height * width
     goal = f"to be right at step {steps}"
@@ -289,7 +304,8 @@ def _of_picture(picture: Picture) -> list[str]:
     ]
 
 
-def _circuit_for(base: str, channels: int) -> list[str]:
+def circuit_for(base: str, channels: int) -> list[str]:
+    """Return overrides of a configuration for as many channels, with an update circuit to fit."""
     config = load_config(base)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_layer_widths(config.update.gates, inputs, channels)

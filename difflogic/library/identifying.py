@@ -19,12 +19,13 @@ from difflogic.identification import Space
 from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.outputs import write_output
+from difflogic.library.progress import Progress, ProgressCallback, ShouldStop
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.files import check_output, write_whole
+from difflogic.system.errors import StoppedError
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,7 @@ class Identified:
         """The rule as text, such as n0' = C0 ⊕ W0."""
         if self.circuit is None:
             return []
-        found = equations(self.circuit)
-        lines = [found.text(line) for line in found.lines]
+        lines = equations(self.circuit).texts
         if self.rule.space.drawable:
             return lines
         names = {slot: name for name, slot in SLOTS.items()}
@@ -56,9 +56,7 @@ class Identified:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the circuit as JSON; `force` overwrites an earlier file."""
-        check_output(Path(path), force)
-        text = write_circuit(self.automaton).encode()
-        write_whole(Path(path), lambda file: file.write(text))
+        write_output(path, write_circuit(self.automaton), force)
 
 
 def identify(
@@ -103,27 +101,24 @@ def identify(
     else:
         film = from_array(recording, mask, line=line, states=states)
     space = Space(neighbourhood, symmetry, film.states)
-    reporter = ProgressReporter(progress, should_stop)
+
+    def ask(done: int, total: int | None, what: str) -> None:
+        if what:
+            progress(Progress(f"{what}:", done, total))
+            if should_stop():
+                raise StoppedError("stopped")
+
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
     rule = identification.identify(
-        film,
-        space,
-        boundary,
-        gap,
-        noise,
-        deadline,
-        lambda done, total, what: reporter.update(f"{what}:", done, total) if what else None,
-        hidden,
-        plain_start,
+        film, space, boundary, gap, noise, deadline, ask, hidden, plain_start
     )
     steps = 0
 
     def step() -> None:
         nonlocal steps
         steps += 1
-        progress_only.update(SIMPLIFYING, steps)
+        progress(Progress(SIMPLIFYING, steps))
 
     # Who has stopped the questions still gets the circuit, which takes seconds.
-    progress_only = ProgressReporter(progress)
     circuit = None if space.counted else rule.circuit("low" if should_stop() else effort, step)
     return Identified(rule, circuit, time.perf_counter() - began)

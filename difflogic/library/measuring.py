@@ -11,13 +11,13 @@ from difflogic import evaluation
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
-from difflogic.scale.speed import benchmark
+from difflogic.library.progress import Progress, ProgressCallback, counter
+from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.learning import SEEDS, Learned, learn
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system import machine
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
 LARGE = Conditions(size=(4096, 4096))
@@ -32,6 +32,9 @@ class Evaluated:
     results: Mapping[str, Any]
     """Plain values, as `dct eval --json` prints them."""
 
+    def __repr__(self) -> str:
+        return f"Evaluated({self.source.name!r}, exact={self.exact})"
+
     @property
     def exact(self) -> bool:
         """Whether no cell is wrong in any required test."""
@@ -45,7 +48,6 @@ def evaluate(
     starts: int | None = None,
     seed: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Evaluated:
     """Measure the hard circuit of a run or a model on starts that training never draws.
@@ -54,14 +56,14 @@ def evaluate(
     per test; `seed` is that of training by default. `allow_code` is that of `load`. Raises what
     `load` raises, and ConfigError for a circuit file and for tests that do not exist or apply.
     """
-    loaded, reporter = load(source, allow_code=allow_code), ProgressReporter(progress, should_stop)
+    loaded = load(source, allow_code=allow_code)
     if starts is not None and not 1 <= starts <= 65536:
         raise ConfigError(f"{starts} starts: must be from 1 to 65536")
     if seed is not None and not 0 <= seed < 2**63:
         raise ConfigError(f"seed {seed}: must be from 0 to {2**63 - 1}")
 
     def test(done: int, total: int, name: str) -> None:
-        reporter.update("tests:", done, total, name)
+        progress(Progress("tests:", done, total, name))
 
     model = loaded.require_model()
     found = evaluation.evaluate(model, tests, starts=starts, seed=seed, progress=test)
@@ -75,7 +77,6 @@ def bench(
     compare: benchmark.Comparison | None = None,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> benchmark.Report:
     """Measure training steps of a configuration, after a warm-up that compiles the kernels.
 
@@ -84,11 +85,11 @@ def bench(
     equal. `repeat` is the number of steps to measure.
     """
     settings = benchmarked(config, overrides)
-    usual = benchmark.REPEAT_WITH_ORACLE if compare == "oracle" else benchmark.REPEAT
+    usual = rows.REPEAT_WITH_ORACLE if compare == "oracle" else rows.REPEAT
     repeat = usual if repeat is None else repeat
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
-    count = ProgressReporter(progress, should_stop).counter("steps measured:", repeat)
+    count = counter(progress, "steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
 
 
@@ -98,13 +99,12 @@ def learning(
     *,
     epochs: int,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> list[Learned]:
     """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
     if not isinstance(config, Config):
         config = load_config(config, overrides, allow_code=allow_code)
-    count = ProgressReporter(progress, should_stop).counter("epochs:", epochs * len(SEEDS))
+    count = counter(progress, "epochs:", epochs * len(SEEDS))
     return learn(config, epochs, SEEDS, count)
 
 
@@ -124,7 +124,6 @@ def bench_simulation(
     repeat: int = simulation_benchmark.REPEAT,
     workers: int | Literal["auto"] = "auto",
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> simulation_benchmark.Report:
     """Measure the simulation of a circuit from a random start, by all engines.
 
@@ -134,8 +133,8 @@ def bench_simulation(
     if repeat < 1 or conditions.steps == 0:
         raise ConfigError("measure at least once, and at least one step")
     loaded = load(life_automaton() if source is None else source)
-    automaton = conditions.automaton(loaded, "normal", progress=progress, should_stop=should_stop)
+    automaton = conditions.automaton(loaded, "normal", progress=progress)
     count = machine.cpu_count() if workers == "auto" else workers
-    rounds = ProgressReporter(progress, should_stop).counter("measured:", repeat + 1)
+    rounds = counter(progress, "measured:", repeat + 1)
     size = automaton.height, automaton.width
     return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.reasons import Decision, explain
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import ProgressCallback, counter
 from difflogic.scale.speed.costs import REPEAT, StepCosts, measure_costs
 from difflogic.scale.speed.curves import Curves, counts_between
 from difflogic.scale.speed.curves import simulate as replay_curves
 from difflogic.scale.speed.network import Network, network
 from difflogic.scale.speed.replay import replay
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-
-if TYPE_CHECKING:
-    from difflogic.gpu.planning import DevicePlan
 
 MOST_RANKS = 4096
 
@@ -42,6 +39,9 @@ class Planned:
     network: Network | None = None
     """What further machines bring, and cost; None if that was not asked for."""
 
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
+
     @property
     def expected(self) -> float | None:
         """Seconds of a training step on the plan's workers, at this machine's speed."""
@@ -56,26 +56,16 @@ class Planned:
         """Everything, for machines."""
         return {
             "experiment": self.config.name,
-            "machine": self.plan.machine.as_dict(),
-            "plan": self.plan.as_dict(),
+            "machine": self.plan.machine,
+            "plan": self.plan,
             "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
-            "costs": None if self.costs is None else self.costs.as_dict(),
+            "costs": self.costs,
             "expected_step_seconds": self.expected,
             "expected_step_seconds_alone": self.expected_alone,
-            "simulated": None if self.curves is None else self.curves.as_dict(),
-            "network": None if self.network is None else self.network.as_dict(),
+            "simulated": self.curves,
+            "network": self.network,
         }
-
-
-def plan_device(config: Config) -> DevicePlan:
-    """Return what a GPU has to do for a run, and how many runs it holds side by side.
-
-    Raises ConfigError without a GPU, or for a run that it cannot hold, with what would do.
-    """
-    from difflogic.gpu.planning import require_fitting
-
-    return require_fitting(config)
 
 
 def plan(
@@ -87,7 +77,6 @@ def plan(
     simulate: tuple[int, int] | None = None,
     ranks: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
@@ -109,10 +98,10 @@ def plan(
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     if measure:
-        count = ProgressReporter(progress, should_stop).counter("steps measured:", REPEAT)
+        count = counter(progress, "steps measured:", REPEAT)
         costs = measure_costs(settings, REPEAT, count)
     if simulate is not None and costs is not None:
-        count = ProgressReporter(progress, should_stop).counter("steps compared:", COMPARED)
+        count = counter(progress, "steps compared:", COMPARED)
         counts = counts_between(*simulate)
         curves = replay_curves(settings, found, costs, counts, COMPARED, count)
     reckoned = None

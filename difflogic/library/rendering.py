@@ -11,12 +11,12 @@ import numpy as np
 from difflogic.library.conditions import AS_TRAINED, MOST_SIDE, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import require_output
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import ProgressCallback, counter
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
 from difflogic.view.rendering.panels import BACKGROUND, arrange
@@ -66,7 +66,6 @@ def render(
     frames_per_second: float = 10,
     force: bool = False,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
 
@@ -78,8 +77,8 @@ def render(
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
     path = require_output(file, SUFFIXES, force)
-    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
-    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    loaded = load(source)
+    automaton = conditions.automaton(loaded, progress=progress)
     steps = max(at) if at else automaton.steps
     shown = _frames(steps, every, at, path.suffix == ".png")
     view = _view(automaton, channels, sheet)
@@ -91,7 +90,7 @@ def render(
     panels, (height, width) = arrange([view.size(*each) for each in sizes], scale, SIDE, GAP)
     require_pixels(len(shown), height, width)
     frames = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
-    counter = reporter.counter("frames:", len(shown) * len(sizes))
+    count = counter(progress, "frames:", len(shown) * len(sizes))
     for number, (panel, size) in enumerate(zip(panels, sizes, strict=True)):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
         before = number * len(shown)
@@ -101,7 +100,7 @@ def render(
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
                 panel.draw(frames[index], view.cells(running.grid))
-                counter(before + index + 1)
+                count(before + index + 1)
     labels = [f"step {step}" for step in shown]
     animation = Animation(frames, labels, view.palette, frames_per_second)
     size_written = write(path, animation)

@@ -9,11 +9,11 @@ from pathlib import Path
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.measuring import evaluate
 from difflogic.library.outputs import require_output, write_output
-from difflogic.library.progress import ProgressCallback, ShouldStop
+from difflogic.library.progress import ProgressCallback
 from difflogic.library.showing import framed
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.tasks import task_class
 from difflogic.training.run_directory import saved_model
 from difflogic.view import reports
@@ -74,7 +74,6 @@ def report(
     force: bool = False,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
@@ -96,12 +95,10 @@ def report(
     history, summary = None, None
     if loaded.trained and isinstance(source, str | Path) and not Path(source).is_file():
         history, summary = reports.read_training(saved_model(Path(source)).parent)
-    small = small_form(
-        loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
-    )
+    small = small_form(loaded, effort, time_limit=time_limit, progress=progress)
     results = None
     if tested:
-        results = evaluate(loaded, progress=progress, should_stop=should_stop).results
+        results = evaluate(loaded, progress=progress).results
     found = reports.Source(loaded.automaton, loaded.model, history, summary)
     page = reports.build(found, small, results)
     if file is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.library.measuring import benchmarked
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
-from difflogic.scale.speed import benchmark
+from difflogic.library.progress import ProgressCallback, counter
+from difflogic.scale.speed import rows
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import (
@@ -23,7 +23,7 @@ from difflogic.scale.speed.rows import (
     with_laws,
 )
 from difflogic.scale.sweeps.grid import combinations, parse_axes
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.ranks import ALONE, Ranks
 
@@ -41,18 +41,16 @@ def compare(
     grid: Sequence[str] = (),
     ranks: Sequence[int] = (),
     world: Ranks = ALONE,
-    laws: bool = True,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that equal bits come out.
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
-    `ranks`, numbers of processes, out of those in `world`, which all call this. With `laws` scaling
-    laws are fitted to worker counts, which needs SciPy. Raises ConfigError.
+    `ranks`, numbers of processes, out of those in `world`, which all call this. Scaling laws
+    are fitted to worker counts. Raises ConfigError.
     """
     if sum(map(bool, (workers, ways, grid, ranks))) != 1:
         raise ConfigError("compare one thing: workers, ways, ranks or a grid")
@@ -69,13 +67,13 @@ def compare(
         settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
-    usual = benchmark.REPEAT_WITH_ORACLE if ORACLE in ways else benchmark.REPEAT
+    usual = rows.REPEAT_WITH_ORACLE if ORACLE in ways else rows.REPEAT
     rounds = usual if repeat is None else repeat
     if rounds < 1:
         raise ConfigError(f"{rounds} repeats: measure at least once")
-    count = ProgressReporter(progress, should_stop).counter("rounds measured:", rounds)
+    count = counter(progress, "rounds measured:", rounds)
     result = measure(settings, rounds, count, world)
-    return with_laws(result) if workers and laws else result
+    return with_laws(result) if workers else result
 
 
 def profile(
@@ -84,7 +82,6 @@ def profile(
     *,
     repeat: int = 20,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     allow_code: bool = False,
 ) -> Profile:
     """Trace training steps of a configuration: what every worker does when, and what would pay.
@@ -94,7 +91,7 @@ def profile(
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     settings = benchmarked(config, overrides, allow_code)
-    count = ProgressReporter(progress, should_stop).counter("steps traced:", repeat)
+    count = counter(progress, "steps traced:", repeat)
     return trace_steps(settings, repeat, count)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from difflogic import simplification
 from difflogic.circuit.circuit import Circuit
@@ -13,16 +12,13 @@ from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import write_output
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import ProgressCallback, counter
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
-from difflogic.simplification import berkeley_abc
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, ProofError, did_you_mean
-
-EffortName = Literal["low", "normal", "high"]
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
 """Names of these parts in progress."""
@@ -92,6 +88,9 @@ class Compared:
     surroundings: tuple[str, ...]
     """Differences apart from the circuits: boundary, fire rate, visible channels."""
 
+    def __repr__(self) -> str:
+        return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
+
     @property
     def equal(self) -> bool:
         return self.proof.equal and not self.surroundings
@@ -103,7 +102,6 @@ def simplify(
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Simplified:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
@@ -114,8 +112,8 @@ def simplify(
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
-    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
-    count = reporter.counter(SIMPLIFYING)
+    loaded = load(source)
+    count = counter(progress, SIMPLIFYING)
     steps, began = 0, time.perf_counter()
 
     def step() -> None:
@@ -128,35 +126,8 @@ def simplify(
     found = simplification.simplify(loaded.automaton, chosen, step, deadline)
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
-    proof = proved(loaded.automaton, found.circuit, left, reporter)
+    proof = proved(loaded.automaton, found.circuit, left, progress)
     return Simplified(loaded, found, proof, seconds)
-
-
-@dataclass(frozen=True)
-class Rival:
-    """What another program made of the same circuit."""
-
-    circuit: Circuit
-    proof: Proof
-    seconds: float
-
-
-def compare_with_abc(
-    found: Simplified,
-    *,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
-) -> Rival:
-    """Let Berkeley's ABC simplify the circuit, without the channels that nobody reads, as ours was.
-
-    Raises ConfigError where it is not installed, and CircuitError where it fails.
-    """
-    began = time.perf_counter()
-    circuit = berkeley_abc.simplify_with_abc(found.simplification.pruned)
-    seconds = time.perf_counter() - began
-    reporter = ProgressReporter(progress, should_stop)
-    return Rival(circuit, proved(found.source.automaton, circuit, time_limit, reporter), seconds)
 
 
 def prove(
@@ -165,7 +136,6 @@ def prove(
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Compared:
     """Prove two automata equal, or one and its simplified form, or find where they differ.
 
@@ -175,11 +145,10 @@ def prove(
     """
     one = load(source)
     if against is None:
-        found = simplify(one, time_limit=time_limit, progress=progress, should_stop=should_stop)
+        found = simplify(one, time_limit=time_limit, progress=progress)
         return Compared(one, load(found.automaton), found.proof, ())
     other = load(against)
-    reporter = ProgressReporter(progress, should_stop)
-    proof = proved(one.automaton, other.automaton.circuit, time_limit, reporter)
+    proof = proved(one.automaton, other.automaton.circuit, time_limit, progress)
     return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 
@@ -189,7 +158,6 @@ def small_form(
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Automaton:
     """Return the automaton that other functions work on.
 
@@ -200,15 +168,13 @@ def small_form(
     loaded = load(source)
     if not loaded.trained:
         return loaded.automaton
-    return simplify(
-        loaded, effort, time_limit=time_limit, progress=progress, should_stop=should_stop
-    ).require_proved()
+    return simplify(loaded, effort, time_limit=time_limit, progress=progress).require_proved()
 
 
 def proved(
-    automaton: Automaton, circuit: Circuit, seconds: float | None, reporter: ProgressReporter
+    automaton: Automaton, circuit: Circuit, seconds: float | None, progress: ProgressCallback
 ) -> Proof:
     """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
-    count = reporter.counter(PROVING, circuit.channels)
+    count = counter(progress, PROVING, circuit.channels)
     seconds = PROOF_SECONDS if seconds is None else seconds
     return compare(automaton.circuit, circuit, automaton.visible, seconds, count)

@@ -10,12 +10,7 @@ from typing import Literal
 from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import require_output
-from difflogic.library.progress import (
-    MessageCallback,
-    ProgressCallback,
-    ProgressReporter,
-    ShouldStop,
-)
+from difflogic.library.progress import MessageCallback, Progress, ProgressCallback, counter
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -28,7 +23,7 @@ from difflogic.simulation.simulator import (
     useful_workers,
 )
 from difflogic.system import machine
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 
 ENGINES = ("auto", "interpreter", "compiled")
@@ -99,7 +94,6 @@ def simulate(
     engine: str = "auto",
     workers: int | Literal["auto"] = "auto",
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
     say: MessageCallback = ignore,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
@@ -113,8 +107,8 @@ def simulate(
         raise ConfigError(f'no engine "{engine}": {did_you_mean(engine, ENGINES)}')
     if workers != "auto" and not 1 <= workers <= MOST_WORKERS:
         raise ConfigError(f'{workers} workers: must be from 1 to {MOST_WORKERS}, or "auto"')
-    loaded, reporter = load(source), ProgressReporter(progress, should_stop)
-    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    loaded = load(source)
+    automaton = conditions.automaton(loaded, progress=progress)
     start, steps = conditions.start_of(automaton), automaton.steps
     geometry = Geometry(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
@@ -126,15 +120,15 @@ def simulate(
     compiling = f"compiling {automaton.circuit.gates} gates:"
 
     def pause() -> None:
-        reporter.update(compiling, 0)
+        progress(Progress(compiling, 0))
 
     with Simulator(automaton.circuit, setting, chosen, count, pause) as running:
         starts.prepare(
-            running, automaton, start, conditions.density, lambda: reporter.update("start:", 0)
+            running, automaton, start, conditions.density, lambda: progress(Progress("start:", 0))
         )
-        counter = reporter.counter("steps:", steps)
+        count_step = counter(progress, "steps:", steps)
         began = time.perf_counter()
-        running.run(steps, damage, counter)
+        running.run(steps, damage, count_step)
         seconds = time.perf_counter() - began
     said = start if isinstance(start, str) else "array"
     return Simulated(loaded, automaton, running, said, steps, chosen, count, seconds)

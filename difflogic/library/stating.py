@@ -14,12 +14,12 @@ from difflogic.library.certifying import certify, task_of
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.outputs import require_output, write_output
-from difflogic.library.progress import ProgressCallback, ShouldStop
+from difflogic.library.progress import ProgressCallback
 from difflogic.library.simulating import simulate
 from difflogic.proof.convergence import Finding
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.write_property import write_invariant, write_property
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import CircuitError, ConfigError
 
 PROPERTIES = ("converges", "invariant", "holds", "heals")
@@ -52,7 +52,6 @@ def state_property(
     time_limit: float | None = None,
     force: bool = False,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Stated:
     """Write a claim about a grid as AIGER, in letters if the file's name ends in .aag.
 
@@ -89,12 +88,7 @@ def state_property(
             data = write_property(asked, within, shown, text, patches)
     else:
         found = certify(
-            source,
-            [(height, width)],
-            task=task,
-            time_limit=time_limit,
-            progress=progress,
-            should_stop=should_stop,
+            source, [(height, width)], task=task, time_limit=time_limit, progress=progress
         )
         if not found.findings:
             raise CircuitError(f"{loaded.name}: has no target that every start should end in")

@@ -12,14 +12,14 @@ import numpy as np
 
 from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
 from difflogic.library.loading import Source, load
-from difflogic.library.progress import ProgressCallback, ProgressReporter, ShouldStop
+from difflogic.library.progress import Progress, ProgressCallback
 from difflogic.library.simulating import simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.devices import DEVICES
 from difflogic.silicon.synthesis import Synthesis
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.system.files import refused
@@ -51,7 +51,6 @@ def synthesize(
     timeout: float = 600.0,
     report: str | Path | None = None,
     progress: ProgressCallback = ignore,
-    should_stop: ShouldStop = never_stop,
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 
@@ -65,11 +64,11 @@ def synthesize(
     """
     if device not in DEVICES:
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
-    chosen, reporter = DEVICES[device], ProgressReporter(progress, should_stop)
+    chosen = DEVICES[device]
     synthesis.require(chosen)
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
-    automaton = conditions.automaton(loaded, progress=progress, should_stop=should_stop)
+    automaton = conditions.automaton(loaded, progress=progress)
     circuit, height, width = automaton.circuit, automaton.height, automaton.width
     if circuit.channels * height * width > MOST_BITS:
         raise ConfigError(
@@ -90,10 +89,10 @@ def synthesize(
             if (earlier := tuple(step for step in each.steps if step <= steps))
         ]
         at = replace(conditions, steps=steps, damage=damage)
-        return simulate(loaded, at, engine="interpreter", should_stop=should_stop).grid.bits()
+        return simulate(loaded, at, engine="interpreter").grid.bits()
 
     def pause(step: str) -> None:
-        reporter.update(f"{step}:", 0)
+        progress(Progress(f"{step}:", 0))
 
     deadline = Deadline.after(timeout)
     compared: tuple[int, ...] = ()

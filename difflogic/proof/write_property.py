@@ -18,81 +18,21 @@ Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Yu, Biere and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.circuit.xag import FALSE, TRUE, Literals
-from difflogic.formats.common import leb128
+from difflogic.circuit.xag import FALSE, TRUE
+from difflogic.formats.write_aiger import Graph
 from difflogic.proof.convergence.findings import Finding, Question
 from difflogic.proof.convergence.sets import as_array
 from difflogic.system.errors import CircuitError
 
 UNKNOWN = 2
 """Of a bit's set, as `as_array` has it."""
-
-
-class Graph(Literals):
-    """ANDs after the inputs and latches, no two alike; literals as in a file."""
-
-    def __init__(self, variables: int) -> None:
-        self.first = 1 + variables
-        self.ands: list[tuple[int, int]] = []
-        self._known: dict[tuple[int, int], int] = {}
-
-    def and_(self, x: int, y: int) -> int:
-        if x < y:
-            x, y = y, x
-        if y == FALSE or x ^ y == 1:
-            return FALSE
-        if y in (TRUE, x):
-            return x
-        if (x, y) not in self._known:
-            self._known[x, y] = 2 * (self.first + len(self.ands))
-            self.ands.append((x, y))
-        return self._known[x, y]
-
-    def xor_(self, x: int, y: int) -> int:
-        return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
-
-    def all(self, literals: Iterable[int]) -> int:
-        """Return their conjunction, as a tree: model checkers like it shallow."""
-        row = list(literals)
-        while len(row) > 1:
-            row = [reduce(self.and_, row[place : place + 2]) for place in range(0, len(row), 2)]
-        return row[0] if row else TRUE
-
-    def file(
-        self,
-        inputs: int,
-        latches: Sequence[tuple[int, int]] = (),
-        outputs: Sequence[int] = (),
-        bad: Sequence[int] = (),
-        comment: str = "",
-        text: bool = False,
-    ) -> bytes:
-        """Return an AIGER file, binary or as text; a latch is its next value and its first one."""
-        before = inputs + len(latches)
-        sizes = [before + len(self.ands), inputs, len(latches), len(outputs), len(self.ands)]
-        sizes += [len(bad)] if bad else []
-        lines = [" ".join(map(str, ["aag" if text else "aig", *sizes]))]
-        if text:
-            lines += [str(2 * place) for place in range(1, inputs + 1)]
-        for place, (after, first) in enumerate(latches, inputs + 1):
-            own = f"{2 * place} " if text else ""
-            lines.append(f"{own}{after} {first}")
-        lines += map(str, [*outputs, *bad])
-        ands = b""
-        for place, (x, y) in enumerate(self.ands, before + 1):
-            if text:
-                lines.append(f"{2 * place} {x} {y}")
-            else:
-                ands += leb128(2 * place - x) + leb128(x - y)
-        return ("\n".join(lines) + "\n").encode() + ands + f"c\n{comment}\n".encode()
 
 
 class Model:

@@ -37,7 +37,6 @@ from difflogic.search.rectifying import can_rectify
 from difflogic.search.rectifying_search import RectifyingSearch
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
 from difflogic.system.callbacks import ignore
-from difflogic.system.ranks import ALONE, Ranks
 
 NEW_COUNTEREXAMPLES = 4
 """Counterexamples that join the search at a time: those with the most wrong cells."""
@@ -76,15 +75,13 @@ class Finisher:
         settings: FinishingConfig,
         sensitivity: Sensitivity,
         workers: Workers,
-        ranks: Ranks = ALONE,
     ) -> None:
         """`plan` says what exact means, and where starts come from.
 
-        The `workers`, which judge candidates in parallel, have to be entered. Each of the `ranks`
-        has a finisher; all search together, and find the same.
+        The `workers`, which judge candidates in parallel, have to be entered.
         """
         self._netlist, self._plan, self._settings = netlist, plan, settings
-        self._sensitivity, self._workers, self._ranks = sensitivity, workers, ranks
+        self._sensitivity, self._workers = sensitivity, workers
         # Only the decisive steps are compared.
         self._scene = replace(plan.scene, at=plan.decisive)
         # The search has all starts from the beginning.
@@ -145,7 +142,6 @@ class Finisher:
             logits,
             self._sensitivity,
             self._workers,
-            self._ranks,
             rng,
             self._settings.candidates,
             on_progress,
@@ -223,7 +219,6 @@ class Finisher:
             self._workers,
             rng,
             self._settings.polish,
-            self._ranks,
             due if hasten else None,
         )
         late = due is not None and (polished.after.from_step or 0) > due

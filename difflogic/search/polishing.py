@@ -27,7 +27,6 @@ from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Changes
-from difflogic.system.ranks import ALONE, Ranks
 
 AT_ONCE = 64
 """Changes per batch."""
@@ -96,7 +95,6 @@ def polish(
     workers: Workers,
     rng: np.random.Generator,
     budget: int,
-    ranks: Ranks = ALONE,
     due: int | None = None,
 ) -> Polished:
     """Polish a `verified` circuit, trying about `budget` candidates at most.
@@ -105,11 +103,11 @@ def polish(
     verified, and no worse in size and step. Its gates that no loss channel depends on have the op
     A. If it is not proved from the step `due` on, up to HASTENING times the budget more is spent to
     change that, and the result may then have more gates. The `workers` have to be entered, and
-    change no bit of the result; all `ranks` polish together.
+    change no bit of the result.
     """
 
     def changes(trial: Trial, ops: Ops) -> Changes:
-        return Changes(trial, workers, ops, ranks)
+        return Changes(trial, workers, ops)
 
     common = netlist, prover, changes, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))

@@ -19,7 +19,6 @@ from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.changes import Changes
-from difflogic.system.ranks import Ranks
 
 SHORTLIST = 150
 """Candidates per gradient, from the logits and from the gradient each."""
@@ -76,7 +75,6 @@ class Search:
         logits: npt.NDArray,
         sensitivity: Sensitivity,
         workers: Workers,
-        ranks: Ranks,
         rng: np.random.Generator,
         budget: int,
         on_progress: OnProgress,
@@ -86,7 +84,7 @@ class Search:
         self.candidates = 0
         self.few_wrong = FEW_WRONG
         self._netlist, self._sensitivity = netlist, sensitivity
-        self._workers, self._ranks = workers, ranks
+        self._workers = workers
         self._rng, self._budget, self._on_progress = rng, budget, on_progress
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
@@ -99,7 +97,7 @@ class Search:
     def set_trial(self, trial: Trial) -> None:
         """Continue with these starts."""
         self._trial = trial
-        self._changes = Changes(trial, self._workers, self.ops, self._ranks)
+        self._changes = Changes(trial, self._workers, self.ops)
         self.wrong = int(trial(self.ops).sum())
         self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
 

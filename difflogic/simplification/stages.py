@@ -27,9 +27,6 @@ class Stage:
     circuit: Circuit
 
 
-UNREAD_DROPPED = "unread channels dropped"
-
-
 @dataclass(frozen=True)
 class Simplification:
     """An automaton with a smaller circuit, and the way there; nothing is proved yet.
@@ -46,11 +43,6 @@ class Simplification:
     @property
     def circuit(self) -> Circuit:
         return self.automaton.circuit
-
-    @property
-    def pruned(self) -> Circuit:
-        """The circuit that the search began with."""
-        return next(stage.circuit for stage in self.stages if stage.name == UNREAD_DROPPED)
 
 
 Progress = Callable[[], object]
@@ -96,7 +88,7 @@ def simplify(
         stopped = stopped or deadline.passed
         stages.append(Stage(name, draft.circuit))
 
-    take(UNREAD_DROPPED, _drop_unread_channels(draft, automaton.visible))
+    take("unread channels dropped", _drop_unread_channels(draft, automaton.visible))
     for name, change in _searches(effort, progress, deadline):
         if not deadline.passed:
             progress()

@@ -10,18 +10,23 @@ import numpy.typing as npt
 from difflogic.system.errors import ConfigError, described
 
 
-def real_numbers(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return an array of finite real numbers. Raises ConfigError, which calls it `name`."""
+def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any]:
+    """Return an array of finite real numbers, and NaN if `nan` allows it.
+
+    Raises ConfigError, which calls it `name`.
+    """
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigError(f"{name}: {described(given)} is no array of numbers: {error}") from None
     if array.dtype.kind not in "buif":
         raise ConfigError(f"{name} of shape {array.shape}: type {array.dtype}: give real numbers")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        place = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+    wrong = np.isinf(array) if nan else ~np.isfinite(array)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
         raise ConfigError(
             f"{name} of shape {array.shape}: {array[place]} at {place}: give finite numbers"
+            + (", or NaN for what does not count" if nan else "")
         )
     return array
 

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -17,10 +17,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 """Where Linux tells the caches of the first processor."""
 
 _CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux tells what a container may use: of version 2; of version 1 below cpu and memory."""
-
-_NODES = Path("/sys/devices/system/node")
-"""Where Linux tells which processors are next to which memory."""
+"""Where Linux tells what a container may use."""
 
 
 def versions() -> dict[str, str]:
@@ -88,11 +85,10 @@ def address_space() -> tuple[int, int] | None:
 
 def memory_limit() -> int | None:
     """Return the bytes that control groups let processes have; None if there is no limit."""
-    names = ("memory.max", "memory.limit_in_bytes")
     limits = []
-    for place in (group / name for group in _control_groups() for name in names):
+    for group in _control_groups():
         with suppress(OSError, ValueError):  # not there, or "max"
-            limits.append(int(place.read_text()))
+            limits.append(int((group / "memory.max").read_text()))
     return min(limits, default=None)
 
 
@@ -115,52 +111,13 @@ def available_memory() -> int | None:
 def _left(group: Path) -> int | None:
     """Return the bytes that one control group has left: its limit, less what cannot go."""
     try:
-        two = (group / "memory.max").exists()
-        names = (
-            ("memory.max", "memory.current", "inactive_file")
-            if two
-            else ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        )
-        limit, used = (int((group / name).read_text()) for name in names[:2])
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
         kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
         # Files that were read stay in memory until somebody needs it.
-        used -= int(kept.get(names[2], 0))
+        used -= int(kept.get("inactive_file", 0))
     except (OSError, ValueError):  # not there, or "max"
         return None
     return max(0, limit - used)
-
-
-def cache_line() -> int:
-    """Return the bytes of a cache line, those of most processors where the system does not tell."""
-    try:
-        size = int((_CACHES / "index0" / "coherency_line_size").read_text())
-    except (OSError, ValueError):
-        return 64
-    return size if size in (16, 32, 64, 128, 256) else 64
-
-
-def numa_nodes() -> tuple[tuple[int, ...], ...]:
-    """Return the processors of each memory node that this process may run on; one if unknown."""
-    logical = range(os.cpu_count() or 1)
-    usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(logical)
-    found = []
-    for folder in sorted(_NODES.glob("node[0-9]*"), key=lambda path: int(path.name[4:])):
-        try:
-            own = _numbers((folder / "cpulist").read_text())
-        except (OSError, ValueError):
-            continue
-        if own & usable:
-            found.append(tuple(sorted(own & usable)))
-    return tuple(found) or (tuple(sorted(usable)),)
-
-
-def _numbers(text: str) -> set[int]:
-    """Return the numbers of a list such as 0-3,8."""
-    numbers: set[int] = set()
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        numbers |= set(range(int(first), min(int(last or first), 2**16) + 1))
-    return numbers
 
 
 @dataclass(frozen=True)
@@ -177,10 +134,6 @@ class Processors:
     """Cores among them: two threads of one core share its arithmetic."""
     usable: int
     """Workers that the rest leaves: at least one, and no more than whole ones of the quota."""
-
-    def as_dict(self) -> dict[str, int | float | None]:
-        """Return everything, for machines."""
-        return asdict(self)
 
 
 def processors() -> Processors:
@@ -218,22 +171,16 @@ def _control_groups() -> list[Path]:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         lines = []
-    # Version 2 has one line, 0::/path; a container sees its own group as the outermost.
+    # One line is 0::/path; a container sees its own group as the outermost.
     own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
     places = [_CGROUP / own, *(_CGROUP / own).parents]
-    ones = (_CGROUP / "cpu", _CGROUP / "memory")
-    return [*ones, *(place for place in places if place.is_relative_to(_CGROUP))]
+    return [place for place in places if place.is_relative_to(_CGROUP)]
 
 
 def _share(group: Path) -> float | None:
     """Return what one group grants."""
     try:
-        if (group / "cpu.max").exists():
-            quota, period = (group / "cpu.max").read_text().split()
-        else:
-            quota, period = (
-                (group / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period")
-            )
+        quota, period = (group / "cpu.max").read_text().split()
         share = int(quota) / int(period)
     except (OSError, ValueError, ZeroDivisionError):  # not there, or "max"
         return None

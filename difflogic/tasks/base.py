@@ -134,10 +134,15 @@ class Task(ABC):
     ) -> tuple[float, npt.NDArray[np.floating]]:
         """Return the loss of one sample, and its gradient by `states`, of their shape.
 
-        `states` (steps seen, channels, height, width) are those of the soft circuit. Without it,
-        the loss is the sum of squared errors in the loss channels, after the last step.
+        `states` (steps seen, channels, height, width) are those of the soft circuit. Unless a
+        class says otherwise, it is the sum of squared errors in the loss channels, by their weight.
         """
-        raise NotImplementedError
+        channels, weights = list(self.loss_channels), self.section.spread_weights()
+        errors = np.where(np.isnan(target), 0.0, states[:, channels] - target)
+        slopes = errors if weights is None else weights * errors
+        gradient = np.zeros_like(states)
+        gradient[:, channels] = 2 * slopes
+        return float((slopes * errors).sum()), gradient
 
     def advance(self, board: Bits) -> Bits:
         """Return what a target (height, width) is one step later, if targets move on."""
@@ -186,8 +191,11 @@ class Task(ABC):
     ) -> Task:
         """Return the task on another grid. Raises InapplicableError if there is no such thing."""
         changes = {"boundary": boundary, "steps": steps}
+        sizes: dict[str, Any] = {"height": height, "width": width}
+        if np.ndim(self.section.weights) > 1 and (height, width) != (self.height, self.width):
+            sizes["weights"] = ()  # there are none for these cells
         return type(self)(
-            self.section.model_copy(update={"height": height, "width": width}),
+            self.section.model_copy(update=sizes),
             self.automaton.model_copy(
                 update={key: value for key, value in changes.items() if value is not None}
             ),
@@ -311,6 +319,11 @@ class Task(ABC):
     def has_loss(cls) -> bool:
         """Whether it has a loss of its own."""
         return cls.loss is not Task.loss
+
+    @property
+    def has_plain_loss(self) -> bool:
+        """Whether the loss is the sum of squared errors, all of one weight: the engine has that."""
+        return not (self.has_loss() or self.section.weights)
 
     @property
     def decisive_steps(self) -> tuple[int, ...]:

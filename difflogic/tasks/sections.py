@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
+
+from difflogic.system.errors import ConfigError
 
 Size = Annotated[int, Field(ge=1, le=65536)]
 Channels = Annotated[
@@ -15,6 +19,10 @@ Channels = Annotated[
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
 ]
 Inputs = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=1000, strict=False)]
+Weights = Annotated[
+    tuple[Any, ...],
+    Field(strict=False, json_schema_extra={"accepted": "a list of numbers from 0, or lists of it"}),
+]
 
 
 class Section(BaseModel):
@@ -80,6 +88,33 @@ class TaskSection(Section):
     inputs: Inputs = Field(
         default=(), description="channels that hold what a start gives them: no step changes them"
     )
+    weights: Weights = Field(
+        default=(),
+        description="how much a squared error counts in the loss: one number for each loss "
+        "channel, rows of one for each cell, or such rows for each loss channel; [] is 1 each",
+    )
+
+    def spread_weights(self) -> npt.NDArray[np.float64] | None:
+        """Return the weights, (loss channels, height, width), or None if there are none.
+
+        Raises ConfigError if they are no numbers from 0 of such a shape, or all 0.
+        """
+        if not self.weights:
+            return None
+        compared = len(self.loss_channels)
+        try:
+            given = np.array(self.weights, np.float64)
+            given = given[:, None, None] if given.ndim == 1 else given
+            spread = np.broadcast_to(given, (compared, self.height, self.width))
+        except (TypeError, ValueError):
+            spread = np.zeros(1)
+        if not ((spread >= 0) & (spread < np.inf)).all() or not spread.any():
+            raise ConfigError(
+                f"[task] weights: give numbers from 0, not all 0: {compared}, one for each loss "
+                f"channel; {self.height} rows of {self.width}, one for each cell; or {compared} "
+                "lists of such rows"
+            )
+        return spread
 
     @classmethod
     def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:

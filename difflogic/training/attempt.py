@@ -16,7 +16,6 @@ from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finisher
 from difflogic.search.sensitivity import GradientSensitivity
-from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 
@@ -28,15 +27,9 @@ class Attempt:
     """
 
     def __init__(
-        self,
-        config: Config,
-        number: int,
-        start: Model,
-        plan: ParallelPlan,
-        engine: Engine,
-        ranks: Ranks = ALONE,
+        self, config: Config, number: int, start: Model, plan: ParallelPlan, engine: Engine
     ) -> None:
-        """`start` is the model to begin with, `number` counts from 0; `ranks` search together.
+        """`start` is the model to begin with, `number` counts from 0.
 
         `engine` trains the circuit of `start`.
         """
@@ -52,7 +45,7 @@ class Attempt:
         if config.finishing.every:
             workers, checks = Workers(plan.searchers), _plan_of_checks(config)
             sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
-            self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers, ranks)
+            self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers)
             self._threads.append(workers)
         self._stack = ExitStack()
 

@@ -26,9 +26,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     # Another processor would choose other sizes, and so add in another order.
     cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
-    ranks.send(
-        {"config": config.to_dict(), "versions": _versions(), "always_share": ranks.always_share}
-    )
+    ranks.send({"config": config.to_dict(), "versions": _versions()})
     if config.run.start_sha256 is not None:
         share_model(trainer.first, ranks)
     for array in trainer.state().values():
@@ -50,7 +48,6 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
             f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: only the same "
             "versions compute the same bits"
         )
-    ranks.always_share = told["always_share"]
     if is_own(told["config"]["task"]["kind"]):
         load_code()
     config, model = config_from_dict(told["config"], "rank 0"), None

@@ -38,8 +38,11 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
         raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
     if ranks.size > 1:
         raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
-    if make_task(config).has_loss():
-        raise ConfigError("[task] kind: a GPU knows no loss of a task's own: use --device cpu")
+    if not make_task(config).has_plain_loss:
+        key = "weights" if config.task.weights else "kind"
+        raise ConfigError(
+            f"[task] {key}: a GPU knows no loss but the plain sum of squares: use --device cpu"
+        )
     from difflogic.gpu.fleets import ALONE
     from difflogic.gpu.learned import DeviceLearned
 

@@ -59,7 +59,7 @@ class RankPlan:
             return []
         return [
             f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
-            "them can only help to search"
+            "them have none"
         ]
 
 

@@ -70,7 +70,7 @@ class ReferenceTrainer:
                 states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
             with phase("loss"):
                 seen = np.array([states[step] for step in loss_steps])
-                if self.task.has_loss():
+                if not self.task.has_plain_loss:
                     value, upstreams = self.task.find_loss(seen, target)
                 else:
                     value = sum(oracle.loss(state, target, channels) for state in seen)
@@ -96,7 +96,10 @@ class ReferenceTrainer:
 
         for sample in draw_pool(self.task, config, self.epoch, run):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
-            upstream = oracle.loss_gradient(states[-1], sample.target, channels)
+            if self.task.has_plain_loss:
+                upstream = oracle.loss_gradient(states[-1], sample.target, channels)
+            else:
+                (upstream,) = self.task.find_loss(states[-1][None], sample.target)[1]
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
         with phase("optimizer"):
             self.gradients = gates.mix_gradient(probabilities, gradient)

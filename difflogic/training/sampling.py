@@ -93,8 +93,10 @@ def own_batch(
         ("starts", starts, drawn_starts),
         ("targets", targets, drawn_targets),
     ):
-        array = real_numbers(name, given)
+        array = real_numbers(name, given, nan=name == "targets")
         if array.shape != drawn.shape:
             raise ConfigError(f"{name} have shape {array.shape}: give {drawn.shape}")
         found.append(array)
+    if np.isnan(found[1]).all():
+        raise ConfigError(f"targets of shape {drawn_targets.shape}: give more than NaN")
     return bits("starts", found[0]), found[1].astype(drawn_targets.dtype)

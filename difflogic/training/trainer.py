@@ -136,7 +136,7 @@ class Trainer:
     def _make_attempt(self, attempt: int) -> Attempt:
         start, plan = self._model_of(attempt), self.plan
         engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
-        return Attempt(self._staged, attempt, start, plan, engine, self.ranks)
+        return Attempt(self._staged, attempt, start, plan, engine)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""
@@ -298,9 +298,9 @@ class Trainer:
     ) -> StepResult:
         """Train for one epoch, on a batch of the task or on one's own.
 
-        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers; the
-        sizes are those of the configuration. Raises ConfigError for others, and TrainingError if
-        the loss or a gradient is not finite.
+        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers, NaN
+        for what does not count; the sizes are those of the configuration. Raises ConfigError for
+        others, and TrainingError if the loss or a gradient is not finite.
         """
         phase = self.phases
         self._start_over_if_due()
@@ -353,15 +353,7 @@ class Trainer:
             samples = slice(first, min(first + wave, own.stop))
             fired = None if masks is None else masks[samples]
             batch = coefficients, starts[samples], targets[samples]
-            if self.task.has_loss():
-                found.extend(self._run_own_loss(*batch, fired, loss_steps))
-            else:
-                # Forward, loss and backward are one parallel call, which returns their seconds.
-                wave_losses, seconds = attempt.engine.run_training(
-                    *batch, self._channels, fired, loss_steps
-                )
-                found.extend(wave_losses)
-                phase.add(seconds)
+            found.extend(self._run_batch(*batch, fired, loss_steps))
             with phase("reduce"):
                 total.add(attempt.engine, last=samples.stop == own.stop)
 
@@ -372,7 +364,7 @@ class Trainer:
             total.combine(buffer, add_losses)
         return gradients, losses.tolist()
 
-    def _run_own_loss(
+    def _run_batch(
         self,
         coefficients: Array,
         starts: Array,
@@ -380,8 +372,14 @@ class Trainer:
         masks: npt.NDArray[np.uint8] | None,
         loss_steps: Sequence[int],
     ) -> list[float]:
-        """Do the engine's `run_training` by the task's loss: return that of each sample."""
+        """Run samples forward and back; return the loss of each."""
         engine, phase = self._attempt.engine, self.phases
+        if self.task.has_plain_loss:
+            # Forward, loss and backward are one parallel call, which returns their seconds.
+            batch = coefficients, starts, targets, self._channels, masks, loss_steps
+            losses, seconds = engine.run_training(*batch)
+            phase.add(seconds)
+            return losses
         with phase("forward"):
             engine.forward(coefficients, starts, masks, loss_steps)
             states = engine.states(loss_steps)
@@ -392,7 +390,7 @@ class Trainer:
         return [value for value, _ in found]
 
     def _finish(self) -> Finished | None:
-        """Search for an exact circuit near rank 0's logits, all ranks together.
+        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
 
         Once a stage is solved, its circuit is where the next one begins: often it solves that, too.
         """
@@ -435,14 +433,8 @@ class Trainer:
                 pause("pool", number, pool, "samples")
                 with phase("sample"):
                     sample = draw_pool_sample(self.task, self._staged, self.epoch, number, run)
-                _, seconds = attempt.engine.run_training(
-                    coefficients,
-                    sample.start[None],
-                    sample.target[None],
-                    self._channels,
-                    loss_steps=(sample.step,),
-                )
-                phase.add(seconds)
+                start, target = sample.start[None], sample.target[None]
+                self._run_batch(coefficients, start, target, None, (sample.step,))
                 with phase("reduce"):
                     total.add(attempt.engine)
             with phase("reduce"):

@@ -55,10 +55,10 @@ def test_a_command_gets_its_own_options_and_the_shared_ones() -> None:
     words = ["--many", "--epochs", "7", "--set", "training.epochs=9", "--workers", "2", "--quiet"]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
-    options = RunOptions(epochs=7, workers="2", overrides=["training.epochs=9"], quiet=True)
+    options = RunOptions(epochs=7, workers=2, overrides=["training.epochs=9"], quiet=True)
     assert found == [(True, options)]
     assert options.all_overrides == [
-        Override("training.epochs=9", "--set training.epochs=9"),
+        "training.epochs=9",
         Override("training.epochs=7", "--epochs 7"),
         Override("parallel.workers=2", "--workers 2"),
     ]

@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,20 +67,24 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
     assert not listens_beyond(os.getpid())
 
 
+def exhaustive(*values: object) -> Any:
+    return pytest.param(*values, marks=pytest.mark.exhaustive)
+
+
 @pytest.mark.parametrize(
     ("words", "least", "most"),
     [
         ([*TRAIN, "--workers=2", "--ranks=1"], 1, 1),
         ([*BENCH, "--ranks=1"], 1, 1),
-        (["plan", "checkerboard", "--ranks=3", *SMALL], 1, 1),
-        ([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
-        ([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
-        ([*BENCH, "--workers=1,2"], 1, 1),
-        (["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
-        pytest.param(VERIFY, 4, 4, marks=pytest.mark.slow),
-        ([*SIMULATE, "--engine=interpreter"], 1, 1),
         ([*SIMULATE, "--engine=compiled"], 1, 1),
+        exhaustive(["plan", "checkerboard", "--ranks=3", *SMALL], 1, 1),
+        exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
+        exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
+        exhaustive([*BENCH, "--workers=1,2"], 1, 1),
+        exhaustive(["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
+        exhaustive(VERIFY, 4, 4),
+        exhaustive([*SIMULATE, "--engine=interpreter"], 1, 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )

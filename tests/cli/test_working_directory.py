@@ -33,7 +33,7 @@ SETTINGS = [f"--set={setting}" for setting in (*TINY, "training.epochs=2")]
     ],
     ids=lambda words: words[0],
 )
-@pytest.mark.parametrize("by", ["script", "module"])
+@pytest.mark.parametrize("by", ["script", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_no_command_imports_from_it(words: list[str], by: str, tmp_path: Path) -> None:
     """Neither do ranks: sweeps' workers and the compilers of circuits have tests of their own."""
     if "--ranks=2" in words:

@@ -105,7 +105,7 @@ COMMANDS = {
         "eval": "--test --starts --seed --require-exact --json",
         "simplify": "--output --force --effort --time-limit --json",
         "export": "--format --output --list --force --unsimplified --time-limit",
-        "import": "--output --force --channels --format",
+        "import": "--output --force --channels",
         "inspect": "--json --time-limit",
         "simulate": "--size --steps --start --seed --density --damage --save --picture --json",
         "report": "--output --force",

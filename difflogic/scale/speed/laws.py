@@ -5,16 +5,14 @@ Sources: Amdahl 1967, AFIPS 30; Gunther 2007, Guerrilla Capacity Planning, chapt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor, inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from difflogic.system.errors import ConfigError
-
-MISSING = "the fit of scaling laws needs SciPy: pip install '.[scaling]'"
+from difflogic.system.json_values import fields_of
 
 
 @dataclass(frozen=True)
@@ -78,40 +76,34 @@ class Fit:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
-        amdahl, law = self.amdahl, self.scalability
-        return {
-            "workers": self.workers,
-            "amdahl_serial_share": None if amdahl is None else amdahl.serial,
-            "amdahl_limit": None if amdahl is None else amdahl.limit,
-            "usl_contention": None if law is None else law.contention,
-            "usl_coherency": None if law is None else law.coherency,
-            "best_workers": self.best,
-        }
+        return fields_of(self, "best")
 
 
 def fit(speedups: Mapping[int, float], more: Mapping[int, float] | None = None) -> Fit:
-    """Fit both laws to speed-ups by worker count, by least squares.
+    """Fit both laws to speed-ups by worker count.
 
-    The Universal Scalability Law is fitted to `more`, if given. Raises ConfigError where SciPy is
-    not installed.
+    The Universal Scalability Law is fitted to `more`, if given. What workers fall short of,
+    n / S - 1, is linear in both laws' numbers, and is fitted by least squares (Gunther).
     """
-    try:
-        from scipy.optimize import least_squares
-    except ImportError:
-        raise ConfigError(MISSING) from None
-
-    def solve(law: Callable[..., Any], points: Mapping[int, float], start: list[float]) -> Any:
-        counts = sorted(points)
-        found = np.array([points[count] for count in counts])
-
-        def errors(x: Any) -> Any:
-            return np.array([law(*x).speedup(count) for count in counts]) - found
-
-        scale = [0.1, 0.01][: len(start)]
-        best = least_squares(errors, start, bounds=(0, 1), x_scale=scale, xtol=1e-12, ftol=1e-12)
-        return law(*(float(value) for value in best.x))
-
     every = speedups if more is None else more
-    amdahl = solve(Amdahl, speedups, [0.1]) if len(set(speedups) | {1}) > 1 else None
-    law = solve(Scalability, every, [0.05, 0.001]) if len(set(every) | {1}) > 2 else None
+    amdahl = law = None
+    if len({*speedups, 1}) > 1:
+        amdahl = Amdahl(*_least_squares(speedups, coherency=False))
+    if len({*every, 1}) > 2:
+        law = Scalability(*_least_squares(every, coherency=True))
     return Fit(amdahl, law, tuple(sorted(speedups)))
+
+
+def _least_squares(speedups: Mapping[int, float], coherency: bool) -> list[float]:
+    """Return σ, and κ if that is asked for, from 0 to 1, with n / S - 1 = σ (n - 1) + κ n (n - 1).
+
+    One that would be negative is 0, and the other is fitted alone.
+    """
+    n, found = np.array(sorted(speedups.items()), float).T
+    columns = np.stack([n - 1, n * (n - 1)][: 1 + coherency], axis=1)
+    short = n / found - 1
+    best = np.linalg.lstsq(columns, short, rcond=None)[0]
+    if coherency and (best < 0).any():
+        alone = best >= 0
+        best = np.where(alone, (columns * alone).T @ short / (columns**2).sum(axis=0), 0.0)
+    return np.clip(best, 0.0, 1.0).tolist()

@@ -10,31 +10,27 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from statistics import median
+from typing import Any, Protocol
 
 import numpy as np
 
 from difflogic.config import Config
+from difflogic.engine.kernels.peak import fma_peak, fma_per_round
 from difflogic.engine.plan import ParallelPlan, counted
 from difflogic.engine.work import WorkStats, sum_of
-from difflogic.scale.speed.benchmark import (
-    ORACLE_TOLERANCE,
-    WARM_UP_STEPS,
-    Steps,
-    distance,
-    fma_rate,
-    measure_step,
-    possible,
-    ratio,
-    within_reach_of_the_oracle,
-)
+from difflogic.engine.workers import Workers
+from difflogic.model.model import Model
 from difflogic.scale.speed.laws import Fit, fit
+from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import LEAST_GAIN, Spread, differ
+from difflogic.system.measuring import LEAST_GAIN, Spread, differ, fastest_rate
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
+from difflogic.training.phases import PHASES, SHARED, WAITING, PhaseTimer
 from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.step_result import StepResult
 from difflogic.training.trainer import Trainer
 
 WAYS = {
@@ -46,6 +42,19 @@ WAYS = {
 }
 """Ways to share the work, by their [parallel] strategy."""
 ORACLE = "oracle"
+
+WARM_UP_STEPS = 3
+
+REPEAT = 30
+REPEAT_WITH_ORACLE = 5
+
+ROUNDING = 0.005
+"""Of speed-ups, as they are printed."""
+
+ORACLE_GATE_LANES = 2_500_000
+"""Size that the oracle is cut down to, in gate evaluations per step: half a second."""
+ORACLE_TOLERANCE = 1e-4
+"""Of soft losses, float32 kernels against the float64 oracle, after several steps of AdamW."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +79,14 @@ class Row:
     plan: ParallelPlan | None
     """None for plain NumPy."""
     steps: list[float] = field(default_factory=list)
-    backward: list[float] = field(default_factory=list)
+    phases: dict[str, list[float]] = field(default_factory=dict)
+    """Of each of `steps`, by phase."""
     losses: list[float] = field(default_factory=list)
     work: WorkStats = field(default_factory=WorkStats)
     spent: float = 0.0
     """In all steps that `work` counts, those between the measured ones, too."""
-    reduce: list[float] = field(default_factory=list)
-    """Of adding gradients up, with what other ranks are waited for."""
+    pieces: tuple[int, int] = (0, 0)
+    """That an automaton step of the batch is cut into; those of groups that one worker keeps."""
     exchange: list[float] = field(default_factory=list)
     """Of what ranks hand over in a step, by itself: nobody is waited for."""
     exchanged_bytes: int = 0
@@ -118,12 +128,24 @@ class Row:
         """Of whole steps."""
         return Spread(tuple(self.steps))
 
+    def phase(self, name: str) -> Spread:
+        """Return the seconds of a phase."""
+        return Spread(tuple(self.phases[name]))
+
+    @property
+    def compared(self) -> str:
+        """What of it is compared with the first row."""
+        return "soft losses, relative" if self.setting.oracle else "soft losses and logits"
+
+    @property
+    def tolerance(self) -> float:
+        """Of its difference to the first row."""
+        return ORACLE_TOLERANCE if self.setting.oracle else 0.0
+
     @property
     def equal(self) -> bool:
         """Whether it computed what it should, as far as that was compared; NaN is not equal."""
-        if self.difference is None:
-            return True
-        return self.difference <= (ORACLE_TOLERANCE if self.setting.oracle else 0.0)
+        return self.difference is None or self.difference <= self.tolerance
 
     @property
     def steal_ratio(self) -> float:
@@ -151,59 +173,64 @@ class Row:
         """
         return self._faster(ratio(first.steps, self.steps), first)
 
-    def backward_speedup(self, first: Row) -> float | None:
-        """Return the same of the backward pass alone, of the time that workers were busy."""
-        return self._faster(ratio(first.backward, self.backward), first)
+    def phase_speedup(self, phase: str, first: Row) -> float | None:
+        """Return the same of one phase alone, of the time that workers were busy.
+
+        None also if there is nothing to compare.
+        """
+        if phase == WAITING or not any(first.phases.get(phase, ())):
+            return None
+        found = ratio(first.phases[phase], self.phases[phase])
+        return self._faster(found, first, shared=phase in SHARED)
 
     def efficiency(self, first: Row) -> float | None:
         """Return the speed-up, by as many times as many workers."""
         speedup = self.speedup(first)
         return None if speedup is None else speedup * first.threads / self.threads
 
-    def _faster(self, steps: float | None, first: Row) -> float | None:
+    def _faster(self, steps: float | None, first: Row, shared: bool = True) -> float | None:
         batch, before = (row.setting.config.training.batch for row in (self, first))
-        comparable = first.threads == 1 and self.setting.exact
-        bound = self.ceiling if comparable else None
-        return None if steps is None else possible(steps * batch / before, bound)
+        bounded = first.threads == 1 and not first.setting.oracle and self.setting.exact
+        ceiling = self.ceiling if bounded and shared else None
+        return None if steps is None else possible(steps * batch / before, ceiling)
 
     def hides(self, first: Row) -> bool:
         """Return whether a speed-up is left out since it is above its ceiling."""
-        if first.setting.oracle:
-            return False
         found = [self.speedup(first)] if any(self.steps) and any(first.steps) else []
-        if any(self.backward) and any(first.backward):
-            found.append(self.backward_speedup(first))
+        if any(self.phases["backward"]) and any(first.phases["backward"]):
+            found.append(self.phase_speedup("backward", first))
         return None in found
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Everything, for machines."""
-        speedup, plan = self.speedup(first), self.plan
+        plan, exchange = self.plan, Spread(tuple(self.exchange))
         return {
             "label": self.setting.label,
-            "workers": self.workers,
             "ranks": self.setting.ranks,
-            "oversubscribed": self.oversubscribed,
             "batch": self.setting.config.training.batch,
             "step_seconds": self.total.as_dict(),
-            "speedup": speedup,
+            "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
+            "exchange_seconds": exchange.as_dict() if self.exchange else None,
+            "speedup": self.speedup(first),
+            "phase_speedup": {name: self.phase_speedup(name, first) for name in self.phases},
             "efficiency": self.efficiency(first),
-            "ceiling": self.ceiling,
-            "backward_seconds": Spread(tuple(self.backward)).as_dict(),
-            "backward_speedup": self.backward_speedup(first),
-            "steal_ratio": self.steal_ratio,
-            "waiting": self.waiting,
-            "fma_per_second": self.peak,
-            "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
             "bytes": None if plan is None else plan.bytes * self.setting.ranks,
-            "bytes_handed_over": self.exchanged_bytes,
-            "reduce_seconds": Spread(tuple(self.reduce)).as_dict(),
-            "exchange_seconds": Spread(tuple(self.exchange)).as_dict() if self.exchange else None,
-            "samples_per_second": self.samples_per_second,
-            "run_seconds": self.run_seconds,
-            "difference": self.difference,
-            "equal": self.equal,
-            "strategies": None if plan is None else plan.strategies,
+            **chosen(self, "workers", "oversubscribed", "ceiling", "steal_ratio", "waiting"),
+            **chosen(self, "pieces", "peak", "exchanged_bytes", "samples_per_second"),
+            **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
+
+
+class Steps(Protocol):
+    """What is measured: a Trainer or a ReferenceTrainer."""
+
+    phases: PhaseTimer
+
+    @property
+    def model(self) -> Model:
+        """The model as it is now."""
+
+    def step(self) -> StepResult: ...
 
 
 @dataclass(frozen=True)
@@ -260,11 +287,38 @@ class Comparison:
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
             "fastest": None if self.best is None else self.best.setting.label,
-            "doubt": self.doubt,
-            "fit": None if self.fit is None else self.fit.as_dict(),
-            "fitted_oversubscribed": self.fitted_oversubscribed,
-            "equal": self.equal,
+            **chosen(self, "doubt", "fit", "fitted_oversubscribed", "equal"),
         }
+
+
+def ratio(slow: list[float], fast: list[float]) -> float | None:
+    """Median of the pairwise ratios of two series that were measured in turn."""
+    pairs = [(s, f) for s, f in zip(slow, fast, strict=True) if f > 0]
+    return median(s / f for s, f in pairs) if pairs else None
+
+
+def possible(speedup: float | None, ceiling: float | None) -> float | None:
+    """Return a speed-up, or None if it is above its ceiling, which no measurement can be."""
+    if speedup is None or ceiling is None or speedup <= ceiling + ROUNDING:
+        return speedup
+    return None
+
+
+def within_reach_of_the_oracle(config: Config) -> Config:
+    """Cut automaton steps, and then the batch, until the oracle can finish a step."""
+    per_step = config.architecture.gates * config.task.height * config.task.width
+    steps = max(1, min(config.automaton.steps, ORACLE_GATE_LANES // per_step))
+    batch = max(1, min(config.training.batch, ORACLE_GATE_LANES // (per_step * steps)))
+    return config.with_sections(automaton={"steps": steps}, training={"batch": batch})
+
+
+def fma_rate(threads: int) -> float:
+    """Measure fused multiply-adds per second, counted per lane of float32, on all threads."""
+    seed = np.float32(0.5)
+    fma_peak(1, seed)
+    with Workers(threads) as workers:
+        rounds = fastest_rate(lambda count: workers.run(fma_peak, [(count, seed)] * threads))
+    return threads * fma_per_round() * rounds
 
 
 def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
@@ -330,7 +384,7 @@ def with_laws(comparison: Comparison) -> Comparison:
     """Return a comparison of worker counts with the laws that fit it.
 
     Where fewer than three counts are within the cores, the Universal Scalability Law is fitted to
-    the others, too. Raises ConfigError where SciPy is not installed.
+    the others, too.
     """
     first = comparison.rows[0]
     within = [row for row in comparison.rows if not row.oversubscribed]
@@ -366,7 +420,7 @@ def _prepare(setting: Setting, ranks: Ranks, stack: ExitStack) -> tuple[Row, Ste
     trainer = stack.enter_context(Trainer(config, ranks=ranks))
     trainer.warm_up()
     gather(trainer, ranks)
-    return Row(setting, trainer.plan), trainer
+    return Row(setting, trainer.plan, pieces=trainer.engine.pieces), trainer
 
 
 def _work(steps: Steps) -> WorkStats:
@@ -381,11 +435,39 @@ def _measure(row: Row, steps: Steps) -> None:
     row.spent += time.perf_counter() - begun
     row.steps.append(seconds)
     row.losses += losses
-    row.backward.append(phases["backward"])
-    row.reduce.append(phases["reduce"])
+    for phase, spent in phases.items():
+        row.phases.setdefault(phase, []).append(spent)
     if ranks.size > 1:
         row.exchanged_bytes = exchanged_bytes(row.setting.config, steps.model.netlist.parameters)
         row.exchange.append(_exchange(ranks, row.exchanged_bytes))
+
+
+def measure_step(steps: Steps) -> tuple[float, dict[str, float], list[float]]:
+    """Take two steps; return seconds of the second, and of its phases, and the losses of both.
+
+    The first fills the caches with this path's data: another's was measured before.
+    """
+    losses = [steps.step().soft_loss]
+    before = dict(steps.phases.seconds)
+    start = time.perf_counter()
+    losses.append(steps.step().soft_loss)
+    seconds = time.perf_counter() - start
+    return seconds, {name: steps.phases.seconds[name] - before[name] for name in PHASES}, losses
+
+
+def distance(
+    ours: Sequence[float], theirs: Sequence[float], models: tuple[Model, Model] | None
+) -> float:
+    """Return the largest difference of losses and logits; of losses alone, relative, without them.
+
+    NaN if a number is NaN.
+    """
+    losses = np.array(ours), np.array(theirs)
+    if models is None:
+        return float(np.max(np.abs(losses[0] - losses[1]) / losses[1]))
+    logits = models[0].logits, models[1].logits
+    # NumPy's maximum of NaN is NaN, Python's may be the other number.
+    return float(np.max([np.abs(x - y).max() for x, y in (losses, logits)]))
 
 
 def _exchange(ranks: Ranks, size: int) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, Protocol
+from typing import Any
 
 from difflogic.gpu.fleets import Fleets
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
@@ -22,22 +23,23 @@ class WorkersLostError(TrainingError):
     """Worker processes died, or the cluster went away: runs may have to be done again."""
 
 
-class Backend(Protocol):
+class Backend:
     """Does jobs through joblib. Entered and used in one thread, which starts all processes."""
 
-    compiles_here: bool
+    compiles_here = True
     """Whether the runs find in this machine's cache what was compiled before."""
 
-    warnings: list[str]
-    """What a person should know of it, once it is prepared."""
-
-    @property
-    def slots(self) -> int | None:
-        """Runs at the same time; None if the cluster decides it."""
+    def __init__(self, slots: int | None) -> None:
+        """Do so many runs at the same time; None if the cluster decides it."""
+        self.slots = slots
+        self.warnings: list[str] = []
+        """What a person should know of it, once it is prepared."""
 
     def prepare(self, control: Control) -> Control:
         """Start what is needed, and return how the runs are to be reached."""
+        return control
 
+    @abstractmethod
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
         """Do the jobs and yield what became of each, as they end. Raises WorkersLostError."""
 
@@ -121,18 +123,12 @@ def _require_files(jobs: int) -> None:
     )
 
 
-class LocalBackend:
+class LocalBackend(Backend):
     """Processes of this machine (loky), one run in each; this process itself if `jobs` is 1."""
 
-    compiles_here = True
-
     def __init__(self, jobs: int) -> None:
+        super().__init__(jobs)
         self._jobs = jobs
-        self.warnings: list[str] = []
-
-    @property
-    def slots(self) -> int:
-        return self._jobs
 
     def prepare(self, control: Control) -> Control:
         if self._jobs > 1:
@@ -156,9 +152,6 @@ class LocalBackend:
                     "a worker process was killed, perhaps for lack of memory: use fewer --workers"
                 ) from error
 
-    def request_stop(self) -> None:
-        """Nothing: all runs see the control's directory."""
-
     def close(self, at_once: bool) -> None:
         if self._jobs > 1:
             from joblib.externals.loky import get_reusable_executor
@@ -167,32 +160,17 @@ class LocalBackend:
                 get_reusable_executor().shutdown(wait=not at_once, kill_workers=at_once)
 
 
-class DeviceBackend:
+class DeviceBackend(Backend):
     """Threads of this process, whose runs share a GPU: steps of one shape are dispatched at once.
 
     Searches and proofs take turns on the processor.
     """
 
-    compiles_here = True
-
     def __init__(self, jobs: int) -> None:
-        self._jobs, self._fleets = jobs, Fleets(jobs)
-        self.warnings: list[str] = []
-
-    @property
-    def slots(self) -> int:
-        return self._jobs
-
-    def prepare(self, control: Control) -> Control:
-        return control
+        super().__init__(jobs)
+        self._fleets = Fleets(jobs)
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="dct-run") as threads:
+        with ThreadPoolExecutor(self.slots, thread_name_prefix="dct-run") as threads:
             for each in as_completed([threads.submit(run, job, self._fleets) for job in jobs]):
                 yield each.result()
-
-    def request_stop(self) -> None:
-        """Nothing: all runs see the control's directory."""
-
-    def close(self, at_once: bool) -> None:
-        """Nothing: threads end with their runs."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from difflogic import __version__
-from difflogic.scale.sweeps.backends import WorkersLostError
+from difflogic.scale.sweeps.backends import Backend, WorkersLostError
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import ConfigError, TrainingError
 
@@ -44,7 +44,7 @@ class ClusterLostError(TrainingError):
     """A cluster that went away while it was at work."""
 
 
-class DaskBackend:
+class DaskBackend(Backend):
     """A cluster at `scheduler`, such as tcp://127.0.0.1:8786, or else one of `jobs` processes here.
 
     At a given scheduler, `jobs` bounds the runs that are under way; None leaves it to the cluster,
@@ -66,17 +66,12 @@ class DaskBackend:
             )
         self.compiles_here = scheduler is None
         self._scheduler = scheduler
-        self._jobs = jobs
+        super().__init__(jobs)
         self._timeout = timeout
         self._precisions = sorted(set(precisions))
         self._cluster: Any = None
         self._client: Any = None
         self._event: Any = None
-        self.warnings: list[str] = []
-
-    @property
-    def slots(self) -> int | None:
-        return self._jobs
 
     def prepare(self, control: Control) -> Control:
         import distributed
@@ -89,7 +84,7 @@ class DaskBackend:
         if self._scheduler is None:
             security = _temporary_certificates()
             self._cluster = distributed.LocalCluster(
-                n_workers=self._jobs,
+                n_workers=self.slots,
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
@@ -120,7 +115,7 @@ class DaskBackend:
                 n_jobs=-1,
                 return_as="generator_unordered",
                 batch_size=1,
-                pre_dispatch="all" if self._jobs is None else self._jobs,
+                pre_dispatch="all" if self.slots is None else self.slots,
             )
             try:
                 yield from parallel(joblib.delayed(run)(job) for job in jobs)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.json_values import fields_of
+
 
 class Tolerance(float):
     """A bound on a difference, and the reason that it is not smaller."""
@@ -42,22 +44,16 @@ class Finding:
     against: str
     where: str
     difference: float
-    tolerance: float
+    tolerance: Tolerance
 
     @property
     def passed(self) -> bool:
         """Whether the difference is within the tolerance; NaN is not."""
         return bool(self.difference <= self.tolerance)
 
-    @property
-    def reason(self) -> str:
-        """Why the tolerance is what it is."""
-        return getattr(self.tolerance, "reason", "")
-
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. The difference may be infinite."""
-        told = vars(self) | {"tolerance": float(self.tolerance)}
-        return told | {"reason": self.reason, "passed": self.passed}
+        return fields_of(self, "passed") | {"reason": self.tolerance.reason}
 
 
 def distance(x: npt.NDArray, y: npt.NDArray) -> float:

@@ -122,8 +122,6 @@ def _group(size: int, world: Ranks) -> Iterator[tuple[Ranks, str]]:
 
 def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray, ...]:
     """Return losses and searches' results of a few epochs, and the logits after them."""
-    if ranks.size > 1:
-        ranks.always_share = True
     with Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)
         results = []

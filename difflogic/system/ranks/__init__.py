@@ -2,8 +2,7 @@
 
 Rank 0 leads: it alone has the run directory, and announces each step. All ranks have the same model
 and compute a part of each batch. Their gradients are added in the order of the samples, so the bits
-are those of one process. They also search together: each judges a part of the candidates, and all
-learn all results.
+are those of one process. Each of them searches, and finds the same.
 """
 
 from difflogic.system.ranks.mpi import MISSING, join, mpi_ranks, require, started

@@ -57,9 +57,6 @@ class MpiRanks(LinkedRanks):
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
 
-    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
-        _wait(self._world.Iallgather([own, self._mpi.BYTE], [every, self._mpi.BYTE]))
-
     def leave(self) -> None:
         """End this rank; if the others wait for it in a step, end them, too."""
         if self.others_wait:

@@ -33,8 +33,6 @@ class Ranks:
     """Number of ranks on this machine."""
     others_wait = False
     """Whether the other ranks would wait forever if this one left now."""
-    always_share = False
-    """Whether to share even work that is faster alone; `gather` tells the others."""
 
     @property
     def leads(self) -> bool:
@@ -76,10 +74,6 @@ class Ranks:
         """
         add()
 
-    def all_gather(self, own: Array) -> Array:
-        """Return the arrays of all ranks, of equal shape and type, by rank: (size, *shape)."""
-        return own[None]
-
     def barrier(self) -> None:
         """Wait until rank 0 calls this, too."""
 
@@ -119,10 +113,6 @@ class LinkedRanks(Ranks):
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         """Copy one rank's `data` to all ranks."""
 
-    @abstractmethod
-    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
-        """Put the `own` bytes of all ranks into `every`, (size, bytes), by rank."""
-
     def send(self, message: Mapping[str, Any]) -> None:
         data = np.frombuffer(json.dumps(message).encode(), np.uint8).copy()
         self._announce(len(data))
@@ -150,11 +140,6 @@ class LinkedRanks(Ranks):
         if self.rank < last:
             self.send_bytes(sums, self.rank + 1)
         self.broadcast_bytes(sums, last)
-
-    def all_gather(self, own: Array) -> Array:
-        every = np.empty((self.size, *own.shape), own.dtype)
-        self.gather_bytes(_bytes(np.ascontiguousarray(own)), _bytes(every).reshape(self.size, -1))
-        return every
 
     @contextmanager
     def step(self) -> Iterator[None]:

@@ -73,13 +73,6 @@ class ThreadRanks(LinkedRanks):
             if other != rank:
                 self.send_bytes(data, other)
 
-    def gather_bytes(self, own: Bytes, every: Bytes) -> None:
-        for other in range(self.size):
-            if other != self.rank:
-                self.send_bytes(own, other)
-        for other in range(self.size):
-            every[other] = own if other == self.rank else self._links.get(other, self.rank)
-
 
 @contextmanager
 def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,9 +15,10 @@ from cli.commands import bench
 from cli.terminal import counter, display
 from difflogic.config import load_config
 from difflogic.engine.traffic import Traffic
-from difflogic.scale.speed import benchmark
-from difflogic.scale.speed.benchmark import Agreement, Report
-from difflogic.scale.speed.benchmark import Path as Measured
+from difflogic.engine.work import WorkStats
+from difflogic.scale.speed import benchmark, rows
+from difflogic.scale.speed.benchmark import Report
+from difflogic.scale.speed.rows import Row, Setting
 from difflogic.system.machine import Processors
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY
@@ -24,36 +26,37 @@ from tests.difflogic.training.tiny import TINY
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-def measured(name, workers, milliseconds):
-    """Return a path whose three steps took half, all and twice of so many milliseconds."""
+def measured(name, workers, milliseconds, config=None, **changes):
+    """Return a row whose three steps took half, all and twice of so many milliseconds."""
+    config = config or load_config("checkerboard", recipe="benchmark")
     steps = [milliseconds * factor / 1000 for factor in (1, 0.5, 2)]
+    plan = SimpleNamespace(
+        workers=workers,
+        batch=config.training.batch,
+        bytes_per_worker=960_000,
+        bytes_shared=1_580_000,
+        ceiling=lambda: 2.0,
+    )
+    row = Row(Setting(name, config, oracle=name == "oracle"), plan, steps, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
-    return Measured(name, workers, steps, phases)
+    return replace(row, phases=phases)
 
 
 def made_up(config=None, **changes):
     """Return a report with round numbers."""
+    work = WorkStats(steals=1.5)
     return replace(
         Report(
-            config=config or load_config("checkerboard"),
-            path=measured("parallel", 2, 10.0),
-            compared=measured("sequential", 1, 18.0),
-            agreement=Agreement("soft losses and logits", 0.0, 0.0),
+            path=measured("parallel", 2, 10.0, config, work=work, pieces=(8, 6)),
+            compared=measured("sequential", 1, 18.0, difference=0.0),
             gate_lanes=50_000_000,
             traffic=Traffic(1500, 1000),
             gates=500,
             peak_one_core=100e9,
             clock=3.125e9,
             vector=16,
-            pieces=8,
-            alone=6,
-            stolen=0.25,
             peak_all_workers=190e9,
-            bytes_per_worker=960_000,
-            bytes_shared=1_580_000,
             peak_memory=202_000_000,
-            ceiling=2.0,
-            noise=0.02,
         ),
         **changes,
     )
@@ -62,7 +65,8 @@ def made_up(config=None, **changes):
 @pytest.fixture
 def bench_tiny(dct, tiny, monkeypatch):
     """Run `dct bench --small` with next to nothing to measure, and made-up peaks."""
-    monkeypatch.setattr(benchmark, "_peaks", lambda workers: (1e9, workers * 1e9))
+    for module in (benchmark, rows):
+        monkeypatch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
 
     def run(*arguments):
         return dct("bench", "--small", *(f"--set={x}" for x in tiny), "--repeat=2", *arguments)
@@ -119,39 +123,39 @@ class TestRun:
     def test_json_is_one_object(self, bench_tiny):
         result = bench_tiny("--compare=sequential", "--workers=2", "--json")
         found = result.json
-        assert found["agreement"]["equal"] is True
+        assert found["compared"]["equal"] is True
         assert found["repeat"] == 2
-        assert (found["path"]["workers"], found["compared"]["name"]) == (2, "sequential")
+        assert (found["path"]["workers"], found["compared"]["label"]) == (2, "sequential")
         # Withheld where a busy machine measured more than its workers can give.
         assert found["speedup"] is None or found["speedup"] > 0
         assert set(found["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
         assert found["cpu"]["count"] >= 1
 
     def test_unequal_results_fail(self, bench_tiny, monkeypatch):
-        class OffByALittle(benchmark.Trainer):
+        class OffByALittle(rows.Trainer):
             def step(self):
                 result = super().step()
                 return replace(result, soft_loss=result.soft_loss + self.workers / 4)
 
-        monkeypatch.setattr(benchmark, "Trainer", OffByALittle)
+        monkeypatch.setattr(rows, "Trainer", OffByALittle)
         result = bench_tiny("--compare=sequential", "--workers=2", "--json")
         assert result.exit_code == 1
         assert "error: parallel and sequential disagree" in result.stderr
         assert "largest difference 0.25, tolerance 0" in result.stderr
         assert "dct verify equivalence" in result.stderr
-        assert result.json["agreement"]["equal"] is False
+        assert result.json["compared"]["equal"] is False
 
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
         steps = []
 
-        class Interrupted(benchmark.Trainer):
+        class Interrupted(rows.Trainer):
             def step(self):
                 steps.append(1)
                 if len(steps) == 6:
                     os.kill(os.getpid(), signal.SIGINT)
                 return super().step()
 
-        monkeypatch.setattr(benchmark, "Trainer", Interrupted)
+        monkeypatch.setattr(rows, "Trainer", Interrupted)
         result = bench_tiny("--repeat=1000")
         assert result.exit_code == 130
         assert result.stderr.endswith("interrupted\n")
@@ -192,12 +196,12 @@ class TestShown:
         }
 
     def test_no_line_is_wider_than_a_terminal(self, shown):
-        lines = shown(made_up(noise=0.5, peak_all_workers=1e11)).stdout.splitlines()
+        lines = shown(made_up(peak_all_workers=1e11)).stdout.splitlines()
         assert max(map(len, lines)) <= 100
         assert not [line for line in lines if line != line.rstrip()]
 
     def test_a_phase_that_only_one_path_has(self, shown):
-        compared = measured("oracle", 1, 500.0)
+        compared = measured("oracle", 1, 500.0, difference=0.0)
         compared.phases["forward"] = [0.0] * 3
         text = shown(made_up(compared=compared)).stdout
         (forward,) = (line for line in text.splitlines() if line.startswith("forward"))
@@ -208,7 +212,7 @@ class TestShown:
         cut = asked.model_copy(
             update={"automaton": asked.automaton.model_copy(update={"steps": 1})}
         )
-        report = made_up(cut, compared=measured("oracle", 1, 500.0))
+        report = made_up(cut, compared=measured("oracle", 1, 500.0, difference=0.0))
         text = shown(report, "--compare=oracle", "--set=training.batch=2").stdout
         assert "Reduced for the oracle: automaton steps from 20 to 1.\n" in text
         assert "1 automaton step, batch 2" in text
@@ -254,7 +258,7 @@ class TestShown:
         assert "share cores" not in shown(made_up()).stdout
 
     def test_a_difference_that_is_no_number(self, shown):
-        result = shown(made_up(agreement=Agreement("logits", float("nan"), 0.0)))
+        result = shown(made_up(compared=measured("sequential", 1, 18.0, difference=float("nan"))))
         assert result.exit_code == 1
         assert below(result.stdout)["equal results"].startswith("NO, ")
 
@@ -270,7 +274,7 @@ class TestShown:
         (["--compare", "orcale"], "oracle"),
         (["--repeat", "0"], "--repeat"),
         (["--repeat", "many"], "whole number of at least 1"),
-        (["--workers", "none"], 'for --workers: "none" is neither "auto" nor'),
+        (["--workers", "none"], 'for --workers: "none" is not a whole number'),
         (["--workers", "100000"], "1024"),
         (["--config", "missing.toml"], "no such file"),
         (["--small", "--config", "checkerboard"], "--small and --config"),

@@ -16,7 +16,6 @@ def test_the_table_has_every_experiment_and_picture(dct):
         assert f" {config.architecture.parameters} " in row
         assert f" {config.architecture.gates} " in row
         assert f" {config.task.height}×{config.task.width} " in row
-        assert row.rstrip().endswith(" s")
     assert "epoch 244 of 500, 22 active gates" in rows["checkerboard"]
     assert "fire rate 0.6" in rows["checkerboard-async"]
     assert "epoch 326 of 800 " in rows["checkerboard-async"]
@@ -39,7 +38,6 @@ def test_json(dct):
     config = load_config("lizard")
     assert lizard["gates_with_logits"] == 4540
     assert lizard["gates_per_cell"] == 12160
-    assert lizard["expected_seconds"] > 0
     assert lizard["epochs"] == config.training.epochs
     published = {"epochs": 3500, "learning_rate": 0.06, "learned_by": 1384, "active_gates": 577}
     assert lizard["published"] == published | {"batch": None}

@@ -41,7 +41,7 @@ def test_the_numbers_of_channels_come_back_by_an_option(dct):
         "cannot store the channel numbers 0,4-5: give them to dct import as --channels"
         in exported.stderr
     )
-    dct("import", "x.logicars.json", "-o", "back.json", "--channels", "0,4-5", "--name", "other")
+    dct("import", "x.logicars.json", "-o", "back.json", "--channels", "0,4-5")
     assert dct("verify", "circuit", source, "--against", "back.json").exit_code == 0
 
 
@@ -61,7 +61,7 @@ def test_a_model_by_way_of_logicars(dct, tiny, options):
     model.save("model.npz")
     assert dct("export", "model.npz", "-o", "x.logicars.json", *options).exit_code == 0
     made = loading.load("model.npz").automaton
-    assert dct("import", "x.logicars.json", "-o", "back.json", "--name", made.name).exit_code == 0
+    assert dct("import", "x.logicars.json", "-o", "back.json").exit_code == 0
     back = loading.load("back.json").automaton
     assert dct("export", "model.npz", "-o", "kept.json", *options).exit_code == 0
     kept = loading.load("kept.json").automaton

@@ -28,6 +28,7 @@ def rle(cells):
     return f"x = {cells.shape[1]}, y = {cells.shape[0]}, rule = B3/S23\n{rows}!\n"
 
 
+@pytest.mark.thorough
 def test_a_film_becomes_a_circuit(dct, tmp_path, frames):
     first, *rest = pictures(frames, 3)
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
@@ -62,6 +63,7 @@ def _counts(entry):
     return numbers[0], numbers[1]
 
 
+@pytest.mark.thorough
 def test_masked_cells_of_an_array(dct, tmp_path, frames):
     mask = np.random.default_rng(2).random(frames.shape) < 0.05
     np.savez(tmp_path / "f.npz", frames=frames.astype(np.int8), mask=mask)
@@ -71,6 +73,7 @@ def test_masked_cells_of_an_array(dct, tmp_path, frames):
     assert "rule: B3/S23" in result.stdout
 
 
+@pytest.mark.thorough
 def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     start = soup(np.random.default_rng(0), (80,), 0.5)
     pictures(film(automata.elementary(110), start, 30)[None])[0].save(tmp_path / "line.png")
@@ -115,6 +118,7 @@ def refused(dct, tmp_path, name, content, *options):
     return result.stderr
 
 
+@pytest.mark.thorough
 def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     def greys(path):
         first, *rest = pictures(frames % 2 * 3 + frames[::-1], 1, [0, 60, 90, 120, 255])

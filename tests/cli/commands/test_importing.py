@@ -39,39 +39,15 @@ class TestSuccess:
         )
 
     def test_to_a_file(self, dct):
-        result = dct("import", "rust.json", "-o", "out.json", "--height", "9", "--visible", "1")
+        result = dct("import", "rust.json", "-o", "out.json", "--visible", "1")
         assert (result.exit_code, result.stdout) == (0, "")
         assert "read from logicars: " in result.stderr
         assert (
-            "assumed, as the file does not say: --name rust --boundary zero --width 16 "
-            "--steps 20 --fire-rate 1 --start random --channels 0-1\n"
+            "assumed, as the file does not say: name rust, boundary zero, height 16, width 16, "
+            "steps 20, fire_rate 1.0, start random, channels 0-1\n"
         ) in result.stderr
         found = read_circuit.read_circuit(Path("out.json"))
-        expected = importing.read(Path("rust.json"), given={"height": 9, "visible": (1,)})
-        assert_same(found, expected.automaton)
-
-    def test_what_is_assumed_can_be_given(self, dct):
-        first = dct("import", "rust.json")
-        options = first.stderr.splitlines()[1].partition(": ")[2].split()
-        again = dct("import", "rust.json", *options)
-        assert again.stdout == first.stdout
-        assert "assumed" not in again.stderr
-
-    def test_all_options(self, dct):
-        changed = {"name": "n", "boundary": "zero", "height": 2, "width": 3, "steps": 4}
-        options = [f"--{key}={value}" for key, value in changed.items()]
-        options += ["--format=dct", "--fire-rate=0.25", "--start=zeros", "--visible=2"]
-        data = dct("import", "own.json", *options, "--visible=5").json
-        changed |= {"fire_rate": 0.25, "start": "zeros", "visible": [2, 5]}
-        assert data == json.loads(OWN) | changed
-
-    def test_json(self, dct):
-        found = dct("import", "rust.json", "-o", "out.json", "--json").json
-        circuit = read_circuit.read_circuit(Path("out.json")).circuit
-        assert found["gates"] == circuit.gates
-        assert found["depth"] == circuit.depth
-        assert (found["file"], found["output"]) == ("rust.json", "out.json")
-        assert found["assumed"]["visible"] == [0]
+        assert_same(found, importing.read(Path("rust.json"), visible=(1,)).automaton)
 
     def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")
@@ -142,20 +118,9 @@ class TestBadInput:
             (["x" * 300], "cannot be read: file name too long"),
             (["."], "not circuit JSON: other commands read it directly"),
             (
-                ["own.json", "--format", "logicras"],
-                'no format "logicras": did you mean "logicars"?',
-            ),
-            (["own.json", "--format", "logicars"], "is not a logicars circuit: that has the keys"),
-            (["rust.json", "--format", "dct"], "it looks like one of logicars, which dct import"),
-            (["own.json", "--boundary", "zeros"], 'cannot be "zeros": did you mean "zero"?'),
-            (["own.json", "--height", "0"], '"height": input should be greater than or equal to 1'),
-            (["own.json", "--fire-rate", "nan"], '"fire_rate": input should be'),
-            (
                 ["own.json", "--visible", "0"],
                 "visible channel 0 is none of the circuit's 2 channels",
             ),
-            (["own.json", "--name", "a b"], '"name": string should match pattern'),
-            (["own.json", "--json"], "name one with --output"),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
             (["own.json", "-o", "."], "is a directory: name a file"),
         ],

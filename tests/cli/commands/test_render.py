@@ -22,19 +22,17 @@ def test_an_animation(dct):
         "--larger",
         "--fps",
         "5",
-        "--json",
     )
     assert result.exit_code == 0, result.stderr
-    assert result.json["steps"] == [0, 3, 6, 9, 12]
     with Image.open("a.gif") as image:
-        assert (image.height, image.width) == (result.json["height"], result.json["width"])
         assert image.n_frames == 5
-    assert "saved a.gif: 5 frames" in result.stderr
+        size = f"{image.height}×{image.width}"
+    assert f"saved a.gif: 5 frames of {size} pixels, " in result.stderr
 
 
 def test_a_strip_of_chosen_steps(dct):
-    result = dct("render", CIRCUIT, "-o", "a.png", "--at", "0,4-6", "--json")
-    assert result.json["steps"] == [0, 4, 5, 6]
+    result = dct("render", CIRCUIT, "-o", "a.png", "--at", "0,4-6")
+    assert "saved a.png: 4 frames" in result.stderr
 
 
 def test_what_is_refused(dct):

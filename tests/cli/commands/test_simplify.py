@@ -80,9 +80,8 @@ class TestSimplify:
         assert stages[-1]["gates"] == 3
         assert sum(stages[-1]["ops"].values()) == 3
         assert found["proof"]["verdict"] == "equal"
-        assert found["proof"]["dropped_channels"] == [1]
+        assert found["proof"]["dropped"] == [1]
         assert found["output"] == "small.json"
-        assert found["compared"] is None
 
     def test_a_model(self, dct, tiny):
         model = Model.create(load_config("checkerboard-small", tiny))
@@ -130,22 +129,6 @@ class TestSimplify:
         assert result.exit_code == 1
         assert "UNKNOWN: 1 of 1 next state undecided" in result.stdout
         assert not Path("small.json").exists()
-
-    def test_without_the_program_to_compare_with(self, dct, clumsy, monkeypatch):
-        monkeypatch.setenv("PATH", "")
-        told = dct("simplify", clumsy, "--compare", "abc", "-o", "small.json").refusal
-        assert "ABC is not installed" in told
-        assert not Path("small.json").exists()
-
-    def test_compared(self, dct, clumsy, monkeypatch):
-        from difflogic.simplification import berkeley_abc
-
-        monkeypatch.setattr(berkeley_abc, "find_abc", lambda: "abc")
-        monkeypatch.setattr(berkeley_abc, "simplify_with_abc", lambda circuit: circuit)
-        result = dct("simplify", clumsy, "--compare", "abc")
-        assert result.exit_code == 0
-        assert "by abc, 0.0 s" in result.stdout
-        assert "abc's circuit: equal, by the same proof" in result.stdout
 
     def test_no_circuit(self, dct):
         assert "missing.json" in dct("simplify", "missing.json").refusal

@@ -282,8 +282,6 @@ class TestRefusal:
             (["--set", "update.gates=[4,8]"], "2"),
             (["checkerboard"], "--small and checkerboard both choose"),
             (["--seed", str(2**63)], "[training] seed"),
-            (["--show", "0,2"], "--show 0,2: no channel 2"),
-            (["--show", "red"], '--show "red": must be numbers'),
         ],
     )
     def test_of_a_bad_config(self, train_tiny, arguments, message):
@@ -424,6 +422,7 @@ class TestExperiments:
 
         return run
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
         ("arguments", "name"),
         [
@@ -505,6 +504,7 @@ class TestExperiments:
         assert message in dct(*arguments).refusal
         assert not Path("runs").exists()
 
+    @pytest.mark.thorough
     def test_a_picture_is_shown_before_the_training_starts(self, dct):
         small = [
             "--epochs=1",
@@ -556,6 +556,7 @@ class TestFrom:
     def test_what_cannot_be(self, train_tiny, source, arguments, message):
         assert message in " ".join(train_tiny("--from", str(source), *arguments).refusal.split())
 
+    @pytest.mark.thorough
     def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
         def told(*arguments):
             result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
@@ -570,6 +571,7 @@ class TestFrom:
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
 
+    @pytest.mark.thorough
     def test_a_run_whose_model_is_not_what_its_summary_says(self, train_tiny, source, tmp_path):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))

@@ -55,7 +55,7 @@ def test_json_of_several_sizes(verify):
     assert (first["verdict"], first["from_step"], first["any_schedule"]) == ("proved", 18, True)
     assert (second["verdict"], second["from_step"], second["unknown_cells"]) == ("proved", 34, 0)
     assert (third["verdict"], third["from_step"]) == ("refuted", None)
-    assert len(third["counterexample"]["state"]) == len(third["channels"])
+    assert len(third["counterexample"]["start"]) == len(third["channels"])
     assert all(attempt["seconds"] >= 0 for attempt in third["attempts"])
 
 
@@ -165,7 +165,7 @@ class TestAllSizes:
         assert result.exit_code == 0
         assert "All larger grids: proved" in result.stdout
         found = verify(SEED_1, f"{options} --json").json
-        assert {size["side"]: size["from_step"] for size in found["squares"]}[16] == 18
+        assert {size["height"]: size["from_step"] for size in found["squares"]}[16] == 18
         assert found["larger"]["period"] == 4
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 

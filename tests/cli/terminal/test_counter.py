@@ -77,4 +77,4 @@ def test_a_table_in_a_pipe_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_has_no_bare_infinity(capsys: pytest.CaptureFixture[str]) -> None:
     output.show_json({"a": [float("inf"), -1.5], "b": (float("nan"), None), "c": True})
     text = "".join(capsys.readouterr().out.split())
-    assert text == '{"a":["inf",-1.5],"b":["nan",null],"c":true}'
+    assert text == '{"a":[null,-1.5],"b":[null,null],"c":true}'

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from cli.running import show_preview
 from cli.terminal import display, drawing, screen
-from cli.terminal.display import Display, Lines, Live, Progress
+from cli.terminal.display import Lines, Progress
+from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
 from difflogic.search.polishing import Extent
 from difflogic.search.search import SearchProgress
@@ -98,9 +99,9 @@ def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:
     assert "compiling" not in display.compose("run", progress, 80, 24).plain
     progress.compiling = True
     assert "compiling  the search" in display.compose("run", progress, 80, 24).plain
-    lines = Lines()
-    lines.update(progress)
-    lines.update(progress)
+    lines = Lines(progress)
+    lines.update()
+    lines.update()
     assert capsys.readouterr().err == "epoch 5: compiling the search …\n"
     progress.add(result(5))
     assert not progress.compiling
@@ -165,11 +166,12 @@ def test_numbers_are_formatted(function: Any, value: Any, text: str) -> None:
 
 
 def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
-    progress, lines = Progress(1000), Lines()
+    progress = Progress(1000)
+    lines = Lines(progress)
     for epoch in range(1, 1001):
         progress.add(result(epoch))
-        lines.update(progress)
-    lines.close(progress)
+        lines.update()
+    lines.close()
 
     captured = capsys.readouterr()
     shown = captured.err.splitlines()
@@ -188,11 +190,12 @@ def test_lines_come_at_least_now_and_then(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress, lines = Progress(10**6), Lines()
+    progress = Progress(10**6)
+    lines = Lines(progress)
     for epoch in range(1, 101):
         now[0] += 1.0
         progress.add(result(epoch))
-        lines.update(progress)
+        lines.update()
 
     assert len(capsys.readouterr().err.splitlines()) == 1 + 99 // display.LINE_SECONDS
 
@@ -232,32 +235,12 @@ def test_frame_shows_the_numbers_and_the_picture() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (300, 100)])
 @pytest.mark.parametrize("side", [3, 40])
-def test_channels_side_by_side_are_what_they_are_and_fit(
-    width: int, height: int, side: int
-) -> None:
-    state = np.random.default_rng(0).integers(0, 2, (12, side, side), dtype=np.uint8)
-    for sheet in ((), (11, 0, 4, 5, 6, 7)):
-        progress = Progress(10, sheet=sheet)
-        progress.add(result(5, hard_state=state))
-        lines = frame_text(progress, width, height)
-        assert max(len(line) for line in lines) <= width
-        assert len(lines) <= max(height, 10)
-    drawn, count = drawing.sheet(state, progress.sheet, width - display.LEFT, height)
-    assert 1 <= count <= 6
-    if (width, height) != (300, 100):
-        return
-    assert count == 6
-    for channel, place in zip(progress.sheet, range(6), strict=True):
-        left = (max(side, 2) + 1) * place
-        tile = [line[left : left + side].ljust(side) for line in drawn]
-        assert tile[0].split() == [str(channel)]
-        assert tile[1:] == drawing.picture(state[channel], side)
-
-
-def test_channels_without_room_are_counted() -> None:
-    progress = Progress(10, sheet=range(12))
-    progress.add(result(5, hard_state=np.ones((12, 16, 16), np.uint8)))
-    assert "no room for 10 more" in "\n".join(frame_text(progress, 80, 14))
+def test_a_frame_fits(width: int, height: int, side: int) -> None:
+    progress = Progress(10)
+    progress.add(result(5, hard_state=np.ones((1, side, side), np.uint8)))
+    lines = frame_text(progress, width, height)
+    assert max(len(line) for line in lines) <= width
+    assert len(lines) <= max(height, 10)
 
 
 def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
@@ -274,7 +257,7 @@ def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
 @pytest.mark.parametrize(
     ("out", "err", "term", "quiet", "expected"),
     [
-        (True, True, "xterm", False, Live),
+        (True, True, "xterm", False, Screen),
         (True, True, "xterm", True, Display),
         (False, True, "xterm", False, Lines),
         (True, False, "xterm", False, Lines),
@@ -294,8 +277,8 @@ def test_display_suits_where_the_output_goes(
     monkeypatch.setattr("sys.stderr", Terminal() if err else io.StringIO())
     monkeypatch.setenv("TERM", term)
 
-    shown = display.choose("title", quiet)
-    shown.close(Progress(1))
+    shown = display.choose("title", Progress(1), quiet)
+    shown.close()
 
     assert type(shown) is expected
 
@@ -306,13 +289,14 @@ def test_a_live_display_draws_on_stderr_and_seldom(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sys.stdout", stdout)
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress, live = Progress(1000), Live("title")
+    progress = Progress(1000)
+    live = display.live("title", progress)
     for epoch in range(1, 1001):
         now[0] += screen.FRAME_SECONDS / 10
         progress.add(result(epoch))
-        live.update(progress)
+        live.update()
     assert 90 <= terminal.text.count("/1000 ") <= 101
-    live.close(progress)
+    live.close()
     assert stdout.getvalue() == ""
     assert "1000/1000" in terminal.text
 
@@ -330,7 +314,7 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, allowed: bool) ->
         monkeypatch.setenv("NO_COLOR", "1")
     progress = Progress(10)
     progress.add(result(5))
-    Live("title").close(progress)
+    display.live("title", progress).close()
     assert bool(colours(terminal)) == allowed
 
 

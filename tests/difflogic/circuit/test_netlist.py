@@ -99,6 +99,7 @@ def evaluate(circuit, ops, patch):
     return evaluate_layers(circuit.update, ops, first, signal, values), values
 
 
+@pytest.mark.thorough
 @settings(max_examples=50)
 @given(architectures(), st.integers(0, 2**32))
 def test_every_gate_has_the_value_of_the_layer_by_layer_circuit(architecture, seed):

@@ -38,6 +38,7 @@ def test_places_are_numbers_that_differ(height, width):
             assert found == ((row + 1) % 2**rows, (column + 1) % 2**columns)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, seed):

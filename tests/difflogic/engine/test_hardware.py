@@ -11,16 +11,15 @@ def test_this_machine_is_described_by_its_system(monkeypatch):
     monkeypatch.setattr(machine, "cpu_count", lambda: 6)
     monkeypatch.setattr(machine, "cache_bytes", lambda level: None)
     monkeypatch.setattr(machine, "available_memory", lambda: 12345)
-    monkeypatch.setattr(machine, "numa_nodes", lambda: ((0, 1, 2), (3, 4, 5)))
     here = Machine.here()
-    assert (here.cores, here.l2, here.memory, here.nodes) == (6, USUAL_L2, 12345, 2)
+    assert (here.cores, here.l2, here.memory) == (6, USUAL_L2, 12345)
     assert not here.described
 
 
 def test_a_machine_is_described_by_a_text():
-    found = Machine.parse("cores=64, l2=1MB,memory=256GB,vector=avx,line=128,nodes=2")
+    found = Machine.parse("cores=64, l2=1MB,memory=256GB,vector=avx")
     assert (found.cores, found.l2, found.memory) == (64, 10**6, 256 * 10**9)
-    assert (found.vector, found.line, found.nodes, found.described) == (32, 128, 2, True)
+    assert (found.vector, found.described) == (32, True)
     # What is not said is as it is here.
     assert Machine.parse("cores=3").l2 == Machine.here().l2
 
@@ -37,10 +36,8 @@ def test_a_machine_is_described_by_a_text():
         ("core=4", 'no "core": did you mean "cores"'),
         ("l2=1", r'l2: "1" is not a number of bytes: write it as'),
         ("memory=0GB", "memory: .* less than a byte"),
-        ("line=65", "line: .* must be 16, 32, 64, 128 or 256"),
         ("vector=avx2", 'vector: no "avx2": did you mean "avx"'),
         ("cores=2,cores=3", "cores is given twice"),
-        ("cores=2,nodes=4", "4 nodes have more than the 2 cores"),
     ],
 )
 def test_what_describes_no_machine_is_refused(text, problem):

@@ -100,6 +100,7 @@ def test_inner_loops_keep_their_vectors_in_registers(name, machine, monkeypatch)
     assert len(found) <= FEW.get(name, 0)
 
 
+@pytest.mark.thorough
 def test_vectors_of_four_registers_would_spill(machine, monkeypatch):
     found, loops = spills(assembly(machine, "stars_backward", AVX512, monkeypatch))
     assert loops

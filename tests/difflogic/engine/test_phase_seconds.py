@@ -14,6 +14,7 @@ from tests.difflogic.training.tiny import tiny
 LATE = 0.2
 SCRIPT = """
 import json, sys, time
+from dataclasses import asdict
 from difflogic.config import load_config
 from difflogic.engine.kernels import shares
 from difflogic.training.trainer import Trainer
@@ -33,10 +34,11 @@ overrides = ["task.height=16", "task.width=16", "parallel.lanes=16", "training.b
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
     assert trainer.plan.workers == 2
     trainer.step()
-    print(json.dumps([trainer.phases.seconds, [p.as_dict() for p in trainer.engine.phases]]))
+    print(json.dumps([trainer.phases.seconds, [asdict(p) for p in trainer.engine.phases]]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["samples", "steps"])
 def test_who_waits_for_a_late_worker_is_not_busy(way):
     # Without the compiler, so that a worker can be made to be late in the loss.

@@ -11,18 +11,7 @@ from difflogic.model.model import Model
 from tests.difflogic.training.tiny import tiny
 
 NETLIST = Model.create(tiny()).netlist
-WHATS = [
-    "lanes",
-    "chunks",
-    "groups",
-    "workers",
-    "strategy",
-    "tasks",
-    "waves",
-    "memory",
-    "cache line",
-    "NUMA nodes",
-]
+WHATS = ["lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"]
 
 
 def reasons(*overrides, machine=None):
@@ -38,7 +27,7 @@ def test_every_decision_has_a_value_and_a_reason(strategy):
             f"parallel.strategy={strategy}",
             f"parallel.workers={workers}",
             f"training.batch={batch}",
-            machine=Machine(cores=4, memory=None, nodes=2),
+            machine=Machine(cores=4, memory=None),
         )
         assert list(found) == WHATS
         assert all(value and why for value, why in found.values())

@@ -10,6 +10,7 @@ from difflogic.engine.kernels.structures import Team
 from difflogic.engine.schedule import ceiling, makespan
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(1, 4))
 def test_the_largest_first_is_near_the_best_of_all_schedules(tasks, workers):
     best = min(

@@ -60,6 +60,7 @@ def test_every_gradient_is_written_once_and_after_what_it_pulls(netlist, parts):
     assert last == set(range(netlist.inputs))
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(netlists(), PARTS)
 def test_every_read_is_pulled_once_and_every_parameter_is_one_parts(netlist, parts):

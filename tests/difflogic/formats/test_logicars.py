@@ -164,9 +164,3 @@ def test_too_many_gates(monkeypatch):
     monkeypatch.setattr(read_logicars, "MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"{gates} gates per cell are more than the"):
         parse(GOOD)
-
-
-@pytest.mark.parametrize("data", [None, [], {}, {"perception": {}}, {"update": 1}, "x", 7])
-def test_other_json(data):
-    with pytest.raises(CircuitError, match="is not a logicars circuit: that has the keys"):
-        parse(data)

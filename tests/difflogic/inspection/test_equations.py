@@ -167,13 +167,6 @@ def test_equal_next_states_refer_to_the_first() -> None:
     assert lines(circuit) == ["n0' = NW0 ∧ NW1", "n1' = ¬n0'", "n2' = n0'"]
 
 
-def test_one_channel_alone() -> None:
-    gates = [(Op.AND, 0, 1), (Op.XOR, 18, 2), (Op.OR, 18, 3)]
-    circuit = one_channel(gates, outputs=(19, 20))
-    found = equations(circuit, [1])
-    assert [found.text(line) for line in found.lines] == ["n1' = N1 ∨ (NW0 ∧ NW1)"]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("op", [Op.OR, Op.XNOR])
 def test_a_chain_of_thousands_of_gates(op: Op) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.inspection import Limits, channel_number, inspect, survey, wires
+from difflogic.inspection import Limits, inspect, wires
 from difflogic.inspection.equations import equations
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
@@ -68,7 +67,6 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = int(fold(example.circuit).needed([0]).sum())
     for most in (needed, needed - 1):
         monkeypatch.setattr("difflogic.inspection.equations.MOST_ROWS", most)
-        monkeypatch.setattr(survey, "MOST_ROWS", most)
         if most == needed:
             assert equations(example.circuit).lines
         else:
@@ -76,10 +74,3 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
                 equations(example.circuit)
             with pytest.raises(CircuitError, match="simplify it first"):
                 inspect(example, Limits(20, 1, 0), lambda done, what: None)
-
-
-def test_channel_number() -> None:
-    circuit = Circuit(np.array([]), np.array([]), np.array([]), [3, 4], (5, 2))  # type: ignore[arg-type]
-    assert channel_number(circuit, 2) == 1
-    with pytest.raises(CircuitError, match="no channel 3 in this circuit: it has 5, 2"):
-        channel_number(circuit, 3)

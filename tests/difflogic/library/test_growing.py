@@ -28,6 +28,7 @@ def pixels_of(path):
     return [tuple(color[:3]) if color[3] else None for color in raw]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_our_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):

@@ -78,6 +78,7 @@ def test_no_time_is_no_answer() -> None:
         assert (found.answer, found.method) == ("not decided", "time limit")
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_a_search() -> None:
     """Random clauses of three literals, 4.3 for each variable, are hard for their number."""
     rng = np.random.default_rng(0)

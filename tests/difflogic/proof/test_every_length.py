@@ -102,6 +102,7 @@ def test_a_sum_that_is_shown_a_step_later_is_not_there_before():
     assert prove(late, ADDITION, 2).proved
 
 
+@pytest.mark.thorough
 def test_a_circuit_that_is_right_up_to_8_cells_and_wrong_at_9():
     made = right_up_to_8()
     rng = random.Random(0)
@@ -208,6 +209,7 @@ def test_too_many_channels_are_said():
     assert found.text == "not proved for every length: the circuit has more than 6 channels"
 
 
+@pytest.mark.thorough
 def test_the_learned_adder_adds_a_million_decimal_digits_in_the_simulator():
     rng, width = random.Random(0), 3_322_001
     a, b = (rng.randrange(10 ** (10**6 - 1), 10 ** (10**6)) for _ in range(2))

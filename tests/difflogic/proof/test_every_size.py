@@ -108,6 +108,7 @@ def test_the_learned_sorter_sorts_all_inputs(longest):
         np.testing.assert_array_equal(state[1, 0], ones[::-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
 def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, tmp_path):
     made = load(GALLERY / f"{name}.json").automaton

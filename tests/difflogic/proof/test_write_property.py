@@ -205,6 +205,7 @@ def test_a_number_at_the_inputs_damages_once_and_steps_are_counted_from_there():
     assert seen == {True, False}
 
 
+@pytest.mark.thorough
 def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
     automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
     proved = max(each.within for each in assure_automaton(automaton, make_task(task)).healing)

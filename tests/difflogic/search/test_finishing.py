@@ -267,16 +267,15 @@ def test_the_budget_is_kept(budget):
 
 @pytest.mark.thorough
 @compiled
-@pytest.mark.parametrize("fits", [True, False])
-def test_what_is_judged_ahead_changes_nothing(fits, monkeypatch):
-    """In a walk, one at a time, or several that are simulated from the start."""
+@pytest.mark.parametrize("ahead", [1, 8])
+def test_what_is_judged_ahead_changes_nothing(ahead, monkeypatch):
+    """In a walk, or some at a time that are simulated from the start."""
     netlist, right = game_of_life()
     rng = np.random.default_rng(1)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(changes, "AT_ONCE", 1)
-    if not fits:
-        monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    monkeypatch.setattr(changes, "AHEAD", ahead)
+    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
     assert found.ops.tolist() == expected.ops.tolist()
     assert replace(found, ops=None) == replace(expected, ops=None)

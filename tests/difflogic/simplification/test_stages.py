@@ -30,7 +30,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 class TestSimplify:
     @pytest.mark.thorough
-    @settings(max_examples=20)
+    @settings(max_examples=8)
     @given(circuits())
     def test_every_stage_keeps_every_next_state(self, circuit: Circuit) -> None:
         found = simplify(automaton_of(circuit), BRIEF)
@@ -42,7 +42,7 @@ class TestSimplify:
         for stage in found.stages[1:]:
             assert same_next_states(circuit, stage.circuit)
 
-    @settings(max_examples=10)
+    @settings(max_examples=4)
     @given(circuits())
     def test_the_same_every_time_and_no_larger_a_second_time(self, circuit: Circuit) -> None:
         once, twice = (simplify(automaton_of(circuit), BRIEF).circuit for _ in range(2))
@@ -118,7 +118,6 @@ class TestChannels:
         found = simplify(automaton_of(circuit, (4,)), BRIEF)
         assert found.circuit.labels == (4,)
         assert found.circuit.gates == 0
-        assert found.pruned.labels == (4, 7)
 
     @pytest.mark.thorough
     @settings(max_examples=30)

@@ -154,11 +154,11 @@ def test_impossible_steps_are_refused(tmp_path, step):
 
 @pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
 def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
-    """A small file with an array of 4 million numbers."""
+    """A small file with an array of a million numbers."""
     path = tmp_path / "state.npz"
     simulator, _ = made()
     state_file.save(path, simulator)
-    rewritten(path, **{name: np.zeros(2**22, np.int64)})
+    rewritten(path, **{name: np.zeros(2**20, np.int64)})
     tracemalloc.start()
     try:
         with pytest.raises(ModelFileError, match=r"it was not read|must have shape"):

@@ -53,14 +53,6 @@ def test_a_containers_quota_bounds_the_workers(groups, content, quota, count):
     assert machine.cpu_count() == count
 
 
-@pytest.mark.parametrize(("quota", "count"), [("-1", 64), ("250000", 2)])
-def test_control_groups_of_version_1(groups, quota, count):
-    (groups / "cpu").mkdir()
-    (groups / "cpu" / "cpu.cfs_quota_us").write_text(f"{quota}\n")
-    (groups / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
-    assert machine.cpu_count() == count
-
-
 def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
     own = groups / "system.slice" / "job"
     own.mkdir(parents=True)
@@ -82,7 +74,7 @@ def test_what_bounds_the_workers_is_told(groups):
     assert found.usable == 1
     assert found.logical == os.cpu_count()
     assert 1 <= found.affinity <= found.logical
-    assert found.as_dict()["physical"] <= found.logical
+    assert found.physical <= found.logical
 
 
 def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,41 +113,22 @@ def memory(groups, monkeypatch):
     return groups
 
 
-@pytest.mark.parametrize(
-    ("names", "kept"),
-    [
-        (("memory.max", "memory.current"), "inactive_file"),
-        (("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"), "total_inactive_file"),
-    ],
-)
-def test_memory_is_what_a_container_has_left(memory, names, kept):
-    (memory / "memory").mkdir()
-    limit, used = names
-    (memory / limit).write_text("500000000\n")
-    (memory / used).write_text("200000000\n")
-    (memory / limit).with_name("memory.stat").write_text(f"anon 5\n{kept} 50000000\n")
+def test_memory_is_what_a_container_has_left(memory):
+    limit = memory / "memory.max"
+    limit.write_text("500000000\n")
+    (memory / "memory.current").write_text("200000000\n")
+    (memory / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
     assert machine.available_memory() == 350_000_000
-    (memory / limit).write_text("max\n")
+    limit.write_text("max\n")
     assert machine.available_memory() == 1024 * 10**6
-    (memory / limit).write_text("100\n")
+    limit.write_text("100\n")
     assert machine.available_memory() == 0
 
 
-def test_lines_of_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_CACHES", tmp_path)
-    assert machine.cache_line() == 64
-    (tmp_path / "index0").mkdir()
-    for text, size in (("128\n", 128), ("x", 64), ("0", 64)):
-        (tmp_path / "index0" / "coherency_line_size").write_text(text)
-        assert machine.cache_line() == size
-
-
-@pytest.mark.parametrize("name", ["memory.max", "memory/memory.limit_in_bytes"])
-def test_memory_that_a_container_may_have(memory, name):
-    (memory / "memory").mkdir()
-    (memory / name).write_text("max\n")
+def test_memory_that_a_container_may_have(memory):
+    (memory / "memory.max").write_text("max\n")
     assert machine.memory_limit() is None
-    (memory / name).write_text("500000000\n")
+    (memory / "memory.max").write_text("500000000\n")
     assert machine.memory_limit() == 500_000_000
 
 
@@ -170,13 +143,3 @@ def test_address_space_is_what_was_limited():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "None 4294967296 True True\n", done.stderr
-
-
-def test_processors_of_memory_nodes(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "_NODES", tmp_path)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 4, 5, 6}, raising=False)
-    assert machine.numa_nodes() == ((0, 1, 4, 5, 6),)
-    for node, processors in ((0, "0-3"), (1, "8-11"), (10, "4,5-6,9"), (2, "x")):
-        (tmp_path / f"node{node}").mkdir()
-        (tmp_path / f"node{node}" / "cpulist").write_text(processors + "\n")
-    assert machine.numa_nodes() == ((0, 1), (4, 5, 6))

@@ -59,6 +59,13 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
             assert not number[~drawn].any()
 
 
+def test_what_scaling_two_pictures_loses_is_said(images):
+    paths, _ = images
+    assert growing.read_two(*paths).warning == ""
+    scaled = growing.read_two(*paths, size=(9, 9))
+    assert scaled.warning.startswith(f"scaled from {SIDE}×{SIDE} pixels to 9×9 cells")
+
+
 def test_what_cannot_be_two(images, tmp_path):
     paths, _ = images
     small = tmp_path / "small.png"

@@ -165,6 +165,7 @@ def wrong_in_the_picture(model):
     return int((states[-1][[0]] != target).sum())
 
 
+@pytest.mark.thorough
 @compiled
 def test_a_run_ends_with_a_verified_circuit():
     """The search finds it; what was trained up to there is not exact."""

@@ -26,6 +26,7 @@ def helper():
     made.close()
 
 
+@pytest.mark.thorough
 def test_closing_ends_it_at_once(helper):
     helper.close()
     assert helper._process.returncode is not None
@@ -39,6 +40,7 @@ def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     helper.close()
 
 
+@pytest.mark.thorough
 def test_it_ends_with_who_started_it():
     program = (
         "import threading\nfrom difflogic.training.helper_process import _end_with_input\n"

@@ -41,6 +41,7 @@ def test_training_on_many_samples_learns_what_each_of_them_says(in_waves):
     assert last.hard_loss == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "epochs", "soft", "hard"),
     [

@@ -13,6 +13,7 @@ from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
 from tests.difflogic.tasks.own_task import SOURCE, write
+from tests.difflogic.training.tiny import tiny
 
 LOSS = """
     @property
@@ -132,3 +133,58 @@ def test_losses_that_cannot_be_used(tmp_path, change, says):
 def test_the_steps_that_it_sees_are_its_own(tmp_path, key):
     with pytest.raises(ConfigError, match="says itself which steps that sees: leave it at 0"):
         own(tmp_path, LOSS, f"{key}=1")
+
+
+def test_it_has_no_weights_beside(tmp_path):
+    with pytest.raises(ConfigError, match=r"weights: this task has a loss of its own: leave it at"):
+        own(tmp_path, LOSS, "task.weights=[2.0]")
+
+
+def weighed(rng):
+    """Return a task of two loss channels with weights for each cell, and those."""
+    weights = rng.integers(0, 4, (2, 6, 7)) / 2
+    listed = f"task.weights={weights.tolist()}"
+    return make_task(tiny("task.loss_channels=[1,0]", listed)), weights
+
+
+def test_weights_count_errors_by_cell_and_channel():
+    rng = np.random.default_rng(0)
+    task, weights = weighed(rng)
+    states = rng.random((3, 2, 6, 7))
+    target = np.where(rng.random((2, 6, 7)) < 0.2, np.nan, rng.random((2, 6, 7)))
+
+    def loss(states):
+        return sum(
+            weights[place, y, x] * (state[channel, y, x] - target[place, y, x]) ** 2
+            for state in states
+            for place, channel in enumerate((1, 0))
+            for y, x in np.argwhere(~np.isnan(target[place]))
+        )
+
+    value, gradient = task.find_loss(states, target)
+    assert value == pytest.approx(loss(states), rel=1e-12)
+    way = rng.normal(size=states.shape)
+    slope = (loss(states + 1e-5 * way) - loss(states - 1e-5 * way)) / 2e-5
+    assert (way * gradient).sum() == pytest.approx(slope, rel=1e-8)
+
+
+def test_weights_of_cells_are_those_of_one_grid():
+    task, weights = weighed(np.random.default_rng(1))
+    assert task.on_grid(6, 7, steps=9).section.weights == tuple(weights.tolist())
+    assert task.on_grid(12, 14).has_plain_loss
+    assert not make_task(tiny("task.weights=[2.0]")).on_grid(12, 14).has_plain_loss
+
+
+def test_weights_of_one_are_none():
+    found = []
+    for settings in ((), ("task.weights=[1.0]",)):
+        config = tiny("training.precision=float64", "training.later_steps=2", *settings)
+        with Trainer(config) as trainer:
+            found.append([trainer.step().soft_loss for _ in range(3)])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["[1,2]", "[[1,2],[3]]", "['a']", "[-1]", "[nan]", "[0]"])
+def test_weights_that_cannot_be_used(weights):
+    with pytest.raises(ConfigError, match=r"weights: give numbers from 0, not all 0: 1, one for"):
+        tiny(f"task.weights={weights}")

@@ -32,7 +32,6 @@ def lead(config, ranks, epochs, model=None):
 
 def shared(config, size, epochs):
     with in_threads(size, follow_all) as ranks:
-        ranks.always_share = True
         return lead(config, ranks, epochs)
 
 
@@ -71,20 +70,20 @@ def test_waves_masks_and_idle_ranks_change_no_bit(overrides):
     assert shared(config, 3, 3) == lead(config, ALONE, 3)
 
 
-def test_a_search_that_ranks_share_finds_the_same():
+def test_ranks_search_and_find_the_same():
     config = growing("finishing.every=2", "finishing.candidates=300")
     assert shared(config, 2, 5) == lead(config, ALONE, 5)
 
 
-def test_ranks_prove_and_polish_together():
+def test_ranks_prove_and_polish_alike():
     config = growing("training.seed=8", "finishing.candidates=8000", "finishing.polish=400")
     expected = lead(config, ALONE, 10)
     assert exact_epoch(expected) == 10
     assert shared(config, 3, 10) == expected
 
 
-def test_random_starts_of_a_search_are_shared_out():
-    """Several samples to a gradient: each rank differentiates its own."""
+@pytest.mark.thorough
+def test_searches_from_random_starts_find_the_same():
     settings = ["finishing.every=1", "finishing.candidates=100"]
     config = tiny(*settings, "automaton.fire_rate=0.6")
     assert shared(config, 3, 2) == lead(config, ALONE, 2)
@@ -131,16 +130,13 @@ def test_code_that_rank_0_names_is_not_run_for_it():
     asked = []
     ranks = Ranks()
     told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
-    ranks.receive = lambda: {
-        "versions": following._versions(),
-        "config": told,
-        "always_share": False,
-    }
+    ranks.receive = lambda: {"versions": following._versions(), "config": told}
     with pytest.raises(ConfigError, match="--allow-code"):
         following.follow(ranks, lambda: asked.append("code"))
     assert asked == ["code"]
 
 
+@pytest.mark.thorough
 def test_ranks_are_sent_a_model_that_training_starts_from():
     """No configuration tells its wiring, which is of another seed; starting over needs it too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]

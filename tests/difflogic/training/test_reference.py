@@ -25,6 +25,7 @@ from tests.difflogic.training.tiny import tiny
             "training.restart_every=2",
             "finishing.every=100",
         ],
+        ["task.weights=[2.5]", "training.later_steps=4", "pool.batch=2", "pool.later=3"],
         ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
     ],
 )

@@ -215,13 +215,15 @@ def test_who_lost_the_lock_writes_nothing_to_the_run_that_another_goes_on_with(t
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "point", [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (3, 6, 9, 12))]
+)
+def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(point, tmp_path, monkeypatch):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     asked = config("checkpoint.every_epochs=1", epochs=2)
     execute(asked, tmp_path / "whole")
     expected = results(tmp_path / "whole")
-    point = 0
     while True:
         path = tmp_path / "killed"
         if not killed_at(point, asked, path):
@@ -242,7 +244,7 @@ def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(tmp_path, monke
             "checkpoint-2.npz",
         }, point
         shutil.rmtree(path)
-        point += 3  # before and after calls in turn
+        point += 15  # before and after calls in turn
     assert point > 40
 
 

@@ -35,6 +35,7 @@ def run():
         return trainer, [trainer.stage for _ in steps(trainer, 10**9)]
 
 
+@pytest.mark.thorough
 def test_each_stage_begins_with_what_solved_the_one_before(run):
     trainer, stages = run
     assert trainer.exact_epoch == trainer.epoch == len(stages)
@@ -52,6 +53,7 @@ def test_starting_over_goes_back_to_the_first_stage(run):
     assert stages[epochs] == 0
 
 
+@pytest.mark.thorough
 def test_a_run_goes_on_in_the_stage_where_it_stopped(run):
     trainer, stages = run
     until = next(epoch for epoch, stage in enumerate(stages, 1) if stage == 1)
@@ -60,6 +62,7 @@ def test_a_run_goes_on_in_the_stage_where_it_stopped(run):
     assert second.stage == 1
 
 
+@pytest.mark.thorough
 def test_workers_change_no_bit(run):
     trainer, _ = run
     other, _ = trained(short("parallel.workers=3"))

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.engine import oracle
+from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
@@ -47,10 +49,12 @@ FOUR_NUMBERS = (
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("more", [["automaton.fire_rate=0.6"], FOUR_NUMBERS])
 @pytest.mark.parametrize(
-    "sharing",
-    ["workers=5", "strategy=steps", "strategy=samples", "strategy=cells", "strategy=gates"],
+    ("sharing", "more"),
+    [
+        *((f"strategy={each}", ["automaton.fire_rate=0.6"]) for each in get_args(Strategy)[1:]),
+        ("workers=5", FOUR_NUMBERS),
+    ],
 )
 def test_sharing_does_not_change_a_bit(sharing, more):
     size = ("task.height=9", "training.batch=3", *more)
@@ -173,12 +177,31 @@ def test_a_batch_of_ones_own_trains_like_the_tasks():
         assert other.step(1 - starts, targets).soft_loss != one.step(starts, targets).soft_loss
 
 
+def test_what_is_nan_in_the_targets_of_a_batch_does_not_count():
+    """Both losses are the oracle's, over the cells that do count."""
+    config = tiny("training.batch=2", "training.precision=float64")
+    rng = np.random.default_rng(0)
+    starts = rng.integers(0, 2, (2, 2, 6, 7))
+    targets = np.where(rng.random((2, 1, 6, 7)) < 0.5, np.nan, 0.25)
+    targets[1] = np.nan  # a sample may be without any
+    with Trainer(config) as trainer:
+        soft = gates.mix(gates.softmax(trainer.model.logits))
+        hard = gates.one_hot(trainer.model.ops)
+        result = trainer.step(starts, targets)
+    for found, coefficients in ((result.soft_loss, soft), (result.hard_loss, hard)):
+        how = config.automaton.steps, config.automaton.boundary
+        state = oracle.rollout(trainer.model.netlist, coefficients, starts[0], *how)[-1][0]
+        counts = ~np.isnan(targets[0, 0])
+        assert found == pytest.approx(((state[counts] - 0.25) ** 2).sum(), rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("starts", "targets", "message"),
     [
         (np.zeros((2, 2, 6, 7)), None, "give starts and targets"),
         (np.zeros((2, 2, 6, 6)), np.zeros((2, 1, 6, 7)), r"starts have shape \(2, 2, 6, 6\): give"),
-        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.nan), "targets .*: give finite"),
+        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.nan), "give more than NaN"),
+        (np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), np.inf), r"inf at .*, or NaN for"),
         (
             np.full((2, 2, 6, 7), 0.5),
             np.zeros((2, 1, 6, 7)),

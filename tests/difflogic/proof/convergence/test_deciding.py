@@ -83,6 +83,7 @@ class TestMethods:
             assert ((array == sets.UNKNOWN) | (array == states)).all()
             states = step_all(question.circuit, states, question.boundary)
 
+    @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=25)
     def test_unrolled_steps(self, question: Question) -> None:

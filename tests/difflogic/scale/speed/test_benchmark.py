@@ -8,15 +8,16 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.engine.plan import ParallelPlan
-from difflogic.scale.speed import benchmark
-from difflogic.scale.speed.benchmark import Agreement, ratio
-from difflogic.scale.speed.rows import measure, of_workers
+from difflogic.scale.speed import benchmark, rows
+from difflogic.scale.speed.rows import Row, Setting, measure, of_workers, ratio
 from difflogic.training.phases import PHASES
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
+
+RATE = rows.fma_rate
 
 CONFIG = tiny("automaton.steps=2", "training.batch=3", "parallel.workers=2")
 
@@ -25,7 +26,8 @@ CONFIG = tiny("automaton.steps=2", "training.batch=3", "parallel.workers=2")
 def short_peak():
     """Measure the arithmetic peak for no longer than it takes to have a number."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(benchmark, "_peaks", lambda workers: (1e9, workers * 1e9))
+        for module in (benchmark, rows):
+            patch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
         yield
 
 
@@ -41,12 +43,14 @@ def test_it_counts_what_a_step_does(measured):
     # 2 kernels · 14 gates · 2 channels, 14 gates of the update; 42 cells, 2 steps, 3 samples.
     assert report.gate_lanes == 70 * 42 * 2 * 3
     assert report.limit == pytest.approx(report.gate_lanes * 15 / 2e9)
+    assert report.peak_one_core == 1e9
     assert report.share_of_peak == pytest.approx(report.limit / report.path.total.median)
     assert report.gate_rate == pytest.approx(report.gate_lanes / report.path.total.median)
     assert report.path.workers == 2
     planned = ParallelPlan.for_model(report.config)
-    assert report.bytes_per_worker == planned.bytes_per_worker
-    assert report.bytes_shared == planned.bytes_shared
+    found = report.as_dict()
+    assert found["path"]["plan"]["bytes_per_worker"] == planned.bytes_per_worker
+    assert found["path"]["plan"]["bytes_shared"] == planned.bytes_shared
     assert report.noise == report.path.total.median / report.path.total.minimum - 1
 
 
@@ -63,12 +67,12 @@ def test_both_paths_are_measured_as_often_as_asked_in_every_phase(measured):
 
 def test_the_sequential_path_computes_the_same_bits(measured):
     report, _ = measured
-    assert (report.compared.name, report.compared.workers) == ("sequential", 1)
-    assert report.agreement == Agreement("soft losses and logits", 0.0, 0.0)
+    assert (report.compared.setting.label, report.compared.workers) == ("sequential", 1)
+    assert (report.compared.difference, report.compared.tolerance) == (0.0, 0.0)
     assert report.path.losses == report.compared.losses
     found = report.as_dict()
     assert (found["experiment"], found["repeat"]) == (CONFIG.name, 4)
-    assert found["agreement"]["equal"] is True
+    assert found["compared"]["equal"] is True
     for path in (found["path"], found["compared"]):
         spread = path["step_seconds"]
         assert 0 < spread["min"] <= spread["median"] <= spread["max"]
@@ -82,25 +86,26 @@ def test_every_step_belongs_to_one_attempt_and_none_searches():
     ]
     assert reports[0].path.losses == reports[1].path.losses
     assert reports[0].path.phase("finish").maximum == 0
-    rows = [
-        measure(of_workers(report.config, [1, 2]), 2).rows
-        for report in (replace(reports[0], config=searching), reports[1])
+    found = [
+        measure(of_workers(config, [1, 2]), 2).rows
+        for config in (searching, searching.without_searches())
     ]
-    assert rows[0][1].losses == rows[1][0].losses == reports[0].path.losses
+    assert found[0][1].losses == found[1][0].losses == reports[0].path.losses
 
 
 def test_alone_there_is_nothing_to_compare(measured):
-    report = replace(measured[0], compared=None, agreement=None)
+    report = replace(measured[0], compared=None)
     assert report.speedup is report.phase_speedup("forward") is None
-    assert set(report.as_dict()["phase_speedup"].values()) == {None}
+    assert {report.phase_speedup(name) for name in report.path.phases} == {None}
 
 
 @pytest.mark.parametrize(("alone", "speedup"), [(1.8, 1.8), (2.0, 2.0), (8.05, None)])
-def test_no_speedup_is_above_its_ceiling(measured, alone, speedup):
+def test_no_speedup_is_above_its_ceiling(measured, alone, speedup, monkeypatch):
     report = measured[0]
     ours = replace(report.path, steps=[1.0], phases={phase: [1.0] for phase in PHASES})
     theirs = replace(report.compared, steps=[alone], phases={phase: [alone] for phase in PHASES})
-    report = replace(report, path=ours, compared=theirs, ceiling=2.0)
+    report = replace(report, path=ours, compared=theirs)
+    monkeypatch.setattr(Row, "ceiling", 2.0)
     assert report.speedup == speedup
     assert report.phase_speedup("backward") == speedup
     # One thread does it, and nothing is known of how fast it can be.
@@ -114,8 +119,8 @@ def test_no_speedup_is_above_its_ceiling(measured, alone, speedup):
 
 def test_the_oracle_computes_nearly_the_same():
     report = benchmark.run(CONFIG, "oracle", repeat=1)
-    assert report.compared.name == "oracle"
-    assert 0 < report.agreement.difference <= report.agreement.tolerance
+    assert report.compared.setting.label == "oracle"
+    assert 0 < report.compared.difference <= report.compared.tolerance
     assert report.phase_speedup("reduce") is None  # the oracle has no slots to reduce
     assert report.phase_speedup("forward") is not None
 
@@ -130,10 +135,10 @@ def test_a_single_logit_that_differs_is_found(monkeypatch, by):
             logits[-1, -1] += np.float32(by if self.workers == 2 else 0)
             return replace(model, logits=logits)
 
-    monkeypatch.setattr(benchmark, "Trainer", Disturbed)
-    agreement = benchmark.run(CONFIG, "sequential", repeat=1).agreement
-    assert not agreement.equal
-    assert agreement.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
+    monkeypatch.setattr(rows, "Trainer", Disturbed)
+    compared = benchmark.run(CONFIG, "sequential", repeat=1).compared
+    assert not compared.equal
+    assert compared.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
 
 
 def test_a_loss_that_differs_once_is_found(monkeypatch):
@@ -143,8 +148,8 @@ def test_a_loss_that_differs_once_is_found(monkeypatch):
             wrong = self.workers == 2 and result.epoch == 2
             return replace(result, soft_loss=result.soft_loss + 0.5) if wrong else result
 
-    monkeypatch.setattr(benchmark, "Trainer", OnceWrong)
-    assert benchmark.run(CONFIG, "sequential", repeat=1).agreement.difference == 0.5
+    monkeypatch.setattr(rows, "Trainer", OnceWrong)
+    assert benchmark.run(CONFIG, "sequential", repeat=1).compared.difference == 0.5
 
 
 def test_an_oracle_that_learns_more_slowly_is_found(monkeypatch):
@@ -152,24 +157,24 @@ def test_an_oracle_that_learns_more_slowly_is_found(monkeypatch):
         training = config.training.model_copy(update={"learning_rate": 0.045})
         return ReferenceTrainer(config.model_copy(update={"training": training}))
 
-    monkeypatch.setattr(benchmark, "ReferenceTrainer", slower)
-    assert not benchmark.run(CONFIG, "oracle", repeat=2).agreement.equal
+    monkeypatch.setattr(rows, "ReferenceTrainer", slower)
+    assert not benchmark.run(CONFIG, "oracle", repeat=2).compared.equal
 
 
 @pytest.mark.parametrize(("overrides", "steps"), [([], 20), (["automaton.steps=1000"], 1000)])
 def test_what_the_oracle_cannot_finish_is_cut(overrides, steps):
-    assert benchmark.within_reach_of_the_oracle(CONFIG) == CONFIG
+    assert rows.within_reach_of_the_oracle(CONFIG) == CONFIG
     config = load_config("checkerboard", ["training.batch=64", *overrides])
-    cut = benchmark.within_reach_of_the_oracle(config)
+    cut = rows.within_reach_of_the_oracle(config)
     assert 1 <= cut.automaton.steps <= steps
     assert 1 <= cut.training.batch < 64
     one_sample_and_step = cut.architecture.gates * cut.task.height * cut.task.width
     lanes = one_sample_and_step * cut.automaton.steps * cut.training.batch
-    assert lanes <= max(benchmark.ORACLE_GATE_LANES, one_sample_and_step)
+    assert lanes <= max(rows.ORACLE_GATE_LANES, one_sample_and_step)
 
 
 def test_the_report_holds_what_was_measured(monkeypatch):
-    monkeypatch.setattr(benchmark, "ORACLE_GATE_LANES", 70 * 42)
+    monkeypatch.setattr(rows, "ORACLE_GATE_LANES", 70 * 42)
     report = benchmark.run(CONFIG, "oracle", repeat=1)
     assert report.config.automaton.steps == report.config.training.batch == 1
     assert report.gate_lanes == 70 * 42
@@ -185,7 +190,9 @@ def test_a_ratio_is_the_median_of_pairs_measured_in_turn():
 
 
 def test_what_is_no_number_is_no_agreement():
-    found = [Agreement("losses", x, 1e-3).equal for x in (0, 1e-3, 2e-3, math.inf, math.nan)]
+    oracle = Setting("oracle", CONFIG, oracle=True)
+    differences = (0, 1e-4, 2e-4, math.inf, math.nan)
+    found = [Row(oracle, None, difference=each).equal for each in differences]
     assert found == [True, True, False, False, False]
 
 
@@ -193,7 +200,7 @@ def test_what_is_no_number_is_no_agreement():
 def test_the_arithmetic_peak_is_that_of_all_threads(threads, monkeypatch):
     # 500 rounds take a second, however many threads do as many at the same time.
     ran = []
-    monkeypatch.setattr(benchmark, "fma_peak", lambda rounds, seed: ran.append(rounds))
-    monkeypatch.setattr(benchmark, "fastest_rate", lambda run: (run(500), 1e6)[1])
-    assert benchmark.fma_rate(threads) == threads * benchmark.fma_per_round() * 1e6
+    monkeypatch.setattr(rows, "fma_peak", lambda rounds, seed: ran.append(rounds))
+    monkeypatch.setattr(rows, "fastest_rate", lambda run: (run(500), 1e6)[1])
+    assert RATE(threads) == threads * rows.fma_per_round() * 1e6
     assert ran == [1] + [500] * threads

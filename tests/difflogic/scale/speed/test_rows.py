@@ -29,7 +29,7 @@ def test_worker_counts_give_the_same_bits_and_are_counted(monkeypatch):
     assert first.speedup(first) == first.efficiency(first) == 1
     assert first.steal_ratio == first.waiting == 0
     for row in found.rows:
-        assert len(row.steps) == len(row.backward) == 2
+        assert len(row.steps) == len(row.phases["backward"]) == 2
         assert len(row.losses) == rows.WARM_UP_STEPS + 4
         assert 0 <= row.steal_ratio <= 1
         assert 0 <= row.waiting <= 1
@@ -37,7 +37,7 @@ def test_worker_counts_give_the_same_bits_and_are_counted(monkeypatch):
         assert row.work.tasks >= 2 * 2 * 2 * 4
     data = found.as_dict()["rows"]
     assert data[1]["ceiling"] == 2
-    assert data[2]["bytes"] - data[1]["bytes"] > data[0]["bytes_per_worker"]
+    assert data[2]["bytes"] - data[1]["bytes"] > data[0]["plan"]["bytes_per_worker"]
 
 
 def made_up(*steps, repeat=8):
@@ -46,8 +46,7 @@ def made_up(*steps, repeat=8):
     for setting, seconds in zip(of_workers(CONFIG, range(1, len(steps) + 1)), steps, strict=True):
         row = Row(setting, ParallelPlan.for_model(setting.config))
         row.steps[:] = [seconds + 0.01 * turn for turn in range(repeat)]
-        row.backward[:] = [0.5 * seconds] * repeat
-        row.reduce[:] = row.steps
+        row.phases = {"backward": [0.5 * seconds] * repeat, "reduce": [*row.steps]}
         row.peak, row.spent = 1e9 * row.workers, 1.0
         found.append(row)
     return Comparison(found)
@@ -56,10 +55,10 @@ def made_up(*steps, repeat=8):
 def test_what_is_above_the_ceiling_is_no_speedup():
     first, row = made_up(3.0, 2.0, repeat=1).rows
     assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
-    assert row.backward_speedup(first) == 1.5
+    assert row.phase_speedup("backward", first) == 1.5
     assert not row.hides(first)
-    row.backward[:] = [0.5]
-    assert row.backward_speedup(first) is None
+    row.phases["backward"] = [0.5]
+    assert row.phase_speedup("backward", first) is None
     assert row.hides(first)
     row.steps[:] = [1.0]
     assert row.speedup(first) is row.efficiency(first) is None

@@ -115,7 +115,7 @@ def at_work(path, asked, backend):
     return Execution(directory, asked, backend)
 
 
-@pytest.mark.parametrize("apart", ["", pytest.param(APART, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("apart", [pytest.param("", marks=pytest.mark.exhaustive), APART])
 def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     victim = dask.add_worker(apart + HELD)
     dask.add_worker(apart + HELD)

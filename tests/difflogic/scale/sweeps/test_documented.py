@@ -125,7 +125,7 @@ pathlib.Path({path!r}).open("a").write(__name__ + "\\n")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["loky", "dask"])
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.exhaustive), "dask"])
 def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
     """Neither do the processes that help them: trackers, nannies, the command itself."""
     folder, told = tmp_path / "hostile", tmp_path / "told"

@@ -22,8 +22,8 @@ from difflogic.training import session
 from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
-LONG = question(seeds=(0, 1), overrides=("training.epochs=1000",))
-"""Runs of a second or more, in which a test can stop or kill them."""
+LONG = question(seeds=(0, 1), overrides=("training.epochs=500",))
+"""Runs of half a second or more, in which a test can stop or kill them."""
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,7 @@ def test_finished_runs_are_kept_and_missing_ones_done(ended, finished):
     assert {path: path.stat().st_mtime_ns for path in models} == models
 
 
+@pytest.mark.thorough
 def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
     real = session.execute
 

@@ -58,12 +58,12 @@ def test_everything_is_equivalent():
         ("bit-packed simulator", "oracle, argmax gates"),
         ("bit-packed simulator", "soft kernel, one-hot gates"),
     } <= compared
-    assert all(finding.reason and finding.where for finding in findings)
+    assert all(finding.tolerance.reason and finding.where for finding in findings)
     levers = {f.against for f in findings if "with levers" in f.where}
     assert levers == {"sequential", "reference trainer"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not JIT, reason="takes minutes")
 def test_the_shipped_cases_are_equivalent():
     assert all(finding.passed for finding in equivalence(tiny()))

@@ -54,10 +54,6 @@ def test_a_configuration_with_a_pool_that_starts_over_is_compared(monkeypatch):
     assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
 
 
-def swapped(ranks, own):
-    return ALL_GATHER(ranks, own)[::-1]
-
-
 def in_the_order_of_arrival(ranks, sums, add):
     """The last rank is done first."""
     if ranks.rank < ranks.size - 1:
@@ -100,14 +96,7 @@ def kept_to_itself(ranks, sums, add):
         sums[:] = 0
 
 
-def of_rank_0_alone(ranks, own):
-    """Each candidate of another rank's counts as one that is worse."""
-    every = ALL_GATHER(ranks, own)
-    every[1:] += 1000
-    return every
-
-
-ALL_GATHER, PART, IN_TURN = LinkedRanks.all_gather, Ranks.part, LinkedRanks.add_in_turn
+PART, IN_TURN = Ranks.part, LinkedRanks.add_in_turn
 
 MUTATIONS = {
     "slots added in the order of arrival": (LinkedRanks, "add_in_turn", in_the_order_of_arrival),
@@ -116,8 +105,6 @@ MUTATIONS = {
     "waves but the last forgotten": (OrderedSum, "_add", only_the_last_wave),
     "the last wave added first": (OrderedSum, "_add", last_wave_first),
     "sums that one rank keeps to itself": (LinkedRanks, "add_in_turn", kept_to_itself),
-    "candidates in the order of the ranks": (LinkedRanks, "all_gather", swapped),
-    "candidates that only rank 0 judges": (LinkedRanks, "all_gather", of_rank_0_alone),
 }
 
 

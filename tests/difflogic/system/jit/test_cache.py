@@ -38,6 +38,7 @@ def hits(kernel):
     return sum(kernel.stats.cache_hits.values())
 
 
+@pytest.mark.thorough
 @compiled_only
 def test_code_is_kept_and_found_again(place):
     first = new_kernel()

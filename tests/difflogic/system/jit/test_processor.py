@@ -1,11 +1,15 @@
 """Which registers a processor has, from what the compiler knows of it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from difflogic.engine.kernels.peak import fma_per_round
 from difflogic.engine.kernels.structures import LANES, chains_of
-from difflogic.system.jit import processor
-from difflogic.system.jit.processor import registers, registers_of
+from difflogic.system.jit import JIT, processor
+from difflogic.system.jit.processor import AVX, AVX512, SSE, registers, registers_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,29 @@ def test_chains_fit_the_registers_and_hide_the_latency(kind):
 
 def test_a_round_counts_all_lanes():
     assert fma_per_round() == chains_of(registers()) * registers().width // 4
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(
+    not JIT or registers() not in (AVX512, AVX), reason="x86 with wide vectors only"
+)
+def test_kernels_are_compiled_for_narrower_vectors_and_kept_apart():
+    program = (
+        "from difflogic.system.jit.cache import _compiler\n"
+        "from difflogic.system.jit.processor import registers\n"
+        "print(tuple(registers()), _compiler())"
+    )
+    narrow = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse2"}
+    (own, compiler), (other, another) = (
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split(")", 1)
+        for environment in ({}, narrow)
+    )
+    assert own == str(tuple(registers()))[:-1]
+    assert other == str(tuple(SSE))[:-1]
+    assert compiler != another

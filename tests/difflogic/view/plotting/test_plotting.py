@@ -107,6 +107,7 @@ def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
     assert plain.axes[1].get_legend() is None
 
 
+@pytest.mark.thorough
 def test_histograms_count_the_ops(model, gates):
     with styled():
         made = runs.draw(model, None, None, gates)
@@ -124,6 +125,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.thorough
 def test_a_sweeps_figure():
     found = [
         Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)

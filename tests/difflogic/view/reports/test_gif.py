@@ -43,6 +43,7 @@ def test_what_was_shown_is_what_the_file_shows(colors, height, width):
         np.testing.assert_array_equal(pixels, expected.repeat(scale, axis=0).repeat(scale, axis=1))
 
 
+@pytest.mark.thorough
 def test_a_page_of_several_automata(tmp_path):
     page = gallery(CIRCUITS, tmp_path / "g.html")
     assert (tmp_path / "g.html").read_text(encoding="utf-8") == page
@@ -53,6 +54,7 @@ def test_a_page_of_several_automata(tmp_path):
     assert "https:" not in page
 
 
+@pytest.mark.thorough
 @needs_browser
 def test_a_gallery_grows_and_a_click_erases_a_square(tmp_path):
     gallery(CIRCUITS, tmp_path / "g.html")
