@@ -90,11 +90,13 @@ class Compilation:
     ) -> float | None:
         """Compile the rest, wait for the helper, and load what it compiled; return the seconds.
 
-        Returns None if `should_stop` returned True during the wait.
+        Returns None if `should_stop` returned True before or during the wait.
         """
         if self._helper is None:
             return 0.0
         start = time.perf_counter()
+        if should_stop():
+            return None
         if self._searches:
             compile_slopes(netlist, self._no_ops(netlist), self._rectifies)
         if self._helper.wait("search", should_stop) is None:

@@ -95,7 +95,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
         settings, directory=tmp_path / "run", begin=begin, should_stop=lambda: bool(asked)
     )
     assert asked == [1]
-    assert recorded.asked == ["steps", "search", "close"]
+    assert recorded.asked == ["steps", "close"]
     assert not stopped.finished
     assert stopped.summary["epochs"] == 1
     # The search is as if it had never been waited for.
