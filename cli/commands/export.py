@@ -10,10 +10,11 @@ import typer
 
 from cli.errors import note
 from cli.options.common import Effort, Force, Source, TimeLimit, Unsimplified, flag, number, option
-from cli.options.parsing import format_channels, parse_size
+from cli.options.parsing import parse_size
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
+from difflogic.system.ranges import format_ranges
 
 
 def _list_formats(wanted: bool) -> None:
@@ -116,7 +117,7 @@ def export(
     circuit, format = found.automaton.circuit, found.format
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
-            f"the format cannot store the channel numbers {format_channels(circuit.labels)}: give "
+            f"the format cannot store the channel numbers {format_ranges(circuit.labels)}: give "
             "them to dct import as --channels"
         )
     if file is None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from cli.commands.train import picture_name, picture_override
 from cli.options.common import RunOptions, flag, with_options
-from cli.options.parsing import format_channels, parse_channels, whole_number
+from cli.options.parsing import whole_number
 from difflogic.config import Override, load_config
 
 
@@ -33,11 +33,6 @@ def test_numbers_without_an_upper_end() -> None:
     assert whole_number(-3)("-3") == -3
     with pytest.raises(typer.BadParameter, match="of at least 1"):
         whole_number(1)("0")
-
-
-@pytest.mark.parametrize("text", ["0", "0,4-7,9", "7,3-4"])
-def test_channels_are_read_as_they_are_written(text: str) -> None:
-    assert format_channels(parse_channels(text)) == text
 
 
 def test_a_command_gets_its_own_options_and_the_shared_ones() -> None:

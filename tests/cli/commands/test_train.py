@@ -228,11 +228,6 @@ class TestFailure:
         assert checkpoint_epochs(only_run()) == [0]
         assert len(read_metrics(only_run())) == 3
 
-    def test_in_the_first_step_it_leaves_nothing(self, train_tiny, staged):
-        staged.fails_at = 0
-        assert train_tiny().exit_code == 1
-        assert not list(Path("runs").iterdir())
-
     def test_a_file_that_cannot_be_written_stops_the_run(self, train_tiny, staged, monkeypatch):
         write, models = RunDirectory.write_model, []
 

@@ -69,6 +69,14 @@ class Case:
         return ops
 
 
+def compare(case, candidates, pairs, limit):
+    """Each change is judged as a simulation of its circuit alone says, up to the limit."""
+    found = candidates.judge(*zip(*pairs, strict=True), limit)
+    for (parameter, op), *judged in zip(pairs, *found, strict=True):
+        alone = case.alone(case.changed(parameter, op))
+        assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
+
+
 @pytest.mark.thorough
 @given(
     seed=st.integers(0, 2**32),
@@ -86,10 +94,7 @@ def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, 
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
     assert candidates.differ_from(case.ops)
     for limit in (10**9, case.alone(case.ops)[0]):
-        found = candidates.judge(*zip(*pairs, strict=True), limit)
-        for (parameter, op), *judged in zip(pairs, *found, strict=True):
-            alone = case.alone(case.changed(parameter, op))
-            assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
+        compare(case, candidates, pairs, limit)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +108,7 @@ def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
     pairs = [(p, op) for p in range(0, case.netlist.parameters, 3) for op in (1, 6, 9)]
     wrong, _ = case.alone(case.ops)
     for limit in (10**9, wrong):
-        found = candidates.judge(*zip(*pairs, strict=True), limit)
-        for (parameter, op), *judged in zip(pairs, *found, strict=True):
-            alone = case.alone(case.changed(parameter, op))
-            assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
+        compare(case, candidates, pairs, limit)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
