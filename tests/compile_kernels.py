@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import get_args
 
+import numpy as np
+
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.sharing import Strategy
 from difflogic.model.automaton import from_model
@@ -14,7 +16,7 @@ from difflogic.model.model import Model
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.training.helper_process import compile_stages
-from difflogic.training.warming import compile_rollouts
+from difflogic.training.warming import compile_rollouts, compile_slopes
 from tests.difflogic.training.tiny import tiny
 
 
@@ -26,8 +28,10 @@ def compile_kernels() -> None:
                 model = Model.create(tiny(f"training.precision={precision}", *sharing))
                 plan = ParallelPlan.for_model(model.config)
                 compile_rollouts(model.netlist, precision, plan.sharing)
-        for _ in compile_stages(precision, rectifies=True):
+        for _ in compile_stages(precision):
             pass
+        ops = np.zeros(model.netlist.parameters, np.uint8)
+        compile_slopes(model.netlist, ops, rectifies=True)
     simplify(from_model(model), EFFORTS["normal"])
 
 

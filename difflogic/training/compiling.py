@@ -16,9 +16,10 @@ from difflogic.system.callbacks import never_stop
 from difflogic.training import helper_process
 from difflogic.training.warming import (
     Array,
-    compile_rectification,
+    Ops,
+    compile_candidates,
     compile_rollouts,
-    compile_search,
+    compile_slopes,
     compile_steps,
 )
 
@@ -69,7 +70,7 @@ class Compilation:
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
-            self._helper = helper_process.start(training.precision, self._rectifies)
+            self._helper = helper_process.start(training.precision)
         try:
             if self._rolls_out:
                 compile_rollouts(netlist, training.precision, self._plan.sharing)
@@ -87,13 +88,17 @@ class Compilation:
     def complete(
         self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
     ) -> float | None:
-        """Wait for the helper, and load what it compiled; return the seconds that took.
+        """Compile the rest, wait for the helper, and load what it compiled; return the seconds.
 
-        Returns None, and loads nothing, if `should_stop` returned True during the wait.
+        Returns None if `should_stop` returned True before or during the wait.
         """
         if self._helper is None:
             return 0.0
         start = time.perf_counter()
+        if should_stop():
+            return None
+        if self._searches:
+            compile_slopes(netlist, self._no_ops(netlist), self._rectifies)
         if self._helper.wait("search", should_stop) is None:
             return None
         self.stop()
@@ -102,10 +107,12 @@ class Compilation:
 
     def _compile_search(self, netlist: Netlist) -> None:
         if self._searches:
-            ops = np.zeros(netlist.parameters, np.uint8)
-            compile_search(netlist, ops)
-            if self._rectifies:
-                compile_rectification(netlist, ops)
+            ops = self._no_ops(netlist)
+            compile_candidates(netlist, ops)
+            compile_slopes(netlist, ops, self._rectifies)
+
+    def _no_ops(self, netlist: Netlist) -> Ops:
+        return np.zeros(netlist.parameters, np.uint8)
 
     def stop(self) -> None:
         """End the helper process, if it runs."""

@@ -2,12 +2,13 @@
 
 Numba compiles one kernel at a time per process, and caches the code on disk. So a second process
 can compile while this one does, and this one then loads the code. The helper compiles what a
-training step calls besides its rollouts, and then what searches call; training has begun by then.
-If the helper ends early, for any reason, this process compiles the rest.
+training step calls besides its rollouts, and then what judges a search's candidates; training has
+begun by then. If the helper ends early, for any reason, this process compiles the rest.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -25,10 +26,13 @@ from difflogic.system.machine import cpu_count
 Stage = Literal["steps", "search"]
 
 SECONDS = 1800
-"""Limit of its run time; it usually takes about twenty seconds of a core."""
+"""Limit of its run time; it usually takes about ten seconds of a core."""
 CLOSING = 10
 """Seconds that it gets to finish writing a file before it is killed."""
 
+
+OBJECTS = 50_000
+"""New objects after which Python collects garbage, as in cli/entry.py: compiling keeps most."""
 
 SLICE = 0.1
 """Seconds between two calls of `should_stop`."""
@@ -37,7 +41,7 @@ SLICE = 0.1
 class HelperProcess:
     """The process; it runs until `close`, or until this process ends."""
 
-    def __init__(self, precision: str, rectifies: bool) -> None:
+    def __init__(self, precision: str) -> None:
         """Raises OSError if the process cannot be started."""
         # Isolated, so that it imports what this process imports, and nothing from the working
         # directory. It ignores Ctrl-C: this process handles that, and ends the helper.
@@ -45,7 +49,7 @@ class HelperProcess:
         program = (
             "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
             f"sys.path[:] = {places!r}\nfrom {__name__} import compile_for_parent\n"
-            f"compile_for_parent({precision!r}, {rectifies!r})"
+            f"compile_for_parent({precision!r})"
         )
         self._told: set[str] = set()
         self._ended = False
@@ -100,43 +104,39 @@ class HelperProcess:
         self._process.__exit__(None, None, None)
 
 
-def start(precision: str, rectifies: bool) -> HelperProcess | None:
-    """Start the process; None without a core for it or a place for the compiled code.
-
-    `rectifies` says whether searches also change several gates at once.
-    """
+def start(precision: str) -> HelperProcess | None:
+    """Start the process; None without a core for it or a place for the compiled code."""
     if not JIT or cpu_count() < 2 or not keeps_code():
         return None
     try:
-        return HelperProcess(precision, rectifies)
+        return HelperProcess(precision)
     except OSError:
         return None
 
 
-def compile_for_parent(precision: str, rectifies: bool) -> None:
+def compile_for_parent(precision: str) -> None:
     """Compile the stages in turn, and print the name of each when it is done.
 
     Ends when standard input does, which is when the parent process ends, however that happens.
     """
     threading.Thread(target=_end_with_input, daemon=True).start()
-    for stage in compile_stages(precision, rectifies):
+    gc.set_threshold(OBJECTS)
+    for stage in compile_stages(precision):
         print(stage, flush=True)
 
 
-def compile_stages(precision: str, rectifies: bool) -> Iterator[Stage]:
+def compile_stages(precision: str) -> Iterator[Stage]:
     """Compile or load the stages in turn, and yield the name of each when it is done."""
     from difflogic.config import load_config
     from difflogic.model.model import Model
-    from difflogic.training.warming import compile_rectification, compile_search, compile_steps
+    from difflogic.training.warming import compile_candidates, compile_steps
 
     # The kernels are the same for every experiment.
     config = load_config("checkerboard-small", [f"training.precision={precision}"])
     model = Model.create(config)
     ops = compile_steps(model.netlist, model.logits.T.astype(precision, "C"), config.training)
     yield "steps"
-    compile_search(model.netlist, ops)
-    if rectifies:
-        compile_rectification(model.netlist, ops)
+    compile_candidates(model.netlist, ops)
     yield "search"
 
 

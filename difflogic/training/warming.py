@@ -50,16 +50,17 @@ def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> 
     return soft.ops
 
 
-def compile_search(netlist: Netlist, ops: Ops) -> None:
-    """Compile or load the kernels that search for an exact circuit. Any `ops` will do."""
+def compile_candidates(netlist: Netlist, ops: Ops) -> None:
+    """Compile or load the kernels that judge a search's candidates. Any `ops` will do."""
     candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
+
+
+def compile_slopes(netlist: Netlist, ops: Ops, rectifies: bool) -> None:
+    """Compile or load what tells a search where to look, also if it `rectifies`."""
     hard_gradients.warm_up(netlist, ops)
-
-
-def compile_rectification(netlist: Netlist, ops: Ops) -> None:
-    """Compile or load what searches call in addition if they change several gates at once."""
-    detectors.warm_up(netlist, ops)
-    read = np.array([netlist.inputs], np.int32)
-    hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)
-    hard.begin(ops, (0,), read)
-    hard.values(np.zeros((1, netlist.channels, 1, 1), np.uint8), read)
+    if rectifies:
+        detectors.warm_up(netlist, ops)
+        read = np.array([netlist.inputs], np.int32)
+        hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)
+        hard.begin(ops, (0,), read)
+        hard.values(np.zeros((1, netlist.channels, 1, 1), np.uint8), read)

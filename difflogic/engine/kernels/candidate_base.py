@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard import spread
 from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
-from difflogic.system.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 ABSENT = -1
 """Stands for what is not there: an input's parameter, the link before the first."""
@@ -17,6 +17,7 @@ NOWHERE = 0
 """The slot of rows whose values are not kept. It exists: inputs that an op ignores are read."""
 
 
+@by_reference
 class Wiring(NamedTuple):
     """A netlist by rows, the inputs first, with the gates wired to each. It never changes."""
 
@@ -31,6 +32,7 @@ class Wiring(NamedTuple):
     uses: np.ndarray  # int32
 
 
+@by_reference
 class Base(NamedTuple):
     """The circuit that candidates differ from. It takes over the changes that are kept.
 
@@ -47,6 +49,7 @@ class Base(NamedTuple):
     room: np.ndarray  # int64 (1,)
 
 
+@by_reference
 class History(NamedTuple):
     """All values of the base, as packed words."""
 

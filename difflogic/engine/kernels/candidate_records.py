@@ -20,7 +20,7 @@ from difflogic.engine.kernels.changes import (
     UNSEEN,
 )
 from difflogic.engine.kernels.hard_structures import FORCED, SPECIAL
-from difflogic.system.jit import inlined, part
+from difflogic.system.jit import part
 
 X, Y, TARGET, FORM = range(4)
 """Columns of a record: the slots of a gate's inputs, and its own; its op, and whether it is FORCED
@@ -56,7 +56,7 @@ def write_base(wiring, base, own):
     own.ordered[1] = inputs
 
 
-@inlined
+@part
 def follow_order(base, own):
     """Bring the order up to date, as the base took over what the worker's records are of."""
     size, more = own.ordered[0], own.sizes[SPECIALS]
@@ -76,7 +76,7 @@ def follow_order(base, own):
     own.ordered[0], own.ordered[1] = size, UNORDERED
 
 
-@inlined
+@part
 def find_place(own, row):
     """Return how many rows in the order come before a row that is not in it."""
     low, high = 0, own.ordered[0]
@@ -89,7 +89,7 @@ def find_place(own, row):
     return low
 
 
-@inlined
+@part
 def patch(own, row):
     """Remember that a row's record is to be put back."""
     own.patched[own.sizes[PATCHED]] = row
@@ -115,7 +115,7 @@ def patch_readers(wiring, base, own, gate):
                 patch(own, reader)
 
 
-@inlined
+@part
 def write_records(wiring, base, own):
     """Make the records the candidate's."""
     if own.ordered[1] == UNORDERED:
@@ -157,7 +157,7 @@ def write_records(wiring, base, own):
             own.sizes[LEAVING] += 1
 
 
-@inlined
+@part
 def restore_records(wiring, base, own):
     """Make the records the base's again."""
     for i in range(own.sizes[PATCHED]):

@@ -32,7 +32,7 @@ from difflogic.engine.kernels.primitives import (
     hard_list,
     hard_view,
 )
-from difflogic.system.jit import inlined, part
+from difflogic.system.jit import part
 
 
 @part
@@ -61,7 +61,7 @@ def look(cells, history, own, step, row, slots):
     )
 
 
-@inlined
+@part
 def follow_step(wiring, base, cells, forms, history, own, step):
     """Evaluate what differs in a step, or may."""
     channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
@@ -102,7 +102,7 @@ def follow_step(wiring, base, cells, forms, history, own, step):
     own.sizes[CHANGED] = changed
 
 
-@inlined
+@part
 def leave(base, cells, script, history, own, step, follows, first, block):
     """Write the channels' states after a step, of some words, and list which differ there.
 
@@ -153,7 +153,7 @@ def leave(base, cells, script, history, own, step, follows, first, block):
         own.sizes[DIFFERING] = differing
 
 
-@inlined
+@part
 def count(cells, script, history, own, step, counts, first, block):
     """Return how many bits of some words are wrong after a step."""
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
@@ -177,7 +177,7 @@ def count(cells, script, history, own, step, counts, first, block):
     return total
 
 
-@inlined
+@part
 def see_all(cells, history, own, step, first, block, slots):
     """Write what the inputs hold in a block: the base's values where their channel is as there."""
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
@@ -208,7 +208,7 @@ def see_all(cells, history, own, step, first, block, slots):
             )
 
 
-@inlined
+@part
 def evaluate_all(own, forms, block):
     """Evaluate all gates in a block."""
     size, at = own.ordered[0], own.ordered[1]
@@ -225,7 +225,7 @@ def evaluate_all(own, forms, block):
         hard_list((own.values, own.records, forms), (first, end, block))
 
 
-@inlined
+@part
 def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, total, most):
     """Take a candidate's steps from `begun` on, block by block, until more than `most` are wrong.
 

@@ -26,7 +26,7 @@ from difflogic.engine.kernels.changes import (
     restore,
 )
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load
-from difflogic.system.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 (
     PLACE,
@@ -73,6 +73,7 @@ START, LIMIT = range(2)
 """Of each version: its first candidate, and the wrong bits above which nothing is told."""
 
 
+@by_reference
 class Job(NamedTuple):
     """Candidates that workers judge side by side, and what they tell each other of them."""
 
@@ -93,7 +94,7 @@ JUDGE, LEAVE = -1, -2
 """What a leader does that has nothing to keep: judge another candidate, or leave."""
 
 
-@inlined
+@part
 def begin(history, own):
     """Let the channels that only the candidate reads differ from the first step on."""
     own.differs[:] = False
@@ -106,7 +107,7 @@ def begin(history, own):
     own.sizes[DIFFERING] = own.sizes[JOINED]
 
 
-@inlined
+@part
 def leave_behind(base, cells, history, own, step):
     """Write to the base's history what differs in a step; the base's own is not asked for again."""
     channels, words, even, pad = len(own.channels), own.values.shape[1], step % 2, cells.pad
@@ -121,7 +122,7 @@ def leave_behind(base, cells, history, own, step):
             history.states[after + c, w] = own.states[(1 - even) * channels + c, w]
 
 
-@inlined
+@part
 def same_op(wiring, base, job, place):
     """Whether a candidate changes nothing. In a walk such a one is not tried."""
     return base.op[wiring.uses[wiring.use_start[job.parameters[place]]]] == job.ops[place]

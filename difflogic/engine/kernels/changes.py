@@ -8,12 +8,13 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import NOWHERE, passes, release
 from difflogic.engine.kernels.hard import reads
-from difflogic.system.jit import inlined, part
+from difflogic.system.jit import by_reference, part
 
 NO_ROOM = -1
 """Stands for the wrong bits of a candidate that more values belong to than are free."""
 
 
+@by_reference
 class Scratch(NamedTuple):
     """What a worker needs to follow one candidate.
 
@@ -107,7 +108,7 @@ def take_slot(base, own, row, taken):
     return taken + 1
 
 
-@inlined
+@part
 def alter(wiring, base, own, parameter, op):
     """Make the worker's circuit the base with `op` for a parameter.
 
@@ -167,7 +168,7 @@ def alter(wiring, base, own, parameter, op):
     return taken
 
 
-@inlined
+@part
 def restore(wiring, base, own, parameter):
     """Make the worker's circuit the base again."""
     for i in range(wiring.use_start[parameter], wiring.use_start[parameter + 1]):
@@ -182,7 +183,7 @@ def restore(wiring, base, own, parameter):
         own.channels[own.joined[i]] = False
 
 
-@inlined
+@part
 def count_gates(wiring, own, counted):
     """Return how many gates the counted channels depend on; pass-throughs are none.
 
@@ -220,7 +221,7 @@ def count_gates(wiring, own, counted):
     return gates
 
 
-@inlined
+@part
 def adopt(wiring, base, own, parameter, taken):
     """Make the worker's circuit, altered in a parameter, the base's, and its slots."""
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.system.jit import borrowing_kernel, part
+from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 NOTHING, LOW, HIGH = -1, 0, 1
 """What a row tells: nothing, or the point that is to be detected, by being 0 or 1 there."""
 
 
+@by_reference
 class Signals(NamedTuple):
     """A netlist by rows, and what detectors may be made of."""
 
@@ -26,6 +27,7 @@ class Signals(NamedTuple):
     values: np.ndarray  # uint64 (…, words)
 
 
+@by_reference
 class Sites(NamedTuple):
     """Gates whose value should be another one at some points."""
 
@@ -35,6 +37,7 @@ class Sites(NamedTuple):
     change: np.ndarray  # float32 (gates, most): of wrong cells by that; 0 where there is no more
 
 
+@by_reference
 class Growth(NamedTuple):
     """Room in which a detector grows, and what it is made of."""
 

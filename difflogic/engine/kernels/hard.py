@@ -29,9 +29,9 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
     is needed are then those of `number[source[row]]`, of `space`. Returns the number of gates that
     remain.
     """
-    a, b, param, outputs, inputs = wires
+    a, b, param, outputs, inputs = wires.a, wires.b, wires.param, wires.outputs, wires.inputs
     gates, channels = len(a), len(outputs)
-    source, number, needed = space
+    source, number, needed = space.source, space.number, space.needed
     for row in range(inputs + gates):
         source[row], number[row], needed[row] = row, row, False
     for g in range(gates):

@@ -14,7 +14,7 @@ from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
-from difflogic.system.jit import borrowing_kernel, inlined, kernel, part
+from difflogic.system.jit import borrowing_kernel, by_reference, kernel, part
 
 CELLS = 64 * WORDS
 """Cells whose slopes a row holds: those of a tile."""
@@ -23,6 +23,7 @@ IGNORED, STORED, ADDED = range(3)
 """What becomes of the slopes that are handed on, as `slope_back` and `slope_move` are told."""
 
 
+@by_reference
 class Graph(NamedTuple):
     """A hardened netlist by rows, the inputs first."""
 
@@ -36,6 +37,7 @@ class Graph(NamedTuple):
     channels: np.ndarray  # int32: channels that they depend on
 
 
+@by_reference
 class Slopes(NamedTuple):
     """The derivatives on the way back, and what they come to."""
 
@@ -103,7 +105,7 @@ def start_of(cells, words, channels, side, channel):
     return (side * channels + channel) * 64 * (words + 2 * cells.pad)
 
 
-@inlined
+@part
 def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step):
     """Hand the slopes by the state after a step, where cells fire, to the rows it is made of."""
     for i in range(len(graph.channels)):
@@ -118,7 +120,7 @@ def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step
             )
 
 
-@inlined
+@part
 def gates_back(graph, slopes, inputs, forms, tile, words, first):
     """Go through the gates, the last one first, as far as there are slopes.
 
@@ -158,7 +160,7 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
             release(slopes, own)
 
 
-@inlined
+@part
 def inputs_back(graph, cells, slopes, length, first, words, step):
     """Hand the slopes by what cells see to the states that they see."""
     channels = len(graph.outputs)
@@ -184,7 +186,7 @@ def inputs_back(graph, cells, slopes, length, first, words, step):
     slopes.inputs[0] = 0
 
 
-@inlined
+@part
 def states_back(graph, cells, slopes, fires, length, words, step):
     """Begin the slopes by the state before a step: with those of cells that do not fire."""
     for i in range(len(graph.channels)):

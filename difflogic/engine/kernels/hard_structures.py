@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from difflogic.system.jit import by_reference
+
 WORDS = 8
 """Words of 64 cells that a hard tile holds: one vector per row."""
 
@@ -17,6 +19,7 @@ FORCED, SPECIAL = 16, 32
 """Added to the op of a gate that `hard_follow` always evaluates, or compares with nothing."""
 
 
+@by_reference
 class Wires(NamedTuple):
     """A netlist, as far as the kernels need it."""
 
@@ -27,6 +30,7 @@ class Wires(NamedTuple):
     inputs: int
 
 
+@by_reference
 class Space(NamedTuple):
     """Room to work in, by rows of a netlist. Kernels allocate nothing: that takes seconds to
     compile, for the messages of errors that cannot happen.
@@ -37,6 +41,7 @@ class Space(NamedTuple):
     needed: np.ndarray  # bool (rows,)
 
 
+@by_reference
 class HardCode(NamedTuple):
     """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
 
@@ -46,6 +51,7 @@ class HardCode(NamedTuple):
     outputs: np.ndarray  # int32: their next state's rows
 
 
+@by_reference
 class HardCells(NamedTuple):
     """How bit-packed cells find their neighbours.
 
@@ -62,6 +68,7 @@ class HardCells(NamedTuple):
     masks: np.ndarray  # uint64 (shifts, words)
 
 
+@by_reference
 class HardScript(NamedTuple):
     """What happens to a batch of bit-packed samples during a rollout, and what is counted.
 

@@ -21,10 +21,10 @@ from difflogic.engine.kernels.teams import (
 )
 from difflogic.engine.kernels.tiles import tile_backward, tile_forward
 from difflogic.engine.kernels.tracing import CALL, trace_begin, trace_end
-from difflogic.system.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, part
 
 
-@inlined
+@part
 def step_back(batch, group, step):
     """Return one automaton step of a group, as the way back sees it."""
     loss_steps = batch.loss_steps
@@ -43,28 +43,6 @@ def step_back(batch, group, step):
         input_gradients[(step + 1) % RING],
         input_gradients[step % RING],
     )
-
-
-@inlined
-def do_chunk(forward, backward, problem, batch, workspace, seat, leads):
-    """Take a chunk of tiles one step on or back; who leads clears its slot of gate sums first.
-
-    Which chunk and way it is says the worker's cursor. `forward` and `backward` do a tile.
-    """
-    layout, cursor = problem.layout, workspace.cursor
-    group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
-    tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
-    if cursor[WAY] == FORWARD:
-        state, mask = batch.states[group, step], batch.masks[group, step]
-        new_state = batch.states[group, step + 1]
-        for tile in tiles:
-            forward(problem, batch.coefficients, tile, state, mask, new_state, workspace, seat)
-    else:
-        back, sums = step_back(batch, group, step), batch.sums[group, chunk]
-        if back.last and leads:
-            sums[:] = 0.0
-        for tile in tiles:
-            backward(problem, batch.coefficients, tile, back, sums, workspace, seat)
 
 
 @part
@@ -96,48 +74,65 @@ def loss_share(worker, workers, layout, batch, in_use):
                         losses[group, sample] += np.float64(error) * np.float64(error)
 
 
-@inlined
-def training_share(
-    next_one,
-    forward,
-    backward,
-    leads,
-    worker,
-    workers,
-    problem,
-    batch,
-    span,
-    control,
-    workspace,
-    seat,
-):
-    """Do one worker's share of a rollout, its loss and the way back: all of a span's parts.
+def share_by(next_one, forward, backward):
+    """Return what does one worker's share of a training step.
 
-    `next_one` moves the worker's cursor to its next piece of work; see do_chunk for the others.
+    `next_one` moves the worker's cursor to its next piece of work, `forward` and `backward` do a
+    tile. Given to a kernel as arguments, they would keep its code from being kept on disk.
     """
-    groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
-    mode = flush_denormals()
-    called = trace_begin(workspace.trace)
-    clock[BEGAN] = now()
-    for way in (FORWARD, LOSS, BACKWARD):
-        if span.parts & way == 0:
-            continue
-        since, waited = now(), cursor[WAITED]
-        if way == LOSS:
-            loss_share(worker, workers, problem.layout, batch, span.in_use)
-            trace_end(workspace.trace, cursor, LOSS, since)
+
+    @part
+    def do_chunk(problem, batch, workspace, seat, leads):
+        """Take a chunk of tiles one step on or back; who leads clears its slot of gate sums first.
+
+        Which chunk and way it is says the worker's cursor.
+        """
+        layout, cursor = problem.layout, workspace.cursor
+        group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+        tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
+        if cursor[WAY] == FORWARD:
+            state, mask = batch.states[group, step], batch.masks[group, step]
+            new_state = batch.states[group, step + 1]
+            for tile in tiles:
+                forward(problem, batch.coefficients, tile, state, mask, new_state, workspace, seat)
         else:
-            cursor[:TASKS] = 0
-            cursor[WAY] = way
-            while next_one(worker, problem, groups, span, control, cursor, seat):
-                begun = trace_begin(workspace.trace)
-                do_chunk(forward, backward, problem, batch, workspace, seat, leads)
-                trace_end(workspace.trace, cursor, way, begun)
-        meet(control, 0, workers, cursor)
-        count_phase(clock, way, since, waited, cursor)
-    clock[ENDED] = now()
-    trace_end(workspace.trace, cursor, CALL, called)
-    restore_denormals(mode)
+            back, sums = step_back(batch, group, step), batch.sums[group, chunk]
+            if back.last and leads:
+                sums[:] = 0.0
+            for tile in tiles:
+                backward(problem, batch.coefficients, tile, back, sums, workspace, seat)
+
+    @part
+    def training_share(leads, worker, workers, problem, batch, span, control, workspace, seat):
+        """Do one worker's share of a rollout, its loss and the way back: all of a span's parts."""
+        groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
+        mode = flush_denormals()
+        called = trace_begin(workspace.trace)
+        clock[BEGAN] = now()
+        for way in (FORWARD, LOSS, BACKWARD):
+            if span.parts & way == 0:
+                continue
+            since, waited = now(), cursor[WAITED]
+            if way == LOSS:
+                loss_share(worker, workers, problem.layout, batch, span.in_use)
+                trace_end(workspace.trace, cursor, LOSS, since)
+            else:
+                cursor[:TASKS] = 0
+                cursor[WAY] = way
+                while next_one(worker, problem, groups, span, control, cursor, seat):
+                    begun = trace_begin(workspace.trace)
+                    do_chunk(problem, batch, workspace, seat, leads)
+                    trace_end(workspace.trace, cursor, way, begun)
+            meet(control, 0, workers, cursor)
+            count_phase(clock, way, since, waited, cursor)
+        clock[ENDED] = now()
+        trace_end(workspace.trace, cursor, CALL, called)
+        restore_denormals(mode)
+
+    return training_share
+
+
+_share = share_by(next_piece, tile_forward, tile_backward)
 
 
 @borrowing_kernel
@@ -148,20 +143,7 @@ def train(worker, problem, batch, span, control, workspace):
     more than once too.
     """
     workers = problem.team.workers
-    training_share(
-        next_piece,
-        tile_forward,
-        tile_backward,
-        True,
-        worker,
-        workers,
-        problem,
-        batch,
-        span,
-        control,
-        workspace,
-        None,
-    )
+    _share(True, worker, workers, problem, batch, span, control, workspace, None)
 
 
 @borrowing_kernel

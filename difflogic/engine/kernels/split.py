@@ -14,7 +14,7 @@ from difflogic.engine.kernels.primitives import (
     runs_forward,
     sums_backward,
 )
-from difflogic.engine.kernels.shares import training_share
+from difflogic.engine.kernels.shares import share_by
 from difflogic.engine.kernels.structures import TARGET_ROW
 from difflogic.engine.kernels.teams import ABORTED, CHUNK, FINISHED, GROUP, PHASE, STEP, meet
 from difflogic.engine.kernels.tiles import (
@@ -25,7 +25,7 @@ from difflogic.engine.kernels.tiles import (
     new_state_gradients,
     update,
 )
-from difflogic.system.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, part
 
 
 @part
@@ -34,7 +34,7 @@ def meet_parts(seat, workspace):
     meet(seat.control, seat.place, seat.split.parts, workspace.cursor)
 
 
-@inlined
+@part
 def share_of(seat, rows):
     """Return which of `rows` rows are a part's: the first, and the end."""
     part, parts = seat.part, seat.split.parts
@@ -128,23 +128,14 @@ def next_together(worker, problem, groups, span, control, cursor, seat):
     return True
 
 
+_share = share_by(next_together, tile_forward_part, tile_backward_part)
+
+
 @borrowing_kernel
 def train_by_gates(worker, problem, batch, span, control, workspace, seat):
     """Do one worker's share of a training step; each team's workers share its tiles' gates.
 
     `problem.team` counts teams as workers.
     """
-    training_share(
-        next_together,
-        tile_forward_part,
-        tile_backward_part,
-        seat.part == 0,
-        worker,
-        problem.team.workers * seat.split.parts,
-        problem,
-        batch,
-        span,
-        control,
-        workspace,
-        seat,
-    )
+    workers = problem.team.workers * seat.split.parts
+    _share(seat.part == 0, worker, workers, problem, batch, span, control, workspace, seat)

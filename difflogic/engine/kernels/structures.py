@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from difflogic.system.jit import by_reference
 from difflogic.system.jit.processor import Registers
 
 LANES = (16, 32, 64)
@@ -36,6 +37,7 @@ PULL_GRAD, PULL_OTHER, PULL_PARAM, PULL_SIDE, PULL_FUSED = range(5)
 PULL_FIELDS = 5
 
 
+@by_reference
 class Code(NamedTuple):
     """A program's instructions, each kind a matrix; executed in the order of the fields."""
 
@@ -46,6 +48,7 @@ class Code(NamedTuple):
     grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
 
 
+@by_reference
 class ProgramCode(NamedTuple):
     """A program, as far as the kernels need it."""
 
@@ -55,6 +58,7 @@ class ProgramCode(NamedTuple):
     inputs: np.ndarray  # int32 (9·C,): the inputs' rows, 0 and up
 
 
+@by_reference
 class SplitCode(NamedTuple):
     """A program whose gates several workers share, for one tile at a time (split.py).
 
@@ -74,6 +78,7 @@ class SplitCode(NamedTuple):
     grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
 
 
+@by_reference
 class Layout(NamedTuple):
     """Where the cells of a group of samples lie, and how they are cut into tiles and chunks.
 
@@ -95,6 +100,7 @@ class Layout(NamedTuple):
     seen: np.ndarray  # int32: the chunks that a chunk waits for, and that wait for it; itself too
 
 
+@by_reference
 class Team(NamedTuple):
     """How workers share the groups of samples: `whole` ones each alone, the rest together."""
 
@@ -102,6 +108,7 @@ class Team(NamedTuple):
     whole: int
 
 
+@by_reference
 class Problem(NamedTuple):
     """What stays the same from one training step to the next."""
 
@@ -110,6 +117,7 @@ class Problem(NamedTuple):
     layout: Layout
 
 
+@by_reference
 class Batch(NamedTuple):
     """A batch of samples, in groups, and all that a training step leaves of it; workers share it.
 
@@ -129,6 +137,7 @@ class Batch(NamedTuple):
     clock: np.ndarray  # float64 (workers, CLOCK_FIELDS): seconds by phase, see teams.py
 
 
+@by_reference
 class Span(NamedTuple):
     """What one call of the workers does of a training step."""
 
@@ -154,6 +163,7 @@ class StepBack(NamedTuple):
     downstream: np.ndarray  # (9·C, stride): where this one leaves its own
 
 
+@by_reference
 class Workspace(NamedTuple):
     """One worker's buffers, aligned to a cache line."""
 
@@ -165,6 +175,7 @@ class Workspace(NamedTuple):
     trace: np.ndarray  # float64 (events, TRACE_FIELDS), see tracing.py; (0, …): none is wanted
 
 
+@by_reference
 class Seat(NamedTuple):
     """Where one of the workers who share a tile's gates stands among them; see split.py."""
 

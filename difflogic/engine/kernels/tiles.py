@@ -14,7 +14,7 @@ from difflogic.engine.kernels.primitives import (
     stars_forward,
 )
 from difflogic.engine.kernels.tracing import PERCEPTION, UPDATE, trace_begin, trace_part
-from difflogic.system.jit import borrowing_kernel, inlined, part
+from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK = 16
 """Channels whose gradients by all nine neighbours are gathered at a time: these rows of 64 lanes
@@ -87,7 +87,7 @@ def leave(tile, numbers, first, end, layout, tile_index, target):
         rows_left((tile, target, numbers), (first, end, place), lanes)
 
 
-@inlined
+@part
 def tile_forward(problem, coefficients, tile_index, state, mask, new_state, workspace, seat):
     """Advance a tile's cells by one step: `state` to `new_state`, both (C, stride).
 
@@ -171,7 +171,7 @@ def hand_on(first, end, outputs, grad_outputs, grad, lanes):
                 total[i] = given[i]
 
 
-@inlined
+@part
 def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from difflogic.system.jit import by_reference
+
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = np.uint64(0)
 
@@ -13,6 +15,7 @@ VIRTUAL = 24
 """Gates that do not exist, drawn for each move: with them a move may add two gates."""
 
 
+@by_reference
 class Net(NamedTuple):
     """A circuit; `size[0]` counts its nodes. Before `sweep` and `anneal` there must be room for
     VIRTUAL more.
@@ -26,6 +29,7 @@ class Net(NamedTuple):
     inputs: int
 
 
+@by_reference
 class Work(NamedTuple):
     """Buffers of a search."""
 

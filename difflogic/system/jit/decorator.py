@@ -8,6 +8,7 @@ from typing import Any
 
 from difflogic.system.jit.cache import keep_code
 from difflogic.system.jit.numba_settings import numba
+from difflogic.system.jit.pipeline import KernelPipeline, PartPipeline
 from difflogic.system.jit.sources import stamp
 
 JIT = not getattr(numba.config, "DISABLE_JIT", False)
@@ -34,30 +35,32 @@ def borrowing_kernel(function: Callable) -> Any:
 def part(function: Callable) -> Any:
     """Make a part of kernels, which only they call, and which allocates and returns no array.
 
-    What Python would need to call it is left out: to take a tuple of tuples of arrays to pieces
-    takes longer to compile than most parts themselves. Python's call raises TypeError.
+    It is compiled with each kernel that calls it, and not kept by itself. Python's call raises
+    TypeError.
     """
-    made = make_kernel(function, stamp, _nrt=False, no_cpython_wrapper=True)
-    if JIT:
-        _refuse_python(made)
-    return made
-
-
-def inlined(function: Callable) -> Any:
-    """Put a function's body where a kernel calls it, and compile it only there.
-
-    A part's code is optimised again in every kernel that calls it: a tower of five takes five
-    times as long. Worth it where there is one call.
-    """
-    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return _make_part(function, _nrt=False)
 
 
 def make_kernel(function: Callable, stamp: Callable[[], str], **options: Any) -> Any:
     """Do what `kernel` does, under another stamp, which is asked for when code is looked up."""
-    flags = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
-    made = numba.njit(**flags)(function)
+    made = numba.njit(pipeline_class=KernelPipeline, **_FLAGS, **options)(function)
     if JIT:
         keep_code(made, stamp)
+        # Other kernels call a part that does the same.
+        lent = _make_part(function, **options)
+        made.get_call_template, made.get_overload = lent.get_call_template, lent.get_overload
+    return made
+
+
+_FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+def _make_part(function: Callable, **options: Any) -> Any:
+    flags = {**_FLAGS, "no_cpython_wrapper": True, **options}
+    made = numba.njit(pipeline_class=PartPipeline, **flags)(function)
+    if JIT:
+        _refuse_python(made)
+        _take_few_types(made)
     return made
 
 
@@ -72,3 +75,22 @@ def _refuse_python(dispatcher: Any) -> None:
 
     dispatcher.add_overload = types.MethodType(add_overload, dispatcher)
     dispatcher._compile_for_args = types.MethodType(refuse, dispatcher)
+
+
+def _take_few_types(dispatcher: Any) -> None:
+    """Let a dispatcher compile once for all signed integers, whether their values are known or not.
+
+    It would do so for each kind that some caller has, and for each number that stands in a call.
+    """
+    ask = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return ask(tuple(map(_widen, args)), {name: _widen(arg) for name, arg in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+
+
+def _widen(kind: Any) -> Any:
+    kind = numba.types.unliteral(kind)
+    narrow = isinstance(kind, numba.types.Integer) and kind.signed
+    return numba.int64 if narrow else kind

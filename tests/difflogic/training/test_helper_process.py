@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def helper():
-    made = helper_process.HelperProcess("float32", rectifies=True)
+    made = helper_process.HelperProcess("float32")
     yield made
     made.close()
 
@@ -35,7 +35,7 @@ def test_closing_ends_it_at_once(helper):
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    helper = helper_process.HelperProcess("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32")
     assert not helper.wait("search")
     helper.close()
 
@@ -95,7 +95,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
         settings, directory=tmp_path / "run", begin=begin, should_stop=lambda: bool(asked)
     )
     assert asked == [1]
-    assert recorded.asked == ["steps", "search", "close"]
+    assert recorded.asked == ["steps", "close"]
     assert not stopped.finished
     assert stopped.summary["epochs"] == 1
     # The search is as if it had never been waited for.
@@ -116,7 +116,7 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    helper = helper_process.HelperProcess("float32", rectifies=False)
+    helper = helper_process.HelperProcess("float32")
     looks = iter([False, False, True])
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
@@ -125,11 +125,15 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
 
 COMPARED = """
 import json, sys
+import numpy as np
+from difflogic.config import load_config
 from difflogic.engine.kernels import (
     candidate_base, candidates, detectors, hard, hard_gradients, logits,
 )
+from difflogic.model.model import Model
 from difflogic.training.helper_process import compile_stages
 from difflogic.training.trainer import Trainer
+from difflogic.training.warming import compile_slopes
 from tests.difflogic.training.tiny import growing
 
 def types():
@@ -138,7 +142,9 @@ def types():
     return {kernel.__name__: sorted(map(str, kernel.signatures)) for kernel in kernels
             if hasattr(kernel, "signatures")}
 
-assert list(compile_stages("float32", rectifies=True)) == ["steps", "search"]
+assert list(compile_stages("float32")) == ["steps", "search"]
+netlist = Model.create(load_config("checkerboard-small")).netlist
+compile_slopes(netlist, np.zeros(netlist.parameters, np.uint8), rectifies=True)
 before = types()
 with Trainer(growing(*json.loads(sys.argv[1]))) as trainer:
     trainer.step()

@@ -41,7 +41,7 @@ def compiled(primitive):
 
 def try_out(wanted, vectors):
     from difflogic.config import load_config
-    from difflogic.engine.kernels import shares, tiles
+    from difflogic.engine.kernels import tiles
     from difflogic.engine.kernels.llvm import moves, vectors as emitted
     from difflogic.scale.verification import checks
     from difflogic.scale.verification.cases import awkward_cases
@@ -57,14 +57,14 @@ def try_out(wanted, vectors):
                 setattr(tiles, name, compiled(getattr(module, name)))
     else:
         # Threads other than the caller's are slow: who does not wait reads what is not there.
-        plain = shares.tile_forward
+        plain = tiles.update
 
         def slow(*arguments):
             if threading.current_thread() is not threading.main_thread():
                 time.sleep(0.01)
             plain(*arguments)
 
-        shares.tile_forward = slow
+        tiles.update = slow
     cases = {case.name: case for case in awkward_cases()}
     small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
     small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]

@@ -1,0 +1,107 @@
+"""Named tuples that kernels get as one pointer.
+
+Numba passes them by value: an array is eight numbers, and a tuple of twenty arrays some 160, which
+the compiler copies wherever the tuple is mentioned. A kernel took several times as long to compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+K = TypeVar("K", bound=type)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+
+
+class Reference(types.Type):
+    """The type of a pointer to the fields of a named tuple."""
+
+    def __init__(self, kind: Any, fields: tuple[Any, ...]) -> None:
+        self.held = types.Tuple(fields)
+        self.fields: dict[str, Any] = dict(zip(kind._fields, fields, strict=True))
+        super().__init__(f"{kind.__name__}{self.held}")
+
+
+def by_reference(kind: K) -> K:
+    """Let kernels get instances of a named tuple as pointers.
+
+    They cannot make or return any, nor return an array of one: references to those are not counted.
+    """
+
+    @typeof_impl.register(kind)
+    def type_of(value: Any, context: Any) -> Reference:
+        return Reference(kind, tuple(typeof_impl(field, context) for field in value))
+
+    return kind
+
+
+@register_model(Reference)
+class _Pointer(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Reference) -> None:
+        held = [manager[field].get_value_type() for field in kind.fields.values()]
+        super().__init__(manager, kind, ir.LiteralStructType(held).as_pointer())
+
+
+@unbox(Reference)
+def _unbox(kind: Reference, value: Any, c: Any) -> Any:
+    """Put the fields on the stack of the function that Python calls, which outlives the kernel."""
+    found = c.unbox(kind.held, value)
+    place = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
+    for k, field in enumerate(cgutils.unpack_tuple(c.builder, found.value)):
+        c.builder.store(field, c.builder.gep(place, [_I32(0), _I32(k)]))
+    return NativeValue(place, is_error=found.is_error, cleanup=found.cleanup)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = Reference
+
+    def generic_resolve(self, kind: Reference, name: str) -> Any:  # type: ignore[override]
+        return kind.fields.get(name)
+
+
+@lower_getattr_generic(Reference)
+def _field(context: Any, builder: Any, kind: Reference, value: Any, name: str) -> Any:
+    found = kind.fields[name]
+    place = list(kind.fields).index(name)
+
+    def load(*path: int) -> Any:
+        pointer = builder.gep(value, [_I32(0), _I32(place), *map(_I32, path)], inbounds=True)
+        loaded = builder.load(pointer)
+        # What it leads to stays as it is during a call, whatever is written meanwhile.
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
+    if not isinstance(found, types.Array) or found.layout != "C":
+        return load()
+    # Only what does not follow from the rest is loaded; nobody counts references.
+    model = context.data_model_manager[found]
+    held = model.get_value_type()
+    size = context.get_abi_sizeof(context.get_data_type(found.dtype))
+    places = {field: k for k, field in enumerate(model._fields)}
+    parts = [ir.Constant(part, None) for part in held.elements]
+    shape = [load(places["shape"], k) for k in range(found.ndim)]
+    strides = [_I64(size)]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(length, strides[0]))
+    items = shape[0] if found.ndim == 1 else load(places["nitems"])
+    parts[places["itemsize"]] = _I64(size)
+    array = ir.Constant(held, parts)
+    array = builder.insert_value(array, items, places["nitems"])
+    array = builder.insert_value(array, load(places["data"]), places["data"])
+    for field, numbers in (("shape", shape), ("strides", strides)):
+        for k, number in enumerate(numbers):
+            array = builder.insert_value(array, number, [places[field], k])
+    return array
