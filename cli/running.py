@@ -40,7 +40,7 @@ class Experiment:
     """The configuration that the user named, if any."""
     default: str | None = None
     """The one to use otherwise, unless a run is resumed."""
-    overrides: Sequence[Override] = ()
+    overrides: Sequence[str | Override] = ()
     """Changes by the command's own options."""
     name: str | None = None
     """Name of a new run, if not that of its configuration."""
@@ -235,24 +235,24 @@ class Shown(ExitStack):
         self._progress.recall(session.history.rows)
         workers = counted(trainer.workers, "worker")
         title = f"{config.name} · seed {config.training.seed} · {workers}"
-        self._display = display.choose(title, self._quiet)
-        self.callback(lambda: self._display.close(self._progress))
+        self._display = display.choose(title, self._progress, self._quiet)
+        self.callback(self._display.close)
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
     def _search(self, searching: SearchProgress) -> None:
         """Show how far a search is, if it is time to."""
         self._progress.searching, self._progress.compiling = searching, False
-        self._display.update(self._progress)
+        self._display.update()
 
     def _compiling(self) -> None:
         """Show that a search waits for its kernels."""
         self._progress.compiling = True
-        self._display.update(self._progress)
+        self._display.update()
 
     def add(self, result: StepResult) -> None:
         """Show a step's results, if it is time to."""
         self._progress.add(result)
-        self._display.update(self._progress)
+        self._display.update()
         self._offer(result)
 
 

@@ -6,13 +6,12 @@ By itself it is a command with options; `dct bench simulate` is a command of its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.commands.bench_profile import refuse_beside_profile, show_profile
+from cli.commands.bench_profile import show_profile
 from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
 from cli.options.common import (
@@ -26,8 +25,8 @@ from cli.options.common import (
     flag,
     number,
     option,
+    with_flags,
 )
-from cli.options.parsing import named_path
 from cli.progress import show_progress
 from cli.terminal import display, output
 from cli.terminal.warming import compile_for
@@ -98,15 +97,6 @@ def bench(
         int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
     as_json: AsJson = False,
-    trace: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "With --profile: write a trace for Perfetto or chrome://tracing",
-            parser=named_path,
-            rare=True,
-        ),
-    ] = None,
     ranks: Annotated[
         str | None,
         option(
@@ -127,17 +117,16 @@ def bench(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    from difflogic.config import BENCHMARK, Override, load_config
+    from difflogic.config import BENCHMARK, load_config
 
     asked = Asked.of(workers, compare, grid or [], ranks)
-    if profile or trace is not None:
-        refuse_beside_profile(profile, trace, bool(asked.several or compare))
+    if profile and (asked.several or compare):
+        raise ConfigError("--profile measures one setting: leave out what compares several")
     if learning is not None and (profile or repeat or compare or asked.several):
         raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
-    chosen = [Override(text, f"--set {text}") for text in overrides or []]
-    if asked.several != "workers" and workers is not None:
-        chosen.append(Override(f"parallel.workers={workers}", f"--workers {workers}"))
+    single = None if asked.several == "workers" else workers
+    chosen = with_flags(overrides, workers=single)
     if learning is not None:
         _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
         return
@@ -150,7 +139,7 @@ def bench(
         return
     compile_for(settings if profile else settings.without_searches())
     if profile:
-        show_profile(settings, repeat, trace, as_json)
+        show_profile(settings, repeat, as_json)
         return
     if asked.several:
         show_several(asked, source, chosen, settings, repeat, as_json)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from cli.errors import note
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -21,21 +18,8 @@ REPEAT = 20
 COLUMNS = 96
 
 
-def refuse_beside_profile(profile: bool, trace: Path | None, compares: bool) -> None:
-    """Raise ConfigError for options that do not go together, or a file that exists."""
-    from difflogic.system.files import check_new_output
-
-    if not profile:
-        raise ConfigError("--trace needs --profile")
-    if compares:
-        raise ConfigError("--profile measures one setting: leave out what compares several")
-    if trace is not None:
-        check_new_output(trace)
-
-
-def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json: bool) -> None:
-    """Trace some steps, print timeline and table, and write the trace file if one is named."""
-    from difflogic.engine.tracing import write_events
+def show_profile(config: Config, repeat: int | None, as_json: bool) -> None:
+    """Trace some steps, and print timeline and table."""
     from difflogic.library.scaling import profile
 
     with show_progress() as progress:
@@ -44,9 +28,6 @@ def show_profile(config: Config, repeat: int | None, trace: Path | None, as_json
         output.show_json(found.as_dict())
     else:
         _show(found)
-    if trace is not None:
-        write_events(trace, [event for step in found.steps for event in step], config.name)
-        note(f"saved {trace}: open it in ui.perfetto.dev or chrome://tracing")
 
 
 def _show(found: Profile) -> None:

@@ -50,8 +50,6 @@ class Asked:
         cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
     ) -> Asked:
         """Read the options. Raises ConfigError where several of them list settings."""
-        from difflogic.system.errors import ConfigError
-
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
             ways = ()
@@ -114,7 +112,7 @@ def show_ranks(
 def show_several(
     asked: Asked,
     source: str,
-    overrides: Sequence[Override],
+    overrides: Sequence[str | Override],
     config: Config,
     repeat: int | None,
     as_json: bool,
@@ -160,7 +158,7 @@ def machine_facts() -> dict[str, Any]:
     return {
         "versions": machine.versions(),
         "cpu": machine.cpu(),
-        "processors": machine.processors().as_dict(),
+        "processors": machine.processors(),
     }
 
 

@@ -9,7 +9,6 @@ import typer
 
 from cli.errors import FAILURE, note
 from cli.options.common import SOURCE, AsJson, Workers, number, size_option
-from cli.options.parsing import parse_worker_count
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system import machine
@@ -40,10 +39,13 @@ def bench_simulate(
     from difflogic.library.conditions import Conditions
     from difflogic.library.measuring import bench_simulation
 
-    conditions, count = Conditions(size or LARGE, steps), parse_worker_count(workers)
     with show_progress() as progress:
         report = bench_simulation(
-            source, conditions, repeat=repeat, workers=count, progress=progress
+            source,
+            Conditions(size or LARGE, steps),
+            repeat=repeat,
+            workers=workers or "auto",
+            progress=progress,
         )
     if as_json:
         output.show_json({**report.as_dict(), "versions": machine.versions(), "cpu": machine.cpu()})

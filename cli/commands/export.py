@@ -10,13 +10,11 @@ import typer
 
 from cli.errors import note
 from cli.options.common import Effort, Force, Source, TimeLimit, Unsimplified, flag, number, option
-from cli.options.parsing import format_channels, parse_size
+from cli.options.parsing import parse_size
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
-
-MOST_SIDE = 65536
-"""The same limit as in circuit files."""
+from difflogic.system.ranges import format_ranges
 
 
 def _list_formats(wanted: bool) -> None:
@@ -44,10 +42,6 @@ def export(
     effort: Effort = "normal",
     time_limit: TimeLimit = None,
     force: Force = False,
-    array: Annotated[
-        str | None,
-        option("HxW", "Verilog: default grid size of the module", shown="as trained", rare=True),
-    ] = None,
     comparable: Annotated[
         bool,
         flag(
@@ -119,12 +113,11 @@ def export(
             force=force,
             time_limit=time_limit,
             progress=progress,
-            array=None if array is None else parse_size("--array", array, MOST_SIDE),
         )
     circuit, format = found.automaton.circuit, found.format
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
-            f"the format cannot store the channel numbers {format_channels(circuit.labels)}: give "
+            f"the format cannot store the channel numbers {format_ranges(circuit.labels)}: give "
             "them to dct import as --channels"
         )
     if file is None:

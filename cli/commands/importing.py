@@ -9,8 +9,8 @@ import typer
 
 from cli.errors import note
 from cli.options.common import Force, option
-from cli.options.parsing import format_channels, parse_channels
 from difflogic.system.quantities import counted
+from difflogic.system.ranges import format_ranges, parse_ranges
 
 
 def import_(
@@ -46,8 +46,8 @@ def import_(
         check_output(to, force)
     imported = importing.read(
         file,
-        () if channels is None else parse_channels(channels),
-        () if visible is None else parse_channels(visible, "--visible"),
+        () if channels is None else parse_ranges("--channels", channels),
+        () if visible is None else parse_ranges("--visible", visible),
     )
     text = write_circuit(imported.automaton)
     if to is None:
@@ -65,4 +65,4 @@ def import_(
 
 
 def _shown(value: Any) -> str:
-    return format_channels(value) if isinstance(value, tuple) else f"{value}"
+    return format_ranges(value) if isinstance(value, tuple) else f"{value}"

@@ -38,7 +38,7 @@ def inspect(
         limits = Limits(Limits.seconds if seconds is None else seconds, periods, seed)
         found = examine(
             loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
-        ).inspection
+        )
     if as_json:
         output.show_json(inspection.data(found, loaded.automaton))
     else:

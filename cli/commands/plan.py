@@ -19,6 +19,7 @@ from cli.options.common import (
     choose_config,
     number,
     option,
+    with_flags,
 )
 from cli.options.parsing import MOST_WORKERS
 from cli.progress import show_progress
@@ -65,17 +66,13 @@ def plan(
 
     Results never depend on the number of workers.
     """
-    from difflogic.config import Override, load_config
+    from difflogic.config import load_config
     from difflogic.engine.hardware import Machine
     from difflogic.library.planning import plan as make_plan
 
-    given = (
-        [] if workers is None else [Override(f"parallel.workers={workers}", f"--workers {workers}")]
-    )
-    if device is not None:
-        given.append(Override(f"parallel.device={device}", f"--device {device}"))
     source = choose_config(config, small, "CONFIG")
-    settings = load_config(source, [*(overrides or []), *given], allow_code=allow_code)
+    chosen = with_flags(overrides, workers=workers, device=device)
+    settings = load_config(source, chosen, allow_code=allow_code)
     if settings.parallel.device == "gpu":
         if (machine, simulate, ranks) != (None, None, None):
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
@@ -104,10 +101,10 @@ def plan(
 
 def _show_device(config: Config, as_json: bool) -> None:
     from difflogic.gpu.kernels import THREADS
+    from difflogic.gpu.planning import require_fitting
     from difflogic.gpu.tables import LANES
-    from difflogic.library.planning import plan_device
 
-    found = plan_device(config)
+    found = require_fitting(config)
     if as_json:
         output.show_json(found.as_dict())
         return

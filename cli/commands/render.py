@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cli.errors import note
 from cli.options.common import ConditionOptions, Force, Source, flag, number, option, with_options
-from cli.options.parsing import parse_channels
 from cli.progress import show_progress
+from difflogic.system.ranges import parse_ranges
 
 
 @with_options
@@ -59,8 +59,8 @@ def render(
             options.conditions,
             larger=larger,
             every=every,
-            at=() if at is None else parse_channels(at, "--at"),
-            channels=() if channels is None else parse_channels(channels),
+            at=() if at is None else parse_ranges("--at", at),
+            channels=() if channels is None else parse_ranges("--channels", channels),
             sheet=sheet,
             scale=scale,
             frames_per_second=fps,

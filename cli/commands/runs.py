@@ -30,7 +30,7 @@ def runs(
 
     found = list_runs(directory)
     if as_json:
-        output.show_json([listed.as_dict() for listed in found])
+        output.show_json(found)
         return
     if not found:
         note(f"{directory}: no runs yet: dct train NAME makes one")

@@ -53,7 +53,7 @@ def simplify(
                     {"name": stage.name, **measures(stage.circuit)}
                     for stage in found.simplification.stages
                 ],
-                "proof": found.proof.as_dict(),
+                "proof": found.proof,
                 "output": to if found.proved else None,
             }
         )

@@ -17,7 +17,6 @@ from cli.options.common import (
     option,
     with_options,
 )
-from cli.options.parsing import parse_worker_count
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.quantities import counted
@@ -54,10 +53,14 @@ def simulate(
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
-    count = parse_worker_count(workers)
     with show_progress() as progress:
         found = run(
-            source, options.conditions, engine=engine, workers=count, progress=progress, say=note
+            source,
+            options.conditions,
+            engine=engine,
+            workers=workers or "auto",
+            progress=progress,
+            say=note,
         )
     result = _result(source, found, options.seed)
     # Before the files, so that a full disk does not lose the results.

@@ -25,13 +25,13 @@ from cli.options.common import (
     option,
 )
 from cli.options.parsing import run_directory
-from cli.terminal import output
-from cli.terminal.sweep_display import choose
+from cli.terminal import output, sweep_display
+from cli.terminal.screen import Screen, can_animate
 from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
-    from cli.terminal.sweep_display import Display
     from difflogic.library.sweeping import SweepProgress
+    from difflogic.scale.sweeps.progress import Progress
     from difflogic.scale.sweeps.question import Question
     from difflogic.scale.sweeps.results import Row
 
@@ -163,23 +163,41 @@ class _Shown(ExitStack):
         super().__init__()
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
-        self._display: Display | None = None
+        self._standing: Progress | None = None
+        self._screen: Screen | None = None
+        self._message = ""
 
     def update(self, progress: SweepProgress) -> None:
         """Show progress."""
-        if self._display is None:
-            from difflogic.scale.sweeps.progress import Progress
+        if self._standing is None:
+            self._begin(progress)
+        elif self._screen is not None:
+            self._screen.update()
+        elif progress.row is not None and not self._quiet:
+            note(sweep_display.line(progress.row, self._standing.snapshot()))
 
-            standing = Progress(progress.question, progress.execution)
-            self.enter_context(self.interruption)
-            display = choose(standing, progress.path, self._quiet)
-            self._display = self.enter_context(display)
+    def _begin(self, progress: SweepProgress) -> None:
+        from difflogic.scale.sweeps.progress import Progress
+
+        standing = self._standing = Progress(progress.question, progress.execution)
+        self.enter_context(self.interruption)
+        title = sweep_display.title(standing, progress.path)
+        if self._quiet:
             return
-        self._display.update(progress.row)
+        if not can_animate():
+            note(title)
+            return
+        self._screen = Screen(
+            lambda console: sweep_display.compose(
+                title, standing.snapshot(), console.width, console.height, self._message
+            )
+        )
+        self.callback(self._screen.close)
 
     def say(self, message: str) -> None:
         """Show a message."""
-        if self._display is None:
+        if self._screen is None:
             note(message)
         else:
-            self._display.say(message)
+            self._message = message
+            self._screen.update(now=True)

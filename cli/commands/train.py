@@ -146,6 +146,7 @@ def train_pattern(
     The picture is shown before training starts. An image keeps its colours, and what suits it is
     chosen and said: grid, circuit, steps and recipe. Flags and --set override that.
     """
+    from difflogic.config import Override
     from difflogic.library import growing
 
     given = any(each is not None for each in (second, size, steps))
@@ -175,7 +176,8 @@ def train_pattern(
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
-        overrides += circuit_for(channels, config or default)
+        changes = growing.circuit_for(config or default, channels)
+        overrides += [Override(text, f"--channels {channels}") for text in changes]
     name = None if target in (None, config or default) else picture_name(target)
     run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
 
@@ -204,21 +206,6 @@ def picture_name(target: str) -> str:
     """Return the name of an experiment that grows this picture, from its file name."""
     stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
     return f"pattern-{stem}"[:64]
-
-
-def circuit_for(channels: int, source: str) -> list[Override]:
-    """Return overrides for a number of channels, with an update circuit to fit."""
-    from difflogic.config import Override, load_config
-    from difflogic.config.layer_widths import fit_layer_widths
-
-    config = load_config(source)
-    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
-    gates = fit_layer_widths(config.update.gates, inputs, channels)
-    flag = f"--channels {channels}"
-    return [
-        Override(f"automaton.channels={channels}", flag),
-        Override(f"update.gates={list(gates)}", flag),
-    ]
 
 
 def _chosen(config: str | None, other: bool, shipped: str) -> str | None:

@@ -58,8 +58,7 @@ def equivalence(
             findings = _findings(small, config, overrides, world, sizes)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
-        listed = [finding.as_dict() for finding in findings]
-        output.show_json({"passed": not failures, "findings": listed})
+        output.show_json({"passed": not failures, "findings": findings})
     else:
         _show(findings, failures)
     if failures:

@@ -46,7 +46,7 @@ def circuit(
                 "gates": [automaton.circuit.gates, other.circuit.gates],
                 "surroundings": surroundings,
                 "equal": found.equal,
-                "proof": proof.as_dict(),
+                "proof": proof,
             }
         )
     else:

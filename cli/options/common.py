@@ -97,9 +97,7 @@ Recipe = Annotated[
 ]
 Epochs = Annotated[int | None, number("Number of training steps", 1)]
 AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
-Workers = Annotated[
-    str | None, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)
-]
+Workers = Annotated[Any, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
@@ -227,22 +225,33 @@ class RunOptions:
     oversubscribe: Oversubscribe = False
 
     @property
-    def all_overrides(self) -> list[Override]:
-        """The overrides of the configuration, the flags after --set: the last of a key wins."""
-        from difflogic.config import Override
+    def all_overrides(self) -> list[str | Override]:
+        """The overrides of the configuration."""
+        return with_flags(self.overrides, **{name: getattr(self, name) for name in FLAG_KEYS})
 
-        flags = {
-            "--epochs": ("training.epochs", self.epochs),
-            "--seed": ("training.seed", self.seed),
-            "--workers": ("parallel.workers", self.workers),
-            "--device": ("parallel.device", self.device),
-        }
-        given = [Override(text, f"--set {text}") for text in self.overrides or []]
-        return given + [
-            Override(f"{key}={value}", f"{flag} {value}")
-            for flag, (key, value) in flags.items()
-            if value is not None
-        ]
+
+FLAG_KEYS = {
+    "epochs": "training.epochs",
+    "seed": "training.seed",
+    "workers": "parallel.workers",
+    "device": "parallel.device",
+}
+"""Keys of a configuration that have an option of their own."""
+
+
+def with_flags(overrides: list[str] | None, **flags: Any) -> list[str | Override]:
+    """Return what --set gives, and after it what these options do: the last of a key wins.
+
+    An option that is None was not given.
+    """
+    from difflogic.config import Override
+
+    given = [
+        Override(f"{FLAG_KEYS[name]}={value}", f"--{name} {value}")
+        for name, value in flags.items()
+        if value is not None
+    ]
+    return [*(overrides or []), *given]
 
 
 def choose_config(config: str | None, small: bool, name: str) -> str:

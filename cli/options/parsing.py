@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +18,6 @@ MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
 MOST_RANKS = 64
 """Of processes that are compared with each other."""
-MOST_CHANNELS = 2**16
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -85,51 +84,14 @@ def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]
     return sides
 
 
-def parse_workers(text: str) -> str:
-    """Check a number of workers as far as possible without the configuration."""
-    if text != "auto" and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise typer.BadParameter(
-            f'"{text}" is neither "auto" nor a whole number above 0', param_hint="--workers"
-        )
-    return text
-
-
-def parse_worker_count(workers: str | None) -> int | Literal["auto"]:
-    """Return the number of threads asked for, "auto" by default."""
-    if workers is None or workers == "auto":
+def parse_workers(text: str) -> int | Literal["auto"]:
+    """Return a number of workers, or "auto"."""
+    if text == "auto":
         return "auto"
-    if int(workers) > MOST_WORKERS:
-        raise ConfigError(f"--workers {workers}: must be at most {MOST_WORKERS}, or auto")
-    return int(workers)
-
-
-def parse_channels(text: str, option: str = "--channels") -> tuple[int, ...]:
-    """Return the numbers that a list such as 0,4-7,1 names, in its order.
-
-    Raises ConfigError for another text, and for more than MOST_CHANNELS numbers.
-    """
-    numbers: list[int] = []
-    for part in text.split(","):
-        found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
-        if not 0 <= last - first < MOST_CHANNELS - len(numbers):
-            raise ConfigError(
-                f'{option} "{text}": must be numbers and ascending ranges, such as 0,4-7,9; at '
-                f"most {MOST_CHANNELS} in all"
-            )
-        numbers += range(first, last + 1)
-    return tuple(numbers)
-
-
-def format_channels(numbers: Sequence[int]) -> str:
-    """Return a text that `parse_channels` reads as these numbers."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+    try:
+        return whole_number(1, MOST_WORKERS)(text)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f'{error}, or "auto"', param_hint="--workers") from None
 
 
 def parse_damage(text: str) -> Rectangle:

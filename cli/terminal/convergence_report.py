@@ -191,7 +191,7 @@ def show_json(found: Certified, certificate: str | None) -> None:
             "proved": found.proved,
             "certificate": certificate,
             "findings": [_data(finding) for finding in found.findings],
-            "assurance": found.assurance and found.assurance.as_dict(),
+            "assurance": found.assurance,
             "squares": found.squares,
             "larger": theorem
             and {

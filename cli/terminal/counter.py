@@ -29,7 +29,7 @@ class Counter:
     def __enter__(self) -> Counter:
         if can_animate():
             self._screen = Screen(self._compose, stays=False)
-            self._screen.draw()
+            self._screen.update()
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -43,7 +43,7 @@ class Counter:
             self._started, self._first = now, done
         self._done, self._remark = done, remark
         if self._screen is not None:
-            self._screen.draw()
+            self._screen.update()
         elif now >= self._next:
             self._next = now + QUIET_SECONDS
             note(self._text)

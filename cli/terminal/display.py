@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from cli.errors import note
 from cli.terminal import drawing
-from cli.terminal.screen import Screen, bar, can_animate, clock
+from cli.terminal.screen import Display, Screen, bar, can_animate, clock
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from rich.console import Console
     from rich.text import Text
 
     from difflogic.search.finishing import Finished
@@ -151,26 +150,18 @@ class Progress:
         return f"next search at epoch {min(following, self.epochs)}"
 
 
-class Display:
-    """Shows nothing: the base class, and the display for `--quiet`."""
-
-    def update(self, progress: Progress) -> None:
-        """Show the state of the run, if it is time to."""
-
-    def close(self, progress: Progress) -> None:
-        """Show the final state, and restore the terminal."""
-
-
 class Lines(Display):
     """Plain lines, for logs and pipes."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
         self._part = -1
         self._time = time.perf_counter()
         self._shown = 0
         self._told = False
 
-    def update(self, progress: Progress) -> None:
+    def update(self) -> None:
+        progress = self._progress
         if progress.compiling:
             if not self._told:
                 note(f"epoch {progress.epoch + 1}: {COMPILING} …")
@@ -180,43 +171,31 @@ class Lines(Display):
         part = LINES * progress.epoch // progress.epochs
         if part > self._part or now - self._time >= LINE_SECONDS:
             self._part, self._time = part, now
-            self._show(progress)
+            self._show()
 
-    def close(self, progress: Progress) -> None:
-        if progress.epoch > self._shown:
-            self._show(progress)
+    def close(self) -> None:
+        if self._progress.epoch > self._shown:
+            self._show()
 
-    def _show(self, progress: Progress) -> None:
-        self._shown = progress.epoch
-        note(line(progress))
-
-
-class Live(Display):
-    """A display on the terminal, redrawn in place."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._screen = Screen(self._compose)
-        self._progress = Progress(1)
-
-    def update(self, progress: Progress) -> None:
-        self._progress = progress
-        self._screen.draw()
-
-    def close(self, progress: Progress) -> None:
-        self._progress = progress
-        self._screen.close()
-
-    def _compose(self, console: Console) -> Text:
-        colored = drawing.has_color(console)
-        return compose(self._title, self._progress, console.width, console.height, colored)
+    def _show(self) -> None:
+        self._shown = self._progress.epoch
+        note(line(self._progress))
 
 
-def choose(title: str, quiet: bool) -> Display:
+def live(title: str, progress: Progress) -> Screen:
+    """Return a display on the terminal, redrawn in place."""
+    return Screen(
+        lambda console: compose(
+            title, progress, console.width, console.height, drawing.has_color(console)
+        )
+    )
+
+
+def choose(title: str, progress: Progress, quiet: bool) -> Display:
     """Return the display that suits the output."""
     if quiet:
         return Display()
-    return Live(title) if can_animate() else Lines()
+    return live(title, progress) if can_animate() else Lines(progress)
 
 
 def line(progress: Progress) -> str:

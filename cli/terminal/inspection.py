@@ -15,6 +15,7 @@ from difflogic.circuit.gates import SYMBOLS
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection.expression import ASCII
 from difflogic.system.quantities import counted
+from difflogic.system.ranges import format_ranges
 
 if TYPE_CHECKING:
     from difflogic.inspection import Inspection
@@ -97,24 +98,16 @@ def _width() -> int:
     return _terminal_width() or PLAIN_WIDTH
 
 
-def _numbers(labels: Sequence[int]) -> str:
-    """Return labels as text, runs of three and more shortened: 0 1 4-7."""
-    runs: list[list[int]] = []
-    for label in sorted(labels):
-        if runs and label == runs[-1][-1] + 1:
-            runs[-1].append(label)
-        else:
-            runs.append([label])
-    parts = (f"{run[0]}-{run[-1]}" if len(run) > 2 else " ".join(map(str, run)) for run in runs)
-    return " ".join(parts) or "none"
-
-
 def _size(automaton: Automaton) -> str:
     circuit = automaton.circuit
     return (
         f"{counted(circuit.gates, 'gate')}, depth {circuit.depth}, "
         f"{counted(circuit.channels, 'channel')}"
     )
+
+
+def _channels(labels: Sequence[int]) -> str:
+    return format_ranges(sorted(labels)) or "none"
 
 
 def _state_channels(automaton: Automaton) -> list[int]:
@@ -134,8 +127,8 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
         f"trained on {automaton.height}×{automaton.width} cells, {automaton.boundary} boundary, "
         f"{counted(automaton.steps, 'step')}, {fires}",
         "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
-        f"visible channels: {_numbers(automaton.visible)}; "
-        f"state channels: {_numbers(_state_channels(automaton))}",
+        f"visible channels: {_channels(automaton.visible)}; "
+        f"state channels: {_channels(_state_channels(automaton))}",
         f"inputs: {int(found.wires.reads.sum())} of {circuit.inputs} are read; "
         f"fan-out: {sources.mean():.1f} on average, at most {fan_out[widest]} ({name})",
     ]

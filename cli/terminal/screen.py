@@ -28,7 +28,17 @@ def can_animate() -> bool:
     return terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
-class Screen:
+class Display:
+    """Shows nothing: the base class of displays, and the one for `--quiet`."""
+
+    def update(self) -> None:
+        """Show what has changed, if it is time to."""
+
+    def close(self) -> None:
+        """Show the final state, and restore the terminal."""
+
+
+class Screen(Display):
     """Draws frames in place of each other: rich text that `compose` makes for a console.
 
     Its user calls it: a thread that refreshes the screen would compete with the workers.
@@ -46,7 +56,7 @@ class Screen:
         )
         self._live.start()
 
-    def draw(self, now: bool = False) -> None:
+    def update(self, now: bool = False) -> None:
         """Draw a frame if it is time to, or `now`."""
         begun = time.perf_counter()
         if now or begun >= self._next:
@@ -57,7 +67,7 @@ class Screen:
     def close(self) -> None:
         """Draw the last frame if it stays, and restore the terminal."""
         if self._stays:
-            self.draw(now=True)
+            self.update(now=True)
         self._live.stop()
         if self._stays:
             self._console.print()

@@ -1,83 +1,18 @@
-"""The progress of a sweep on stderr: a live table, plain lines, or nothing."""
+"""What a sweep shows on stderr while it goes on: a live table, or plain lines."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.errors import note
-from cli.terminal.screen import Screen, bar, can_animate, clock
+from cli.terminal.screen import bar, clock
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
     from difflogic.scale.sweeps.results import Row, VariantResult
 
 BAR = 24
-
-
-class Display:
-    """Shows nothing: the base class, and the display for `--quiet`. Use it in a `with`."""
-
-    def __init__(self, progress: Progress, path: Path) -> None:
-        self.progress = progress
-        self.path = path
-
-    def __enter__(self) -> Display:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        return None
-
-    def update(self, row: Row | None) -> None:
-        """Show progress; `row` is a run that has just ended."""
-
-    def say(self, message: str) -> None:
-        note(message)
-
-
-class Lines(Display):
-    """One line at the start, and one per run that ends."""
-
-    def __enter__(self) -> Lines:
-        note(title(self.progress, self.path))
-        return self
-
-    def update(self, row: Row | None) -> None:
-        if row is not None:
-            note(line(row, self.progress.snapshot()))
-
-
-class Live(Display):
-    """A table on the terminal, redrawn in place."""
-
-    def __enter__(self) -> Live:
-        self._message = ""
-        self._screen = Screen(self._compose)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._screen.close()
-
-    def update(self, row: Row | None) -> None:
-        self._screen.draw()
-
-    def say(self, message: str) -> None:
-        self._message = message
-        self._screen.draw(now=True)
-
-    def _compose(self, console: Console) -> Any:
-        heading, snapshot = title(self.progress, self.path), self.progress.snapshot()
-        return compose(heading, snapshot, console.width, console.height, self._message)
-
-
-def choose(progress: Progress, path: Path, quiet: bool) -> Display:
-    """Return the display that suits the output."""
-    if quiet:
-        return Display(progress, path)
-    return Live(progress, path) if can_animate() else Lines(progress, path)
 
 
 def title(progress: Progress, path: Path) -> str:

@@ -47,6 +47,9 @@ class Circuit:
         object.__setattr__(self, "labels", tuple(self.labels))
         self._check()
 
+    def __repr__(self) -> str:
+        return f"Circuit({self.gates} gates, {self.channels} channels)"
+
     def _check(self) -> None:
         if not self.labels:
             raise CircuitError("a circuit needs at least one channel")

@@ -84,9 +84,6 @@ def load_config(
         origin = next((origins[place] for place in culprits if place in origins), str(path))
         found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
         return _check(data, str(path), origins, found, known=culprits[:1])
-    for item in given:
-        if last[item.place] is not item:
-            found += _problems_of(item, data)
     config = _check(data, str(path), origins, found)
     if allow_code and isinstance(config.task, OwnSection):
         config = config.with_facts(task_start=own.try_out(config.task, config.automaton))
@@ -221,21 +218,6 @@ def _names_code(item: Any) -> bool:
     text = item.text if isinstance(item, Override) else str(item)
     name, _, value = text.partition("=")
     return name.strip() == ".".join(KIND) and is_own(value.strip().strip("\"'"))
-
-
-def _problems_of(item: _Given, data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what would be wrong with an override that another one replaces."""
-    tried = {key: dict(value) if isinstance(value, dict) else value for key, value in data.items()}
-    _apply(tried, item.place, item.value)
-    try:
-        Config.model_validate(tried)
-    except ValidationError as error:
-        return [
-            (item.origin, problem.text)
-            for problem in problems.find(error)
-            if problem.place == item.place and not problem.is_disagreement
-        ]
-    return []
 
 
 def _parse_override(override: str, is_open: bool) -> tuple[problems.Place, Any]:

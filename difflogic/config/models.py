@@ -135,6 +135,10 @@ class Config(Section):
     published: PublishedConfig = PublishedConfig()
     run: RunFacts = RunFacts()
 
+    def __repr__(self) -> str:
+        task = self.task
+        return f"Config({self.name!r}, {task.kind!r} on {task.height}×{task.width} cells)"
+
     @property
     def architecture(self) -> Architecture:
         """The sizes of the circuit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from difflogic.system import machine
@@ -63,10 +63,6 @@ class Machine:
             except ConfigError as error:
                 raise ConfigError(f'machine "{text}": {key}: {error}') from None
         return replace(cls.here(), **changes, described=True)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
-        return asdict(self)
 
 
 def _whole_number(most: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +52,6 @@ class WorkerPhases:
         names = ("forward", "loss", "backward")
         busy, waiting = clock[BUSY:WAITING].tolist(), clock[WAITING:BEGAN].tolist()
         return cls(dict(zip(names, busy, strict=True)), dict(zip(names, waiting, strict=True)))
-
-    def as_dict(self) -> dict[str, dict[str, float]]:
-        """Everything, for machines."""
-        return asdict(self)
 
 
 def sum_of(stats: Iterable[WorkStats]) -> WorkStats:

@@ -24,6 +24,7 @@ from difflogic.proof.convergence.healing import MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken
+from difflogic.system.json_values import fields_of
 from difflogic.tasks import Cases, Rule, Task, make_task
 
 Scope = Literal[
@@ -71,12 +72,7 @@ class Healing:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {
-            "side": self.side,
-            "states": self.states,
-            **{key: getattr(self, key) for key in ("damages", "lasting", "within", "columns")},
-            "steps": list(self.steps),
-        }
+        return fields_of(self, "damages", "lasting", "within")
 
 
 @dataclass(frozen=True)
@@ -100,11 +96,6 @@ class Assurance:
     @property
     def proved(self) -> bool:
         return self.verdict is Verdict.proved
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        healing = [each.as_dict() for each in self.healing]
-        return {**vars(self), "verdict": self.verdict.value, "healing": healing}
 
 
 def assure(model: Model) -> Assurance:

@@ -13,6 +13,7 @@ from difflogic.evaluation.gates import GATES
 from difflogic.evaluation.subject import CircuitTest, Subject
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 
 TESTS: dict[str, CircuitTest] = {test.name: test for test in (EXACTNESS, *CONDITIONS, GATES)}
@@ -63,7 +64,7 @@ def evaluate(
     found: dict[str, dict[str, Any]] = {}
     for done, test in enumerate(chosen):
         progress(done, len(chosen), test.name)
-        found[test.name] = {"about": test.about, **_plain(test.run(subject))}
+        found[test.name] = json_value({"about": test.about, **test.run(subject)})
     progress(len(chosen), len(chosen), "")
     refused = {test.name: test.refusal(subject.task) for test in TESTS.values()}
     return {
@@ -72,14 +73,8 @@ def evaluate(
         "training_seed": config.training.seed,
         "seed": subject.seed,
         "exact": found[EXACTNESS.name]["exact"],
-        "assurance": assure(model).as_dict(),
+        "assurance": json_value(assure(model)),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},
     }
-
-
-def _plain(found: dict[str, Any]) -> dict[str, Any]:
-    if "counts" not in found:
-        return found
-    return {**found, "counts": [count.as_dict() for count in found["counts"]]}

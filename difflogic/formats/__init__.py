@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 from difflogic.system.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
+    from difflogic.formats.common import Interface
     from difflogic.model.automaton import Automaton
-
-FLAGS = {"array": "--array", "interface": "--comparable"}
-"""What users call the options of formats."""
 
 
 @dataclass(frozen=True)
@@ -31,31 +29,27 @@ class Format:
     summary: str
     writer: str
     """The module here, and its function from an automaton to text or bytes."""
-    options: tuple[str, ...] = ()
-    """What else the function accepts, by keyword; it does without."""
+    comparable: bool = False
+    """Whether the function accepts an `interface`: which inputs and outputs the circuit gets."""
+    named: bool = False
+    """Whether the files say their own name, as `rule`."""
     numbered: bool = True
     """Whether the files say what number each channel had in training."""
 
-    def require(self, *options: str) -> None:
-        """Raise ConfigError if this format lacks one of these options."""
-        for name in options:
-            if name not in self.options:
-                takers = [format.name for format in FORMATS.values() if name in format.options]
-                raise ConfigError(
-                    f"{FLAGS[name]} does not apply to the format {self.name}, only to "
-                    f"{', '.join(takers)}"
-                )
+    def require_comparable(self) -> None:
+        """Raise ConfigError unless the function accepts an `interface`."""
+        if not self.comparable:
+            takers = ", ".join(each.name for each in FORMATS.values() if each.comparable)
+            raise ConfigError(
+                f"--comparable does not apply to the format {self.name}, only to {takers}"
+            )
 
-    def render(self, automaton: Automaton, file: Path | None = None, **options: Any) -> bytes:
-        """Return the file's content; options that are None are left out.
-
-        `interface` says which inputs and outputs the circuit gets, `array` the default height and
-        width of a Verilog grid; `file` is where the result will stand, for the formats whose files
-        say their own name. Raises ConfigError if the format has no such option.
-        """
-        given = {name: value for name, value in options.items() if value is not None}
-        self.require(*given)
-        if file is not None and "rule" in self.options:
+    def render(
+        self, automaton: Automaton, file: Path | None = None, interface: Interface | None = None
+    ) -> bytes:
+        """Return the file's content; `file` is where it will stand."""
+        given: dict[str, Any] = {} if interface is None else {"interface": interface}
+        if file is not None and self.named:
             given["rule"] = file.stem
         module = importlib.import_module(f"difflogic.formats.{self.writer}")
         rendered: str | bytes = getattr(module, self.writer)(automaton, **given)
@@ -66,16 +60,14 @@ FORMATS = {
     format.name: format
     for format in (
         Format("json", ".json", "dct's own netlist, read back by dct", "write_circuit"),
-        Format(
-            "verilog", ".v", "modules of a cell and of a whole grid", "write_verilog", ("array",)
-        ),
-        Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", ("interface",)),
+        Format("verilog", ".v", "modules of a cell and of a whole grid", "write_verilog"),
+        Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", comparable=True),
         Format(
             "aiger",
             ".aig",
             "one cell as an and-inverter graph, binary",
             "write_aiger",
-            ("interface",),
+            comparable=True,
         ),
         Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", "write_c"),
         Format("python", ".py", "a module that needs only NumPy", "write_python"),
@@ -91,7 +83,7 @@ FORMATS = {
             ".rule",
             "the rule of an automaton of up to eight channels, for Golly",
             "write_golly",
-            ("rule",),
+            named=True,
         ),
         Format("svg", ".svg", "a picture of the circuit", "write_svg"),
         Format("dot", ".dot", "the circuit as a graph, for Graphviz", "write_dot"),

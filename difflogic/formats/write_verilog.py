@@ -80,8 +80,8 @@ _COLUMNS = {-1: "LEFT", 0: "x", 1: "RIGHT"}
 _INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x < WIDTH - 1"}
 
 
-def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) -> str:
-    """Return all modules; `array` is the default of the grid's height and width."""
+def write_verilog(automaton: Automaton) -> str:
+    """Return all modules; the grid is by default as large as in training."""
     name = identifier(automaton)
     asynchronous = automaton.fire_rate < 1
     comment = head(
@@ -102,7 +102,7 @@ def write_verilog(automaton: Automaton, array: tuple[int, int] | None = None) ->
         ),
     )
     lines = [f"// {line}" for line in comment]
-    return "\n".join([*lines, "", write_cell(automaton), _array(automaton, array)])
+    return "\n".join([*lines, "", write_cell(automaton), _array(automaton)])
 
 
 def write_cell(automaton: Automaton) -> str:
@@ -130,9 +130,8 @@ def write_cell(automaton: Automaton) -> str:
     return "\n".join([*lines, ""])
 
 
-def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
+def _array(automaton: Automaton) -> str:
     circuit = automaton.circuit
-    height, width = array or (automaton.height, automaton.width)
     read = sorted({row % circuit.channels for row in used_rows(circuit)})
     fire = f"{{{circuit.channels}{{fire}}}}"
     asynchronous = automaton.fire_rate < 1
@@ -142,8 +141,8 @@ def _array(automaton: Automaton, array: tuple[int, int] | None) -> str:
     connections += [f".next{label}(next{label}[y * WIDTH + x])" for label in circuit.labels]
     return Template(_ARRAY).substitute(
         name=identifier(automaton),
-        height=height,
-        width=width,
+        height=automaton.height,
+        width=automaton.width,
         channels=circuit.channels,
         fire="    input wire [HEIGHT * WIDTH - 1:0] fire,\n" if asynchronous else "",
         taken=f"(next & {fire}) | (state & ~{fire})" if asynchronous else "next",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import open_plain, reason
+from difflogic.tasks.images import opened
 
 MOST_CELLS = 2**25
 """Of all frames together."""
@@ -183,26 +182,15 @@ def _read_npz(path: Path) -> tuple[npt.NDArray, npt.NDArray | None]:
 
 def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
     """Return the frames of an image or animation, RGB, shape (height, width, 3) each."""
-    from PIL import Image, ImageSequence, UnidentifiedImageError
+    from PIL import ImageSequence
 
     found: list[npt.NDArray[np.uint8]] = []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=IMAGES) as image:
-                pixels = image.size[0] * image.size[1]
-                for frame in ImageSequence.Iterator(image):
-                    if (len(found) + 1) * pixels > MOST_CELLS:
-                        raise ConfigError(f"has more than {MOST_CELLS} pixels: cut it")
-                    found.append(np.asarray(frame.convert("RGB")))
-    except (ConfigError, MemoryError):
-        raise
-    except (UnidentifiedImageError, Image.DecompressionBombError):
-        raise ConfigError(
-            f"is no recording: give .npz, .rle or an image ({', '.join(IMAGES)})"
-        ) from None
-    except Exception as error:  # damaged bytes make Pillow raise nearly anything
-        raise ConfigError(f"is damaged or cut off ({error}): save it again") from None
+    with opened(content, IMAGES, "is no recording: give .npz, .rle or an image") as image:
+        pixels = image.size[0] * image.size[1]
+        for frame in ImageSequence.Iterator(image):
+            if (len(found) + 1) * pixels > MOST_CELLS:
+                raise ConfigError(f"has more than {MOST_CELLS} pixels: cut it")
+            found.append(np.asarray(frame.convert("RGB")))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,17 @@ class SampleGradients:
     """Sum of squared errors over the cells of the loss channels, after the last step."""
     hard_loss: float
     """The same of the circuit of most probable ops."""
-    state: Array
+    state: Array = field(repr=False)
     """The last state, shape (C, H, W), values from 0 to 1."""
-    slots: Array
+    slots: Array = field(repr=False)
     """dL/d(coefficients) of each chunk of cells, shape (chunks, parameters, 4), over all steps."""
-    coefficients: Array
+    coefficients: Array = field(repr=False)
     """dL/d(coefficients), shape (parameters, 4): the slots, added up in order."""
-    logits: Array
+    logits: Array = field(repr=False)
     """dL/d(logits), shape (parameters, 16)."""
-    perception: Array
+    perception: Array = field(repr=False)
     """Those of perception, by kernel: a view of shape (kernels, gates of a kernel, 16)."""
-    update: Array
+    update: Array = field(repr=False)
     """Those of the update circuit: a view of shape (gates, 16)."""
 
 
@@ -48,13 +48,13 @@ class TileGradients:
 
     loss: float
     """Sum of squared errors over the cells of the loss channels, after the step."""
-    outputs: Array
+    outputs: Array = field(repr=False)
     """The cells' next states, shape (C, cells)."""
-    inputs: Array
+    inputs: Array = field(repr=False)
     """dL/d(inputs), shape (9·C, cells)."""
-    coefficients: Array
+    coefficients: Array = field(repr=False)
     """dL/d(coefficients), shape (parameters, 4)."""
-    logits: Array
+    logits: Array = field(repr=False)
     """dL/d(logits), shape (parameters, 16)."""
 
 
@@ -64,7 +64,8 @@ def sample_gradients(
     """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
 
     `start` (C, H, W) holds values from 0 to 1, `target` (loss channels, H, W) what the
-    configuration's loss channels should be after the last step. `mask` (steps, H, W) is 1 where a
+    configuration's loss channels should be after the last step, NaN where that does not count.
+    `mask` (steps, H, W) is 1 where a
     cell takes its new state, and says how many steps there are; without one all cells do, for the
     configuration's steps. To add samples up as a training step does, `all_reduce` their slots, all
     of the first sample before those of the second; the bits are the same, unless grids are so
@@ -72,7 +73,7 @@ def sample_gradients(
     """
     config = model.config
     netlist, channels = model.netlist, list(config.task.loss_channels)
-    start, target = real_numbers("start", start), real_numbers("target", target)
+    start, target = real_numbers("start", start), real_numbers("target", target, nan=True)
     if start.ndim != 3 or start.shape[0] != netlist.channels or start.size == 0:
         raise ConfigError(f"start has shape {start.shape}: give ({netlist.channels}, H, W)")
     _, height, width = start.shape
@@ -90,7 +91,7 @@ def sample_gradients(
         slots, state = engine.slots(), engine.states()[0, -1]
         hard = gates.COEFFICIENTS.astype(coefficients.dtype)[model.ops]
         shown = engine.forward(hard, start[None], masks)[0, channels]
-    hard_loss = float(((shown.astype(np.float64) - target) ** 2).sum())
+    hard_loss = float(np.nansum((shown.astype(np.float64) - target) ** 2))
     total = all_reduce(slots)
     logits = gates.mix_gradient(probabilities, total)
     sizes = config.architecture

@@ -16,9 +16,6 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output
 
-MOST_SIDE = 65536
-"""Of a grid, in a circuit's file, too."""
-
 
 @dataclass(frozen=True)
 class Exported:
@@ -32,15 +29,6 @@ class Exported:
     file: Path | None
 
 
-def choose_format(name: str | None, file: Path | None) -> Format:
-    """Return the format that is named, or meant by a file's name. Raises ConfigError for none."""
-    if name is not None:
-        return by_name(name)
-    if file is None:
-        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
-    return by_file(file.name)
-
-
 def export(
     source: Source,
     file: str | Path | None = None,
@@ -49,7 +37,6 @@ def export(
     effort: str = "normal",
     unsimplified: bool = False,
     comparable: bool = False,
-    array: tuple[int, int] | None = None,
     force: bool = False,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
@@ -58,19 +45,21 @@ def export(
 
     The circuit of a run or a model is simplified and proved equal first, unless `unsimplified`.
     Without a `format` the file's name decides. `comparable` gives the simplified and the
-    unsimplified circuit the same inputs and outputs, in formats with that option; `array` is the
-    default height and width of a Verilog grid. `force` overwrites an earlier file.
+    unsimplified circuit the same inputs and outputs, in BLIF and AIGER. `force` overwrites an
+    earlier file.
 
     Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
     simplified circuit cannot be proved equal; RunDirectoryError if it cannot be written.
     """
     path = None if file is None else Path(file)
-    chosen = choose_format(format, path)
-    chosen.require(*(["interface"] if comparable else []), *(["array"] if array else []))
-    if array is not None and not all(1 <= side <= MOST_SIDE for side in array):
-        raise ConfigError(
-            f"a grid of {array[0]}×{array[1]} cells: each side must be from 1 to {MOST_SIDE}"
-        )
+    if format is not None:
+        chosen = by_name(format)
+    elif path is not None:
+        chosen = by_file(path.name)
+    else:
+        raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
+    if comparable:
+        chosen.require_comparable()
     if path is not None:
         check_output(path, force)
     loaded = load(source)
@@ -80,7 +69,7 @@ def export(
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)
         automaton = automaton if unsimplified else small
-    data = chosen.render(automaton, path, interface=interface, array=array)
+    data = chosen.render(automaton, path, interface)
     if path is not None:
         write_output(path, data, force)
     return Exported(loaded, automaton, chosen, data, path)

@@ -253,7 +253,7 @@ def plan(
     if counts:
         changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
     elif channels is not None:
-        changes += _circuit_for(base, channels)
+        changes += circuit_for(base, channels)
     overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
     seconds = SECONDS_PER_CELL[counts] * height * width
     goal = f"to be right at step {steps}"
@@ -304,7 +304,8 @@ def _of_picture(picture: Picture) -> list[str]:
     ]
 
 
-def _circuit_for(base: str, channels: int) -> list[str]:
+def circuit_for(base: str, channels: int) -> list[str]:
+    """Return overrides of a configuration for as many channels, with an update circuit to fit."""
     config = load_config(base)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_layer_widths(config.update.gates, inputs, channels)

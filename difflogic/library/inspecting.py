@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from difflogic import inspection
 from difflogic.inspection import Inspection, Limits
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Source, load
 from difflogic.library.progress import Progress, ProgressCallback
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
 
 PARTS = 3
 """That take a while: symmetries, fixed points, and the run from the start."""
-
-
-@dataclass(frozen=True)
-class Inspected:
-    """The properties of a circuit."""
-
-    source: Loaded
-    inspection: Inspection = field(repr=False)
 
 
 def inspect(
@@ -30,7 +20,7 @@ def inspect(
     unsimplified: bool = False,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
-) -> Inspected:
+) -> Inspection:
     """Find equations, symmetries, fixed points, and the states in which the automaton settles.
 
     The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
@@ -44,4 +34,4 @@ def inspect(
     def part(done: int, following: str) -> None:
         progress(Progress("inspecting: part", done, PARTS, following))
 
-    return Inspected(loaded, inspection.inspect(automaton, limits or Limits(), part))
+    return inspection.inspect(automaton, limits or Limits(), part)

@@ -32,6 +32,9 @@ class Evaluated:
     results: Mapping[str, Any]
     """Plain values, as `dct eval --json` prints them."""
 
+    def __repr__(self) -> str:
+        return f"Evaluated({self.source.name!r}, exact={self.exact})"
+
     @property
     def exact(self) -> bool:
         """Whether no cell is wrong in any required test."""

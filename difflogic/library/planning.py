@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from difflogic.config import Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
@@ -18,9 +18,6 @@ from difflogic.scale.speed.network import Network, network
 from difflogic.scale.speed.replay import replay
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-
-if TYPE_CHECKING:
-    from difflogic.gpu.planning import DevicePlan
 
 MOST_RANKS = 4096
 
@@ -42,6 +39,9 @@ class Planned:
     network: Network | None = None
     """What further machines bring, and cost; None if that was not asked for."""
 
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
+
     @property
     def expected(self) -> float | None:
         """Seconds of a training step on the plan's workers, at this machine's speed."""
@@ -56,26 +56,16 @@ class Planned:
         """Everything, for machines."""
         return {
             "experiment": self.config.name,
-            "machine": self.plan.machine.as_dict(),
-            "plan": self.plan.as_dict(),
+            "machine": self.plan.machine,
+            "plan": self.plan,
             "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
-            "costs": None if self.costs is None else self.costs.as_dict(),
+            "costs": self.costs,
             "expected_step_seconds": self.expected,
             "expected_step_seconds_alone": self.expected_alone,
-            "simulated": None if self.curves is None else self.curves.as_dict(),
-            "network": None if self.network is None else self.network.as_dict(),
+            "simulated": self.curves,
+            "network": self.network,
         }
-
-
-def plan_device(config: Config) -> DevicePlan:
-    """Return what a GPU has to do for a run, and how many runs it holds side by side.
-
-    Raises ConfigError without a GPU, or for a run that it cannot hold, with what would do.
-    """
-    from difflogic.gpu.planning import require_fitting
-
-    return require_fitting(config)
 
 
 def plan(

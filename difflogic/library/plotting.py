@@ -64,8 +64,8 @@ def _run(source: str | Path) -> Figure:
     history, summary = None, None
     if not Path(source).is_file():
         history, summary = read_training(saved_model(Path(source)).parent)
-    exact = summary.get("exact_epoch") if summary else None
-    return runs.draw(model, history, exact if isinstance(exact, int) else None, count(model))
+    exact = summary["exact_epoch"] if summary else None
+    return runs.draw(model, history, exact, count(model))
 
 
 def _sweep(directory: SweepDirectory) -> Figure:

@@ -88,6 +88,9 @@ class Compared:
     surroundings: tuple[str, ...]
     """Differences apart from the circuits: boundary, fire rate, visible channels."""
 
+    def __repr__(self) -> str:
+        return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
+
     @property
     def equal(self) -> bool:
         return self.proof.equal and not self.surroundings

@@ -17,11 +17,11 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
 from difflogic.scale.sweeps.question import Asked, Question, ask
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
-from difflogic.scale.sweeps.seeds import parse_seeds
 from difflogic.scale.sweeps.tables import write_tables
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers
+from difflogic.system.ranges import parse_seeds
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer

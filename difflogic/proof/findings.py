@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.model.automaton import Automaton
+from difflogic.system.json_values import fields_of
 
 Method = Literal["exhaustive", "sat"]
 
@@ -104,15 +105,7 @@ class Proof:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
-        return {
-            "verdict": self.verdict.value,
-            "outputs": [asdict(output) for output in self.outputs],
-            "dropped_channels": list(self.dropped),
-            "cases": self.cases,
-            "conflicts": self.conflicts,
-            "seconds": self.seconds,
-            "counterexample": self.counterexample and self.counterexample.as_dict(),
-        }
+        return fields_of(self, "verdict", "cases", "conflicts")
 
 
 def differences(one: Automaton, other: Automaton) -> list[str]:

@@ -19,6 +19,7 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator, require_memory
 from difflogic.system.errors import ConfigError
+from difflogic.system.json_values import fields_of
 from difflogic.system.measuring import Spread, peak_memory
 
 REPEAT = 10
@@ -103,38 +104,20 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
-        g = self.geometry
-        return {
-            "circuit": self.name,
-            "gates": self.gates,
-            "computed_gates": self.instructions,
-            "channels": g.channels,
-            "height": g.height,
-            "width": g.width,
-            "boundary": g.boundary,
-            "fire_rate": self.fire_rate,
-            "paths": [
-                {
-                    "name": path.name,
-                    "workers": path.workers,
-                    "steps": path.steps,
-                    "repeat": len(path.seconds),
-                    "updates_per_second": path.rates(g.cells).as_dict(),
-                    "speedup": self.speedup(path),
-                    "gates_per_cycle": self.gates_per_cycle(path),
-                    "share_of_peak": self.share_of_peak(path),
-                }
-                for path in self.paths
-            ],
-            "checks": [{"what": check.what, "equal": check.equal} for check in self.checks],
-            "compile_seconds": self.compile_seconds,
-            "load_seconds": self.load_seconds,
-            "cycles_per_second": self.clock,
-            "operations_per_second_one_core": self.peak_one_core,
-            "operations_per_second_all_workers": self.peak_all_workers,
-            "grid_bytes": self.grid_bytes,
-            "peak_memory": self.peak_memory,
-        }
+        paths = [
+            {
+                "name": path.name,
+                "workers": path.workers,
+                "steps": path.steps,
+                "repeat": len(path.seconds),
+                "updates_per_second": path.rates(self.geometry.cells).as_dict(),
+                "speedup": self.speedup(path),
+                "gates_per_cycle": self.gates_per_cycle(path),
+                "share_of_peak": self.share_of_peak(path),
+            }
+            for path in self.paths
+        ]
+        return {**fields_of(self), "paths": paths}
 
 
 def run(

@@ -1,10 +1,11 @@
-"""Values that JSON can hold."""
+"""Values that JSON can hold, and results as such, by the names that they have in the library."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 
 def json_value(value: Any) -> Any:
-    """Convert dataclasses, enums, NumPy arrays and numbers, tuples and paths.
+    """Convert results, dataclasses, enums, NumPy arrays and numbers, tuples and paths.
 
     NaN and infinity become None.
     """
@@ -28,9 +29,23 @@ def json_value(value: Any) -> Any:
             return None
         case Path():
             return str(value)
+        case datetime():
+            return value.isoformat()
         case Enum():
             return value.value
+        case _ if hasattr(value, "as_dict"):
+            return json_value(value.as_dict())
         case _ if is_dataclass(value):
-            return {each.name: json_value(getattr(value, each.name)) for each in fields(value)}
+            return fields_of(value)
         case _:
             return value
+
+
+def fields_of(item: Any, *properties: str) -> dict[str, Any]:
+    """Return the fields of a dataclass, and some of its properties, by their names."""
+    return chosen(item, *(each.name for each in fields(item)), *properties)
+
+
+def chosen(item: Any, *names: str) -> dict[str, Any]:
+    """Return some attributes by their names, as JSON can hold them."""
+    return {name: json_value(getattr(item, name)) for name in names}

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -134,10 +134,6 @@ class Processors:
     """Cores among them: two threads of one core share its arithmetic."""
     usable: int
     """Workers that the rest leaves: at least one, and no more than whole ones of the quota."""
-
-    def as_dict(self) -> dict[str, int | float | None]:
-        """Return everything, for machines."""
-        return asdict(self)
 
 
 def processors() -> Processors:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,24 +106,34 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
     It is reduced if a side is larger than `largest_side`. Raises ConfigError for what is no whole
     still image of a known format.
     """
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import ImageOps
+
+    with opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
+        _require_usable(image)
+        upright = ImageOps.exif_transpose(image)
+        return _pixels(upright, largest_side), (upright.height, upright.width)
+
+
+@contextmanager
+def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
+    """Open an image of one of the formats, to be read at once.
+
+    Raises ConfigError for what is none, which says `otherwise`, and for what is damaged.
+    """
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
             # Of files that declare more pixels than are good for the machine, and of odd metadata.
             warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                _require_usable(image)
-                upright = ImageOps.exif_transpose(image)
-                return _pixels(upright, largest_side), (upright.height, upright.width)
+            with Image.open(io.BytesIO(content), formats=formats) as image:
+                yield image
     except (ConfigError, MemoryError):
         raise
     except Image.DecompressionBombError:
         raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None
     except UnidentifiedImageError:
-        raise ConfigError(
-            f"is neither a text grid nor an image that can be read ({', '.join(FORMATS)})"
-        ) from None
+        raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
     except Exception as error:  # damaged bytes make Pillow raise nearly anything
         raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
 

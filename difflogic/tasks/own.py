@@ -8,8 +8,6 @@ class by the hash of its file, and every configuration that names the same code 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import importlib.util
 import inspect
 import re
 import sys
@@ -29,7 +27,6 @@ MAX_BYTES = 2**20
 """Of a task's file."""
 
 _KIND = re.compile(r"(?P<place>[^:\s][^:\0\n]{0,1000}):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,100})")
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _PLAIN = (bool, int, float, str)
 
 
@@ -43,11 +40,11 @@ def is_own(kind: object) -> bool:
 
 
 class OwnSection(TaskSection):
-    """A task of your own: a class in a file beside the configuration, or in a module."""
+    """A task of your own: a class in a file beside the configuration."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
-    kind: str = Field(description="the file or module of the class, a colon, and its name")
+    kind: str = Field(description="the file of the class, a colon, and its name")
     _sha256: str | None = PrivateAttr(default=None)
     _start_name: Start | None = PrivateAttr(default=None)
 
@@ -86,8 +83,6 @@ class Code:
     path: str
     """Of the file, as messages name it."""
     text: bytes
-    directory: str | None = None
-    """Where a module is looked for besides Python's own path; None for a file."""
 
     @property
     def sha256(self) -> str:
@@ -98,14 +93,13 @@ class Code:
         return _parts(self.kind)[1]
 
     @property
-    def copy_name(self) -> str | None:
-        """The name under which a run keeps a copy of a task's file; None for a module."""
-        return Path(_parts(self.kind)[0]).name if self.directory is None else None
+    def copy_name(self) -> str:
+        """The name under which a run keeps a copy of the file."""
+        return Path(_parts(self.kind)[0]).name
 
     def keep(self, directory: Path) -> None:
         """Write a copy for a run to be gone on with. Raises RunDirectoryError."""
-        if self.copy_name is not None:
-            write_whole(directory / self.copy_name, lambda file: file.write(self.text))
+        write_whole(directory / self.copy_name, lambda file: file.write(self.text))
 
 
 @dataclass(frozen=True)
@@ -119,21 +113,15 @@ _LOADED: dict[tuple[str, str], _Loaded] = {}
 
 
 def find_code(kind: str, directory: Path, sha256: str | None = None) -> Code:
-    """Read the code that `kind` names, looked for from `directory`, without running a file's.
+    """Read the code that `kind` names, looked for from `directory`, without running it.
 
-    A module's package runs as it is looked for. Of several files that may be meant, one with the
+    Of several files that may be meant, one with the
     hash `sha256` is taken. Raises ConfigError if it is missing, or has another hash.
     """
     place, _ = _parts(kind)
-    if place.endswith(".py"):
-        codes = _read_files(kind, Path(place), directory)
-    elif _MODULE.fullmatch(place):
-        codes = [_read_module(kind, place, directory)]
-    else:
-        raise ConfigError(
-            f'"{kind}": names neither a file, as "my_task.py:{_parts(kind)[1]}", nor a module, as '
-            f'"package.module:{_parts(kind)[1]}"'
-        )
+    if not place.endswith(".py"):
+        raise ConfigError(f'"{kind}": names no file, as "my_task.py:{_parts(kind)[1]}" does')
+    codes = _read_files(kind, Path(place), directory)
     for code in codes:
         if sha256 in (None, code.sha256):
             return code
@@ -176,9 +164,8 @@ def class_of(section: OwnSection) -> type[Task]:
     loaded = _loaded(section)
     if loaded is None:
         place, name = _parts(section.kind)
-        what = "the file" if place.endswith(".py") else "the module"
         raise CodeNotAllowedError(
-            f'the task "{section.kind}" is custom code, the class {name} in {what} {place}, '
+            f'the task "{section.kind}" is custom code, the class {name} in the file {place}, '
             "which would run with all your rights: read it, then give --allow-code (in Python: "
             "allow_code=True)"
         )
@@ -260,50 +247,20 @@ def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
     return found
 
 
-def _read_module(kind: str, name: str, directory: Path) -> Code:
-    # At the end: what lies beside a configuration shall not stand in for Python's own modules.
-    place = str(directory.absolute())
-    if place not in sys.path:
-        sys.path.append(place)
-    importlib.invalidate_caches()
-    try:
-        spec = importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # its package
-        spec = None
-    except (Exception, SystemExit) as error:
-        raise TaskError(f'"{kind}": {type(error).__name__}: {error}') from error
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        raise ConfigError(
-            f'"{kind}": there is no module {name}, neither in {place} nor installed: name the '
-            "configuration that it lies beside, or install it"
-        )
-    return Code(kind, spec.origin, Path(spec.origin).read_bytes(), place)
-
-
 def _run(code: Code) -> types.ModuleType:
     """Run the code as a module; pydantic and dataclasses look for it among Python's."""
-    name, _ = _parts(code.kind)
-    if code.directory is None:
-        name = f"dct_task_{code.sha256[:16]}"
-        module = types.ModuleType(name)
-        module.__file__ = code.path
+    name = f"dct_task_{code.sha256[:16]}"
+    module = types.ModuleType(name)
+    module.__file__ = code.path
     try:
-        if code.directory is None:
-            sys.modules[name] = module
-            exec(compile(code.text, code.path, "exec"), module.__dict__)
-        else:
-            if code.directory not in sys.path:
-                sys.path.append(code.directory)
-            module = importlib.import_module(name)
-            if Path(module.__file__ or "").read_bytes() != code.text:
-                raise ImportError(f"{module.__file__} is not the file that was asked for")
+        sys.modules[name] = module
+        exec(compile(code.text, code.path, "exec"), module.__dict__)
     except SyntaxError as error:
         raise TaskError(
             f"{error.filename}: line {error.lineno}: {error.msg}: correct the file"
         ) from error
     except (Exception, SystemExit) as error:
-        if code.directory is None:
-            del sys.modules[name]
+        del sys.modules[name]
         raise TaskError(
             f"{code.path}: cannot be loaded{line_of(error, code.path)}: "
             f"{type(error).__name__}: {error}"

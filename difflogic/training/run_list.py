@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import refused
@@ -32,10 +31,6 @@ class Listed:
     active_gates: int | None = None
     seconds: float | None = None
     """Of training."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON knows it."""
-        return {**asdict(self), "path": str(self.path), "begun": self.begun.isoformat()}
 
 
 def list_runs(root: str | Path = ROOT) -> list[Listed]:

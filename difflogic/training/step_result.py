@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ class StepResult:
     """Sum of squared errors of the most probable ops; None except on the first rank."""
     accuracy: float | None
     """Share of right cells of the hard circuit, 0 to 1."""
-    hard_state: npt.NDArray[np.uint8] | None
+    hard_state: npt.NDArray[np.uint8] | None = field(repr=False)
     """Last hard state of the first sample, (channels, height, width); None like `hard_loss`."""
     decided: float | None = None
     """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""

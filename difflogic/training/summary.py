@@ -11,6 +11,7 @@ from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model.model import Model
 from difflogic.system import machine
+from difflogic.system.json_values import json_value
 from difflogic.tasks import task_class
 from difflogic.training.metrics import History
 from difflogic.training.trainer import Trainer
@@ -22,7 +23,7 @@ def final_scores(model: Model) -> dict[str, Any]:
     `held_out` has the counts on held-out starts, and `assurance` what is proved. For a task whose
     target moves on, `exactness` has the counts on all cases and in a random soup.
     """
-    scores = {"held_out": held_out(model), "assurance": assure(model).as_dict()}
+    scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}
     if task_class(model.config.task).moves_on():
         scores["exactness"] = evaluate(model, [EXACTNESS.name])["tests"][EXACTNESS.name]
     return scores

@@ -85,6 +85,11 @@ class _Attempts(_Entries):
     result: int
 
 
+class _Cpu(_Entries):
+    name: str
+    count: int
+
+
 class _Summary(_Entries):
     experiment: str
     seed: int
@@ -97,6 +102,8 @@ class _Summary(_Entries):
     exact_epoch: int | None
     scores: _Scores
     seconds: _Seconds
+    versions: dict[str, str]
+    cpu: _Cpu
     files: dict[str, str]
     polished: _Polished | None
     attempts: _Attempts | None = None

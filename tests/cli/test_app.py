@@ -74,7 +74,7 @@ def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
         (["train-checkerboard", "--epoch", "3"], "--epochs"),
         (["train-checkerboard", "--epochs", "0"], "--epochs"),
         (["train-checkerboard", "--epochs", "many"], "--epochs"),
-        (["train-checkerboard", "--workers", "0"], '"0" is neither "auto" nor a whole number'),
+        (["train-checkerboard", "--workers", "0"], '0" is not a whole number from 1 to 1024'),
         (["train-checkerboard", "extra"], "extra"),
     ],
 )

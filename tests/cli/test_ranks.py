@@ -241,7 +241,7 @@ def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Any]) 
     assert one["exchange_seconds"] is None
     assert 0 < two["exchange_seconds"]["min"] <= two["exchange_seconds"]["median"]
     # Four float32 sums for each of 42 gates, and a loss for each of four samples.
-    assert two["bytes_handed_over"] == 16 * 42 + 8 * 4
+    assert two["exchanged_bytes"] == 16 * 42 + 8 * 4
 
 
 @pytest.mark.parametrize(

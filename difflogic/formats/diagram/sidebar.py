@@ -8,6 +8,7 @@ import numpy as np
 
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.diagram.graph import Diagram, Family
+from difflogic.system.quantities import counted
 
 WIDTH = 196
 MOST_MAPS = 12
@@ -50,10 +51,8 @@ class Sidebar:
         circuit, name = automaton.circuit, automaton.name
         for first in range(0, len(name), _LETTERS):
             self._line(name[first : first + _LETTERS], 15, bold=True)
-        self._line(
-            f"{circuit.gates} gate{'' if circuit.gates == 1 else 's'}, depth {circuit.depth}"
-        )
-        self._line(f"{circuit.channels} channel{'' if circuit.channels == 1 else 's'}")
+        self._line(f"{counted(circuit.gates, 'gate')}, depth {circuit.depth}")
+        self._line(counted(circuit.channels, "channel"))
         unread = circuit.gates - int(
             circuit.needed(range(circuit.channels))[circuit.inputs :].sum()
         )

@@ -23,6 +23,7 @@ from difflogic.scale.speed.rows import (
 )
 from difflogic.simulation.peak import clock_rate
 from difflogic.system.jit.processor import registers
+from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory
 
 Comparison = Literal["sequential", "oracle"]
@@ -118,60 +119,19 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
-        plan, compared = self.path.plan, self.compared
+        first = self.compared or self.path
         return {
             "experiment": self.config.name,
-            "batch": self.config.training.batch,
             "automaton_steps": self.config.automaton.steps,
-            "repeat": len(self.path.steps),
             "precision": self.config.training.precision,
-            "path": _times(self.path),
-            "compared": None if compared is None else _times(compared),
-            "speedup": self.speedup,
-            "phase_speedup": {name: self.phase_speedup(name) for name in self.path.phases},
-            "agreement": None if compared is None else _agreement(compared),
-            "gate_evaluations_per_step": self.gate_lanes,
-            "gate_evaluations_per_second": self.gate_rate,
-            "fma_per_second_one_core": self.peak_one_core,
-            "fma_per_second_all_workers": self.peak_all_workers,
-            "clock": self.clock,
-            "vector": self.vector,
-            "vectors_per_cycle": self.vectors_per_cycle,
-            "arithmetic_limit_seconds": self.limit,
-            "share_of_peak": self.share_of_peak,
-            "rows_loaded": self.traffic.loads,
-            "rows_stored": self.traffic.stores,
-            "bytes_per_gate": self.bytes_per_gate,
-            "store_limit_seconds": self.store_limit,
-            "bytes_per_worker": plan and plan.bytes_per_worker,
-            "bytes_shared": plan and plan.bytes_shared,
-            "peak_memory": self.peak_memory,
-            "pieces": self.path.pieces[0],
-            "pieces_alone": self.path.pieces[1],
-            "stolen_per_step": self.stolen,
-            "speedup_ceiling": self.path.ceiling,
-            "noise": self.noise,
+            "repeat": len(self.path.steps),
+            "path": self.path.as_dict(first),
+            "compared": None if self.compared is None else first.as_dict(first),
+            **chosen(self, "speedup", "gate_lanes", "gate_rate", "traffic", "gates"),
+            **chosen(self, "peak_one_core", "peak_all_workers", "peak_memory", "clock", "vector"),
+            **chosen(self, "vectors_per_cycle", "limit", "share_of_peak", "bytes_per_gate"),
+            **chosen(self, "store_limit", "stolen", "noise"),
         }
-
-
-def _times(row: Row) -> dict[str, Any]:
-    return {
-        "name": row.setting.label,
-        "workers": row.workers,
-        "step_seconds": row.total.as_dict(),
-        "phase_seconds": {name: row.phase(name).as_dict() for name in row.phases},
-    }
-
-
-def _agreement(row: Row) -> dict[str, Any]:
-    """Return how far results differ; that may be infinite or NaN."""
-    tolerance, difference = row.tolerance, row.difference
-    return {
-        "equal": row.equal,
-        "what": row.compared,
-        "difference": difference,
-        "tolerance": tolerance,
-    }
 
 
 def run(

@@ -44,16 +44,6 @@ class StepCosts:
         """Of all that one thread does in a step."""
         return sum(self.serial.values())
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines, in seconds."""
-        return {
-            "serial": self.serial,
-            "forward_per_lane": self.forward,
-            "backward_per_lane": self.backward,
-            "barrier": self.barrier,
-            "wake": self.wake,
-        }
-
 
 def measure_costs(
     config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = lambda done: None

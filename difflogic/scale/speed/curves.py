@@ -12,6 +12,7 @@ from difflogic.model.model import Model
 from difflogic.scale.speed.costs import StepCosts
 from difflogic.scale.speed.replay import STRATEGIES, Meetings, replay, with_strategy
 from difflogic.scale.speed.rows import measure, of_workers
+from difflogic.system.json_values import fields_of
 
 MEASURED = (1, 2)
 """Worker counts that a simulation is held against."""
@@ -47,15 +48,7 @@ class Curves:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines, in seconds."""
-        return {
-            "experiment": self.config.name,
-            "alone": self.alone,
-            "strategies": {name: dict(points) for name, points in self.seconds.items()},
-            "planned": dict(self.planned),
-            "measured": dict(self.measured),
-            "errors": self.errors,
-            "prediction_beyond": max(self.measured, default=1),
-        }
+        return {**fields_of(self, "errors"), "config": self.config.name}
 
 
 def counts_between(first: int, last: int) -> list[int]:

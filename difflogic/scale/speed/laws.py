@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.system.json_values import fields_of
+
 
 @dataclass(frozen=True)
 class Amdahl:
@@ -74,15 +76,7 @@ class Fit:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
-        amdahl, law = self.amdahl, self.scalability
-        return {
-            "workers": self.workers,
-            "amdahl_serial_share": None if amdahl is None else amdahl.serial,
-            "amdahl_limit": None if amdahl is None else amdahl.limit,
-            "usl_contention": None if law is None else law.contention,
-            "usl_coherency": None if law is None else law.coherency,
-            "best_workers": self.best,
-        }
+        return fields_of(self, "best")
 
 
 def fit(speedups: Mapping[int, float], more: Mapping[int, float] | None = None) -> Fit:

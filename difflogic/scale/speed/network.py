@@ -15,6 +15,7 @@ from difflogic.engine.hardware import Machine
 from difflogic.model.model import Model
 from difflogic.scale.speed.costs import StepCosts
 from difflogic.scale.speed.replay import replay
+from difflogic.system.json_values import fields_of
 from difflogic.system.ranks import Ranks
 from difflogic.training.pool import AT_ONCE
 from difflogic.training.rank_plan import RankPlan, exchanged_bytes
@@ -57,17 +58,7 @@ class Network:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines, in seconds."""
-        return {
-            "ranks": self.ranks,
-            "step_seconds_alone": self.alone,
-            "step_seconds_together": self.together,
-            "messages": self.messages,
-            "messages_of_sums": self.large,
-            "bytes_each": self.bytes_each,
-            "bandwidth": BANDWIDTH,
-            "transfer_seconds": self.transfer,
-            "latency": self.latency,
-        }
+        return fields_of(self, "saved", "transfer", "latency")
 
 
 def network(

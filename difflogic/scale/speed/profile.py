@@ -12,6 +12,7 @@ from difflogic.config import Config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
 from difflogic.scale.speed.rows import WARM_UP_STEPS, ratio
+from difflogic.system.json_values import chosen
 from difflogic.training.trainer import Trainer
 
 PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"
@@ -121,27 +122,14 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the events, for machines."""
+        events = [event for step in self.steps for event in step]
         return {
             "experiment": self.config.name,
             "workers": self.plan.workers,
-            "step_seconds": self.step_seconds,
-            "tracing_costs": self.cost,
-            "serial_share": self.serial_share,
-            "search_seconds": self.search,
-            "search_seconds_per_epoch": self.search_per_epoch,
-            "stolen": sum(event.stolen for step in self.steps for event in step),
-            "tasks": sum(event.kind == TASK for step in self.steps for event in step),
-            "bottlenecks": [
-                {
-                    "what": each.what,
-                    "kind": each.kind,
-                    "seconds": each.seconds,
-                    "share": each.seconds / (sum(self.seconds) / len(self.seconds)),
-                    "gain": each.gain,
-                    "remedy": each.remedy,
-                }
-                for each in self.bottlenecks
-            ],
+            "stolen": sum(event.stolen for event in events),
+            "tasks": sum(event.kind == TASK for event in events),
+            **chosen(self, "step_seconds", "cost", "serial_share", "search", "search_per_epoch"),
+            **chosen(self, "bottlenecks"),
         }
 
 

@@ -22,6 +22,7 @@ from difflogic.engine.work import WorkStats, sum_of
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.scale.speed.laws import Fit, fit
+from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import LEAST_GAIN, Spread, differ, fastest_rate
 from difflogic.system.ranks import ALONE, Ranks
@@ -202,32 +203,21 @@ class Row:
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Everything, for machines."""
-        speedup, plan = self.speedup(first), self.plan
+        plan, exchange = self.plan, Spread(tuple(self.exchange))
         return {
             "label": self.setting.label,
-            "workers": self.workers,
             "ranks": self.setting.ranks,
-            "oversubscribed": self.oversubscribed,
             "batch": self.setting.config.training.batch,
             "step_seconds": self.total.as_dict(),
-            "speedup": speedup,
+            "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
+            "exchange_seconds": exchange.as_dict() if self.exchange else None,
+            "speedup": self.speedup(first),
+            "phase_speedup": {name: self.phase_speedup(name, first) for name in self.phases},
             "efficiency": self.efficiency(first),
-            "ceiling": self.ceiling,
-            "backward_seconds": self.phase("backward").as_dict(),
-            "backward_speedup": self.phase_speedup("backward", first),
-            "steal_ratio": self.steal_ratio,
-            "waiting": self.waiting,
-            "fma_per_second": self.peak,
-            "bytes_per_worker": None if plan is None else plan.bytes_per_worker,
             "bytes": None if plan is None else plan.bytes * self.setting.ranks,
-            "bytes_handed_over": self.exchanged_bytes,
-            "reduce_seconds": self.phase("reduce").as_dict(),
-            "exchange_seconds": Spread(tuple(self.exchange)).as_dict() if self.exchange else None,
-            "samples_per_second": self.samples_per_second,
-            "run_seconds": self.run_seconds,
-            "difference": self.difference,
-            "equal": self.equal,
-            "strategies": None if plan is None else plan.strategies,
+            **chosen(self, "workers", "oversubscribed", "ceiling", "steal_ratio", "waiting"),
+            **chosen(self, "pieces", "peak", "exchanged_bytes", "samples_per_second"),
+            **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
 
 
@@ -297,10 +287,7 @@ class Comparison:
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
             "fastest": None if self.best is None else self.best.setting.label,
-            "doubt": self.doubt,
-            "fit": None if self.fit is None else self.fit.as_dict(),
-            "fitted_oversubscribed": self.fitted_oversubscribed,
-            "equal": self.equal,
+            **chosen(self, "doubt", "fit", "fitted_oversubscribed", "equal"),
         }
 
 

@@ -15,7 +15,6 @@ import tomli_w
 
 from difflogic.config import config_from_dict
 from difflogic.scale.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
-from difflogic.scale.sweeps.seeds import format_seeds, parse_seeds
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
     LEFTOVERS,
@@ -26,6 +25,7 @@ from difflogic.system.files import (
     require_directory,
     write_whole,
 )
+from difflogic.system.ranges import format_ranges, parse_seeds
 from difflogic.tasks import own, task_class
 from difflogic.training import lock
 from difflogic.training.compatibility import differing
@@ -144,7 +144,7 @@ class SweepDirectory:
             "format": FORMAT,
             "version": VERSION,
             "command": question.command,
-            "seeds": format_seeds(question.seeds),
+            "seeds": format_ranges(question.seeds),
             "asked": {
                 "config": asked.config,
                 "set": list(asked.overrides),

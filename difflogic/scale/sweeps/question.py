@@ -9,8 +9,8 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config
 from difflogic.scale.sweeps.grid import combinations, parse_axes, variant_name
-from difflogic.scale.sweeps.seeds import format_seeds
 from difflogic.system.errors import ConfigError
+from difflogic.system.ranges import format_ranges
 from difflogic.training.compatibility import differing
 
 MOST_PROBLEMS = 10
@@ -28,7 +28,7 @@ class Asked:
 
     def command(self, seeds: Sequence[int]) -> str:
         """Return the command line that asks it, for people to repeat."""
-        words = ["dct", "sweep", self.config, "--seeds", format_seeds(seeds)]
+        words = ["dct", "sweep", self.config, "--seeds", format_ranges(seeds)]
         words += [word for axis in self.grid for word in ("--grid", axis)]
         words += ["--recipe", self.recipe] if self.recipe else []
         words += [word for override in self.overrides for word in ("--set", override)]

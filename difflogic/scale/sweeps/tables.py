@@ -12,8 +12,8 @@ from typing import Any
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question
 from difflogic.scale.sweeps.results import RUN_COLUMNS, Row, VariantResult, aggregate
-from difflogic.scale.sweeps.seeds import format_seeds
 from difflogic.system.json_values import json_value
+from difflogic.system.ranges import format_ranges
 
 
 def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
@@ -40,7 +40,7 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "experiment": question.experiment,
         "command": question.command,
-        "seeds": format_seeds(question.seeds),
+        "seeds": format_ranges(question.seeds),
         "grid": list(question.axes),
         "variants": [json_value(asdict(result)) for result in aggregate(question, rows)],
         "runs": [json_value(asdict(row)) for row in rows],
@@ -110,7 +110,7 @@ def to_markdown(question: Question, rows: Sequence[Row]) -> str:
     for result in aggregate(question, rows):
         lines.append(_line([_escape(text) for text in to_cells(question, result)]))
     note = (
-        f"{question.experiment}, seeds {format_seeds(question.seeds)}: `{question.command}`. "
+        f"{question.experiment}, seeds {format_ranges(question.seeds)}: `{question.command}`. "
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
         "proved from step: median (range) of the exact runs that are proved for ever; processor s: "

@@ -129,7 +129,7 @@ def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
         code = () if job.code is None else (job.code.copy_name,)
-        names = [name for name in (*RUN_FILES, *code) if name and (path / name).is_file()]
+        names = [name for name in (*RUN_FILES, *code) if (path / name).is_file()]
         files = {name: (path / name).read_bytes() for name in names}
     return Outcome(job.index, summary, files=files if is_finished(summary) else {})
 

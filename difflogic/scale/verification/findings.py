@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.json_values import fields_of
+
 
 class Tolerance(float):
     """A bound on a difference, and the reason that it is not smaller."""
@@ -51,8 +53,7 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for machines. The difference may be infinite."""
-        told = vars(self) | {"tolerance": float(self.tolerance)}
-        return told | {"reason": self.tolerance.reason, "passed": self.passed}
+        return fields_of(self, "passed") | {"reason": self.tolerance.reason}
 
 
 def distance(x: npt.NDArray, y: npt.NDArray) -> float:

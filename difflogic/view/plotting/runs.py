@@ -32,8 +32,13 @@ def draw(
     (losses, accuracy), (decided, searches), (phases, sure), (perception, update) = places
     published = model.config.published.learned_by
     _draw_losses(losses, history, exact_epoch, published)
-    _draw_accuracy(accuracy, history)
-    _draw_decided(decided, history)
+    right, sure_of = (
+        "Right cells of the hard circuit, %",
+        f"Decided gates, %: an op is above {DECIDED}",
+    )
+    _draw_shares(accuracy, right, "accuracy", history, "no hard evaluation")
+    missing = "not recorded" if history else "no metrics.csv"
+    _draw_shares(decided, sure_of, "decided", history, missing)
     _draw_searches(searches, history, exact_epoch)
     for axes in (losses, accuracy, decided, searches):
         if axes.get_lines():
@@ -67,24 +72,15 @@ def _draw_losses(
     axes.set_xlabel("epoch")
 
 
-def _draw_accuracy(axes: Axes, history: History | None) -> None:
-    axes.set_title("Right cells of the hard circuit, %")
-    points = [(r.epoch, 100 * r.accuracy) for r in history or [] if r.accuracy is not None]
+def _draw_shares(axes: Axes, title: str, name: str, history: History | None, missing: str) -> None:
+    """Draw a share that each row of the history may have, in percent."""
+    axes.set_title(title)
+    shares = [(row.epoch, getattr(row, name)) for row in history or []]
+    points = [(epoch, 100 * share) for epoch, share in shares if share is not None]
     if not points:
-        unused(axes, "no hard evaluation")
+        unused(axes, missing)
         return
-    _curve(axes, points, "accuracy", 0)
-    axes.set_ylim(top=100.5)
-    axes.set_xlabel("epoch")
-
-
-def _draw_decided(axes: Axes, history: History | None) -> None:
-    axes.set_title(f"Decided gates, %: an op is above {DECIDED}")
-    points = [(r.epoch, 100 * r.decided) for r in history or [] if r.decided is not None]
-    if not points:
-        unused(axes, "not recorded" if history else "no metrics.csv")
-        return
-    _curve(axes, points, "decided", 0)
+    _curve(axes, points, name, 0)
     least = min(share for _, share in points)
     axes.set_ylim(max(0, least - (101 - least) / 2), 100.5)
     axes.set_xlabel("epoch")

@@ -31,15 +31,16 @@ def facts(**values: str | None) -> list[dict[str, str]]:
 def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
     """Return the few numbers that stand below the title."""
     automaton, model = source.automaton, source.model
+    seconds = source.summary["seconds"] if source.summary else {}
     trained = None if model is None else f"{model.config.architecture.parameters:,} gates"
     return facts(
         trained_with=trained,
-        in_the_end=_plural(small.circuit.gates, "gate"),
+        in_the_end=plural(small.circuit.gates, "gate"),
         bits_per_cell=str(small.circuit.channels),
         trained_on=f"{automaton.height} × {automaton.width} cells, "
-        f"{_plural(automaton.steps, 'step')}",
-        training_took=_seconds(_number(source.summary, "seconds", "training")),
-        processor_time=_seconds(_number(source.summary, "seconds", "processor")),
+        f"{plural(automaton.steps, 'step')}",
+        training_took=_seconds(seconds.get("training")),
+        processor_time=_seconds(seconds.get("processor")),
     )
 
 
@@ -61,23 +62,26 @@ def training(source: Source) -> dict[str, Any] | None:
         return None
     config, summary = source.model.config, source.summary
     line, words = command(config)
-    exact = _number(summary, "exact_epoch")
+    exact = summary["exact_epoch"] if summary else None
     published = config.published.learned_by
-    versions = summary.get("versions") if summary else None
-    cpu = summary.get("cpu") if summary else None
+    versions = processor = None
+    if summary:
+        cpu = summary["cpu"]
+        versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+        processor = f"{cpu['name']}, {cpu['count']} cores"
     return {
         "command": line,
         "command_words": words,
         "config": config.to_toml(),
         "curves": curves.figures(source.history, exact, published),
         "facts": facts(
-            epochs=_whole(_number(summary, "epochs")),
+            epochs=_whole(summary["epochs"] if summary else None),
             attempts=_attempts(source.history),
             verified_exact_after_epoch=_whole(exact),
             published_hard_loss_0_from_epoch=None if published is None else f"{published:,}",
             seed=str(config.training.seed),
-            versions=_versions(versions),
-            processor=_processor(cpu),
+            versions=versions,
+            processor=processor,
         ),
     }
 
@@ -181,17 +185,9 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """Return a count of things in words: 1 gate, 4,608 gates."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _number(summary: Mapping[str, Any] | None, *keys: str) -> float | None:
-    """Return a number of summary.json, or None: the file may hold anything."""
-    found: Any = summary
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return float(found) if is_number and abs(found) < 1e15 else None
 
 
 def _seconds(seconds: float | None) -> str | None:
@@ -205,20 +201,8 @@ def _attempts(history: History | None) -> str | None:
     return None if last is None or last == 1 else f"{last:,}"
 
 
-def _whole(value: float | None) -> str | None:
-    return None if value is None else f"{value:,.0f}"
-
-
-def _versions(versions: Any) -> str | None:
-    if not isinstance(versions, dict):
-        return None
-    return ", ".join(f"{str(name)[:40]} {str(version)[:40]}" for name, version in versions.items())
-
-
-def _processor(cpu: Any) -> str | None:
-    if not isinstance(cpu, dict):
-        return None
-    return f"{str(cpu.get('name'))[:80]}, {str(cpu.get('count'))[:8]} cores"
+def _whole(value: int | None) -> str | None:
+    return None if value is None else f"{value:,}"
 
 
 def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]) -> list[Any]:

@@ -154,5 +154,4 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
 
 
 def _count(automaton: Automaton) -> str:
-    gates = automaton.circuit.gates
-    return f"{gates:,} gate{'' if gates == 1 else 's'}"
+    return contents.plural(automaton.circuit.gates, "gate")

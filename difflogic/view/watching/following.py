@@ -67,7 +67,7 @@ class Follower:
             self._feed.offer(
                 rows=rows,
                 status=_status(summary, rows),
-                exact_epoch=summary.get("exact_epoch") if summary else None,
+                exact_epoch=summary["exact_epoch"] if summary else None,
             )
         model = _stamp(path / MODEL)
         if model is not None and model != self._model:
@@ -103,15 +103,15 @@ def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> 
         "variant": path.parent.name,
         "seed": path.name.removeprefix("seed"),
         "status": status,
-        "exactEpoch": summary.get("exact_epoch") if summary else None,
+        "exactEpoch": summary["exact_epoch"] if summary else None,
         "shown": path == shown,
     }
 
 
 def _status(summary: dict[str, Any] | None, rows: Any) -> Status:
-    if summary is not None and summary.get("finished") is True:
+    if summary is not None and summary["finished"]:
         return "finished"
-    if summary is not None and summary.get("interrupted") is True:
+    if summary is not None and summary["interrupted"]:
         return "stopped"
     return "running" if rows else "waiting"
 

@@ -11,10 +11,9 @@ OVERRIDES = [word for each in TINY for word in ("--set", each)]
 
 
 @pytest.mark.thorough
-def test_a_profile(dct, tmp_path):
-    file = tmp_path / "trace.json"
+def test_a_profile(dct):
     arguments = ["bench", "--small", *OVERRIDES, "--profile", "--repeat=2", "--workers=2"]
-    found = dct(*arguments, "--trace", str(file))
+    found = dct(*arguments)
     assert found.exit_code == 0, found.stderr
     lines = found.stdout.splitlines()
     assert lines[0].startswith("checkerboard-small · batch 2 · 2 workers, samples · a step of ")
@@ -24,21 +23,15 @@ def test_a_profile(dct, tmp_path):
         assert any(line.split()[:3] == ["backward:", part, "task"] for line in lines)
     assert "tracing costs" in lines[-2]
     assert lines[-1].startswith("searching: ")
-    assert json.loads(file.read_text())["traceEvents"]
-    assert f"saved {file}" in found.stderr
     data = json.loads(dct(*arguments, "--json").stdout)
     assert data["workers"] == 2
-
-    assert "exists already" in dct(*arguments, "--trace", str(file)).refusal
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--trace", "x.json"], "--trace needs --profile"),
         (["--profile", "--workers", "1,2"], "measures one setting"),
         (["--profile", "--compare", "oracle"], "measures one setting"),
-        (["--profile", "--trace", "/no/such/place.json"], "/no/such/place.json"),
     ],
 )
 def test_wrong_options_are_refused(dct, arguments, message):

@@ -89,7 +89,7 @@ def test_unequal_rows_fail(bench, monkeypatch):
     ("arguments", "message"),
     [
         (["--workers", "1,x"], '"x" is not a whole number from 1'),
-        (["--workers", "x"], '"x" is neither "auto" nor'),
+        (["--workers", "x"], '"x" is not a whole number'),
         (["--workers", "1,2", "--compare", "batch,cells"], "--workers and --compare both list"),
         (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
         (["--compare", "cell"], 'no way "cell": did you mean "cells"?'),

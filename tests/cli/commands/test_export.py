@@ -74,12 +74,6 @@ def test_the_list_names_every_format_and_needs_no_circuit(dct):
         assert row.endswith(format.summary)
 
 
-def test_the_grid_of_verilog_can_be_chosen(dct, source):
-    text = dct("export", source, "-f", "verilog", "--array", "3x65536").stdout
-    assert "HEIGHT = 3," in text
-    assert "WIDTH = 65536\n" in text
-
-
 def test_comparable_files_have_the_same_inputs(dct, source):
     """All inputs of both channels, but the next state of the one that stays."""
     for more in ([], ["--unsimplified"]):
@@ -94,12 +88,7 @@ def test_comparable_files_have_the_same_inputs(dct, source):
         (["-f", "verlog"], 'no format "verlog": did you mean "verilog"?'),
         (["-o", "x.txt"], '"x.txt": no format has this suffix'),
         ([], "choose a format with --format: json, verilog"),
-        (["-f", "c", "--array", "3x3"], "--array does not apply to the format c, only to verilog"),
         (["-f", "c", "--comparable"], "--comparable does not apply to the format c"),
-        (["-f", "verilog", "--array", "3"], '--array "3": must be rows x columns'),
-        (["-f", "verilog", "--array", "0x3"], "each from 1 to 65536"),
-        (["-f", "verilog", "--array", "3x65537"], "each from 1 to 65536"),
-        (["-f", "verilog", "--array", "3x-3"], "must be rows x columns"),
         (["-o", "missing/x.v"], "missing/x.v: cannot be written: no such file or directory"),
         (["-o", ".", "-f", "c"], ".: is a directory: name a file"),
         (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),

@@ -69,7 +69,7 @@ def test_more_workers_than_tasks_are_warned_of(plan):
         (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
         (["--ranks", "2", "--no-measure"], "leave --no-measure out"),
         (["--ranks", "1"], '"1" is not a whole number from 2'),
-        (["--workers", "0"], '"0" is neither "auto" nor a whole number'),
+        (["--workers", "0"], '"0" is not a whole number from 1'),
         (["nothing"], "nothing"),
     ],
 )

@@ -80,7 +80,7 @@ class TestSimplify:
         assert stages[-1]["gates"] == 3
         assert sum(stages[-1]["ops"].values()) == 3
         assert found["proof"]["verdict"] == "equal"
-        assert found["proof"]["dropped_channels"] == [1]
+        assert found["proof"]["dropped"] == [1]
         assert found["output"] == "small.json"
 
     def test_a_model(self, dct, tiny):

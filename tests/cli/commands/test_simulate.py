@@ -108,14 +108,14 @@ def test_defaults_are_the_automatons(dct, three):
         (["--damage=1"], "STEPS:Y,X,HxW"),
         (["--damage=0:0,0,1x1"], "its steps must be from 1 to"),
         (["--steps=2", "--damage=1,3:0,0,1x1"], "its steps must be from 1 to 2"),
-        (["--workers=5000"], "must be at most 1024"),
+        (["--workers=5000"], '"5000" is not a whole number from 1 to 1024, or "auto"'),
         (["--damage=1:60,0,8x8"], "not within the 64×64"),
         (["--start=nothing"], "nothing: cannot be read"),
         (["--picture=end.jpg"], ".png"),
         (["--save=no/where.npz"], "create the directory first"),
         (["--picture=taken.png"], "give --force"),
         (["--steps=-1"], "--steps"),
-        (["--workers=0"], "whole number above 0"),
+        (["--workers=0"], "whole number from 1"),
     ],
 )
 def test_what_cannot_be_done(dct, life, tmp_path, arguments, hint):

@@ -102,7 +102,7 @@ def test_the_table_is_for_people(dct, question):
     [
         (["checkerboard"], "--seeds 0-15"),
         ([], "name a configuration"),
-        (["checkerboard", "--seeds=3-1"], "write 1-3"),
+        (["checkerboard", "--seeds=3-1"], "must be numbers and ascending ranges"),
         (["checkerbord", "--seeds=3"], 'did you mean "checkerboard"'),
         (["checkerboard", "--seeds=3", "--grid=training.batch=0,1"], "--grid training.batch=0"),
         (["checkerboard", "--seeds=3", "--grid=training.seed=0,1"], "--seeds"),

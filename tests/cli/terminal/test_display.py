@@ -13,7 +13,8 @@ from rich.console import Console
 
 from cli.running import show_preview
 from cli.terminal import display, drawing, screen
-from cli.terminal.display import Display, Lines, Live, Progress
+from cli.terminal.display import Lines, Progress
+from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
 from difflogic.search.polishing import Extent
 from difflogic.search.search import SearchProgress
@@ -98,9 +99,9 @@ def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:
     assert "compiling" not in display.compose("run", progress, 80, 24).plain
     progress.compiling = True
     assert "compiling  the search" in display.compose("run", progress, 80, 24).plain
-    lines = Lines()
-    lines.update(progress)
-    lines.update(progress)
+    lines = Lines(progress)
+    lines.update()
+    lines.update()
     assert capsys.readouterr().err == "epoch 5: compiling the search …\n"
     progress.add(result(5))
     assert not progress.compiling
@@ -165,11 +166,12 @@ def test_numbers_are_formatted(function: Any, value: Any, text: str) -> None:
 
 
 def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
-    progress, lines = Progress(1000), Lines()
+    progress = Progress(1000)
+    lines = Lines(progress)
     for epoch in range(1, 1001):
         progress.add(result(epoch))
-        lines.update(progress)
-    lines.close(progress)
+        lines.update()
+    lines.close()
 
     captured = capsys.readouterr()
     shown = captured.err.splitlines()
@@ -188,11 +190,12 @@ def test_lines_come_at_least_now_and_then(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress, lines = Progress(10**6), Lines()
+    progress = Progress(10**6)
+    lines = Lines(progress)
     for epoch in range(1, 101):
         now[0] += 1.0
         progress.add(result(epoch))
-        lines.update(progress)
+        lines.update()
 
     assert len(capsys.readouterr().err.splitlines()) == 1 + 99 // display.LINE_SECONDS
 
@@ -254,7 +257,7 @@ def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
 @pytest.mark.parametrize(
     ("out", "err", "term", "quiet", "expected"),
     [
-        (True, True, "xterm", False, Live),
+        (True, True, "xterm", False, Screen),
         (True, True, "xterm", True, Display),
         (False, True, "xterm", False, Lines),
         (True, False, "xterm", False, Lines),
@@ -274,8 +277,8 @@ def test_display_suits_where_the_output_goes(
     monkeypatch.setattr("sys.stderr", Terminal() if err else io.StringIO())
     monkeypatch.setenv("TERM", term)
 
-    shown = display.choose("title", quiet)
-    shown.close(Progress(1))
+    shown = display.choose("title", Progress(1), quiet)
+    shown.close()
 
     assert type(shown) is expected
 
@@ -286,13 +289,14 @@ def test_a_live_display_draws_on_stderr_and_seldom(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sys.stdout", stdout)
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    progress, live = Progress(1000), Live("title")
+    progress = Progress(1000)
+    live = display.live("title", progress)
     for epoch in range(1, 1001):
         now[0] += screen.FRAME_SECONDS / 10
         progress.add(result(epoch))
-        live.update(progress)
+        live.update()
     assert 90 <= terminal.text.count("/1000 ") <= 101
-    live.close(progress)
+    live.close()
     assert stdout.getvalue() == ""
     assert "1000/1000" in terminal.text
 
@@ -310,7 +314,7 @@ def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch, allowed: bool) ->
         monkeypatch.setenv("NO_COLOR", "1")
     progress = Progress(10)
     progress.add(result(5))
-    Live("title").close(progress)
+    display.live("title", progress).close()
     assert bool(colours(terminal)) == allowed
 
 

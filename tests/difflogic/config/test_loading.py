@@ -284,11 +284,7 @@ def test_all_problems_are_listed_with_their_place(write):
     ]
 
 
-def test_a_bad_override_behind_another_of_the_same_key_is_reported():
-    overrides = ["training.epochs=nan", Override("training.epochs=5", "--epochs 5")]
-    said = "[training] epochs must be an integer from 1 to 1000000000, not the float nan"
-    assert error(overrides=overrides) == f"--set training.epochs=nan: {said}"
-    # What disagrees with others, or would have, is no more asked for.
+def test_the_last_override_of_a_key_wins():
     good = load_config("checkerboard", ["task.square=17", "task.square=4"])
     assert good.task.square == 4
 

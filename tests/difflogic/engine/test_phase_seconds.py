@@ -14,6 +14,7 @@ from tests.difflogic.training.tiny import tiny
 LATE = 0.2
 SCRIPT = """
 import json, sys, time
+from dataclasses import asdict
 from difflogic.config import load_config
 from difflogic.engine.kernels import shares
 from difflogic.training.trainer import Trainer
@@ -32,8 +33,16 @@ shares.loss_share = slowed(shares.loss_share, 1)
 overrides = ["task.height=16", "task.width=16", "parallel.lanes=16", "training.batch=2"]
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
     assert trainer.plan.workers == 2
+    plain, took = trainer.engine.run_training, []
+    def timed(*arguments, **more):
+        begin = time.perf_counter()
+        found = plain(*arguments, **more)
+        took.append(time.perf_counter() - begin)
+        return found
+    trainer.engine.run_training = timed
     trainer.step()
-    print(json.dumps([trainer.phases.seconds, [p.as_dict() for p in trainer.engine.phases]]))
+    phases = [asdict(phase) for phase in trainer.engine.phases]
+    print(json.dumps([trainer.phases.seconds, phases, sum(took)]))
 """
 
 
@@ -50,7 +59,7 @@ def test_who_waits_for_a_late_worker_is_not_busy(way):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    seconds, workers = json.loads(done.stdout)
+    seconds, workers, took = json.loads(done.stdout)
     assert workers[1]["busy"]["loss"] >= LATE
     assert workers[0]["busy"]["loss"] < LATE / 2
     assert workers[0]["waiting"]["loss"] >= 0.9 * LATE
@@ -58,6 +67,8 @@ def test_who_waits_for_a_late_worker_is_not_busy(way):
         assert seconds[name] == pytest.approx(np.mean([w["busy"][name] for w in workers]))
     waited = [sum(worker["waiting"].values()) for worker in workers]
     assert seconds["waiting"] == pytest.approx(np.mean(waited))
+    whole = sum(seconds[name] for name in ("forward", "loss", "backward", "waiting"))
+    assert whole == pytest.approx(took, abs=LATE / 2)
 
 
 @pytest.mark.parametrize(

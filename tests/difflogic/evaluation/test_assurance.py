@@ -12,6 +12,7 @@ from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.model.automaton import Automaton
+from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.trained import trained
@@ -25,7 +26,7 @@ class TestEveryStart:
     def test_proved(self) -> None:
         found = assure_automaton(trained("checkerboard-seed-1"), task_of("checkerboard"))
         assert found.text == "proved for every start from step 18 on"
-        assert found.as_dict() == {
+        assert json_value(found) == {
             "verdict": "proved",
             "scope": "every start",
             "text": found.text,
@@ -131,7 +132,7 @@ class TestTheOnlyStart:
         found = self.run([(Op.A, 3, 3)], [9], "task.hold=true", steps=3)
         assert not found.proved
         assert found.text == ("fails after step 3, where it is right; states repeat with period 3")
-        assert found.as_dict()["healing"] == []
+        assert found.healing == ()
 
     def test_damage_that_stays(self) -> None:
         found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
@@ -139,7 +140,7 @@ class TestTheOnlyStart:
         assert found.text == (
             "fails: 5 of 18 damages do not heal; proved at step 2 and at every later one"
         )
-        one, two = found.as_dict()["healing"]
+        one, two = json_value(found.healing)
         assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
         assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
         assert (two["lasting"], two["steps"].count(-1)) == (4, 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 
@@ -15,7 +17,7 @@ STEPS = 20
 
 def write(automata, folder):
     for number, automaton in enumerate(automata):
-        (folder / f"{number}.v").write_text(write_verilog(automaton, array=(3, 4)))
+        (folder / f"{number}.v").write_text(write_verilog(replace(automaton, height=3, width=4)))
     return [f"{number}.v" for number in range(len(automata))]
 
 
@@ -115,10 +117,3 @@ def test_yosys_finds_nothing_to_say(tmp_path):
         lines += [f"hierarchy -check -top {identifier(automaton)}_array", "proc", "check -assert"]
     (tmp_path / "check.ys").write_text("\n".join(lines))
     assert call("yosys", "-q", "-e", ".", "-s", "check.ys", cwd=tmp_path) == ""
-
-
-def test_the_array_is_as_large_as_asked():
-    text = write_verilog(examples.life(), array=(12, 34))
-    assert "parameter HEIGHT = 12," in text
-    assert "parameter WIDTH = 34\n" in text
-    assert "parameter HEIGHT = 5," in write_verilog(examples.life())

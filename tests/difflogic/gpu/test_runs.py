@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from difflogic import held_out
-from difflogic.library.planning import plan_device
+from difflogic.gpu.planning import require_fitting
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.system.errors import ConfigError
@@ -65,6 +65,6 @@ def test_a_sweep_that_no_gpu_can_take(tmp_path, given):
 
 def test_a_plan():
     here()
-    found = plan_device(growing(ON_GPU))
+    found = require_fitting(growing(ON_GPU))
     assert found.as_dict()["groups"] == 2  # 25 cells in tiles of 16
     assert found.runs == found.adapter.most_bytes // (max(found.shape.bytes.values()) + 4)

@@ -35,6 +35,7 @@ def drawn(model, samples=1, steps=None, seed=0, size=(5, 7)):
 def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
     (start,), (target,), masks = drawn(model, steps=steps)
     mask = None if masks is None else masks[0]
+    target[:, 2:, ::2] = np.nan  # does not count
     before = start.copy(), target.copy()
     found = difflogic.sample_gradients(model, start, target, mask)
     loss, to_logits = oracle.logit_gradients(
@@ -64,7 +65,7 @@ def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
     assert len(found.perception) == config.perception.kernels
     assert len(found.update) == sum(config.update.gates)
     assert (start == before[0]).all()
-    assert (target == before[1]).all()
+    np.testing.assert_array_equal(target, before[1])
     np.testing.assert_array_equal(difflogic.all_reduce(found.slots), found.coefficients)
 
 

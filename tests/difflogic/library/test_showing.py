@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import difflogic
@@ -49,6 +50,11 @@ def test_results_show_themselves_briefly(tmp_path, monkeypatch):
     assert Cells(loaded._repr_html_()).cells[5] == "run"
     small = difflogic.simplify(loaded, "low")
     shown = [run, loaded, loaded.model, loaded.automaton, small, difflogic.inspect(loaded)]
+    shown += [loaded.model.config, loaded.automaton.circuit]
+    shown += [difflogic.evaluate(loaded, ["exactness"], starts=1)]
+    state = np.zeros((loaded.model.netlist.channels, 16, 16))
+    shown += [difflogic.prove(loaded, small.automaton), difflogic.plan(measure=False)]
+    shown += [difflogic.sample_gradients(loaded.model, state, state[:1])]
     assert [each for each in shown if len(repr(each)) > 200] == []
     assert ElementTree.fromstring(small._repr_svg_()).tag.endswith("svg")
     reported = difflogic.report("run", tests=False)

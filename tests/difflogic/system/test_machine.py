@@ -74,7 +74,7 @@ def test_what_bounds_the_workers_is_told(groups):
     assert found.usable == 1
     assert found.logical == os.cpu_count()
     assert 1 <= found.affinity <= found.logical
-    assert found.as_dict()["physical"] <= found.logical
+    assert found.physical <= found.logical
 
 
 def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,20 +94,10 @@ def test_of_the_file_and_its_copy_the_one_that_was_used_is_taken(tmp_path):
     assert code.copy_name == "shift.py"
 
 
-def test_a_module_beside_its_configuration(tmp_path):
-    package = tmp_path / "lab_of_a_test"
-    package.mkdir()
-    (package / "shifting.py").write_text(SOURCE)
-    path = write(tmp_path, config=CONFIG.replace("shift.py:", "lab_of_a_test.shifting:"))
-    config = load_config(path, allow_code=True)
-    assert make_task(config).section.by == 1
-    assert own.code_of(config.task).copy_name is None
-    assert sys.path[-1] == str(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        ((SOURCE, ""), "has no class Shift: no class there is a difflogic.Task"),
         (("class Shift(", "class Shifted("), 'has no class Shift: did you mean "Shifted"?'),
         (("class Shift(Task)", "class Shift(dict)"), "Shift is no task: derive the class from"),
         (("def sample", "def simple"), "Shift has no method sample"),
@@ -131,9 +121,7 @@ def test_classes_that_cannot_be_used(tmp_path, change, says):
     ("kind", "says"),
     [
         ("none.py:Shift", "none.py: no such file"),
-        ("no.such.module:Shift", "there is no module no.such.module, neither in"),
-        ("a-b:Shift", 'names neither a file, as "my_task.py:Shift", nor a module'),
-        ("json.tool:Shift", "has no class Shift: no class there is a difflogic.Task"),
+        ("json.tool:Shift", 'names no file, as "my_task.py:Shift" does'),
         ("shift.py:", "kind must be"),
     ],
 )

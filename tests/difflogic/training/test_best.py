@@ -181,6 +181,8 @@ def test_a_run_ends_with_a_verified_circuit():
         assert [found.exact for found in checks.values()] == [False] * (len(checks) - 1) + [True]
         assert wrong_in_the_picture(trainer.result) == 0
         assert wrong_in_the_picture(trainer.model) > 0
+        _, target = make_task(trainer.config).sample(np.random.default_rng(0))
+        np.testing.assert_array_equal(step.hard_state[[0]], target)
         assert held_out(trainer.result)["exact"]
         assert trainer.phases.seconds["finish"] > 0
         np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)

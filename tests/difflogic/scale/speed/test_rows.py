@@ -37,7 +37,7 @@ def test_worker_counts_give_the_same_bits_and_are_counted(monkeypatch):
         assert row.work.tasks >= 2 * 2 * 2 * 4
     data = found.as_dict()["rows"]
     assert data[1]["ceiling"] == 2
-    assert data[2]["bytes"] - data[1]["bytes"] > data[0]["bytes_per_worker"]
+    assert data[2]["bytes"] - data[1]["bytes"] > data[0]["plan"]["bytes_per_worker"]
 
 
 def made_up(*steps, repeat=8):

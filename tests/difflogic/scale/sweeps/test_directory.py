@@ -72,7 +72,7 @@ def test_another_question_is_refused_with_its_keys(place):
             lambda text: text.replace("variants.checkerboard-small", 'variants."../x"'),
             "variant's name",
         ),
-        (lambda text: text.replace('seeds = "0-1"', 'seeds = "x"'), "neither a number"),
+        (lambda text: text.replace('seeds = "0-1"', 'seeds = "x"'), "must be numbers"),
     ],
 )
 def test_a_damaged_file_is_refused(place, change, says):

@@ -53,11 +53,11 @@ def trained():
     model = Model.create(load_config("checkerboard-small"))
     history = History([MetricsRow(n + 1, 100.0 / (n + 1), float(n % 3), 0.5) for n in range(900)])
     summary = {
-        "epochs": HOSTILE,
-        "exact_epoch": 1e300,
-        "seconds": {"training": [HOSTILE]},
+        "epochs": 10**30,
+        "exact_epoch": 10**30,
+        "seconds": {"training": -1.0, "processor": 1e300},
         "versions": {HOSTILE: HOSTILE},
-        "cpu": {"name": HOSTILE, "count": HOSTILE},
+        "cpu": {"name": HOSTILE, "count": -1},
     }
     return Source(replace(from_model(model), name=HOSTILE), model, history, summary)
 
