@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import get_args
 
-import numpy as np
-
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.sharing import Strategy
 from difflogic.model.automaton import from_model
-from difflogic.model.model import Model
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
-from difflogic.training.helper_process import compile_stages
-from difflogic.training.warming import compile_rollouts, compile_slopes
-from tests.difflogic.training.tiny import tiny
+from difflogic.training.trainer import Trainer
+from tests.difflogic.training.tiny import growing
+
+SEARCHING = "finishing.candidates=6000", "finishing.rectify=25"
 
 
 def compile_kernels() -> None:
@@ -25,13 +22,10 @@ def compile_kernels() -> None:
         for strategy in get_args(Strategy):
             for workers in (1, 2):
                 sharing = f"parallel.strategy={strategy}", f"parallel.workers={workers}"
-                model = Model.create(tiny(f"training.precision={precision}", *sharing))
-                plan = ParallelPlan.for_model(model.config)
-                compile_rollouts(model.netlist, precision, plan.sharing)
-        for _ in compile_stages(precision):
-            pass
-        ops = np.zeros(model.netlist.parameters, np.uint8)
-        compile_slopes(model.netlist, ops, rectifies=True)
+                asked = growing(f"training.precision={precision}", *SEARCHING, *sharing)
+                with Trainer(asked) as trainer:
+                    trainer.warm_up()
+                    model = trainer.model
     simplify(from_model(model), EFFORTS["normal"])
 
 

@@ -85,6 +85,7 @@ def test_it_agrees_with_automatic_differentiation(boundary, rate):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("doubles")
 def test_vmap_and_check_grads():
     model, logits, states = drawn()

@@ -61,6 +61,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     np.testing.assert_array_equal(states[-1], states[-2])
 
 
+@pytest.mark.thorough
 def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_the_picture():
     made = config(11, 13, "training.seed=5")
     with Trainer(made) as trainer:

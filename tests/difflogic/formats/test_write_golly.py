@@ -111,6 +111,7 @@ def test_a_rule_is_called_as_its_file_is():
             write_golly(made, rule=name)
 
 
+@pytest.mark.thorough
 def test_what_golly_cannot_run():
     several = automaton(life(channels=9, channel=1), visible=tuple(range(9)))
     with pytest.raises(CircuitError, match=r"9 channels affect .* simplify the circuit"):

@@ -275,6 +275,7 @@ def test_contradictions_name_the_place_and_what_would_help():
         )
 
 
+@pytest.mark.thorough
 def test_the_time_limit_and_the_wish_to_stop_keep_what_was_found():
     rng = np.random.default_rng(0)
     films = np.stack([film(life, soup(rng, (8, 8)), 2, 2) for _ in range(5)])

@@ -47,6 +47,7 @@ def draw_state(channels, height, width, seed=0):
     return np.random.default_rng(seed).integers(0, 2, (channels, height, width), np.uint8)
 
 
+@pytest.mark.thorough
 @given(
     circuits(),
     st.integers(1, 9),

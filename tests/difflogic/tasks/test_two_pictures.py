@@ -28,6 +28,7 @@ def images(tmp_path):
     return [str(tmp_path / f"{name}.png") for name in ("square", "cross")], (square, cross)
 
 
+@pytest.mark.thorough
 def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     paths, pixels = images
     growth = growing.plan(growing.read_two(*paths), heal=True)

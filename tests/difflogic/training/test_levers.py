@@ -3,7 +3,6 @@
 import time
 
 import numpy as np
-import pytest
 
 from difflogic.training.sampling import attempt_of, first_epoch
 from difflogic.training.trainer import Trainer
@@ -25,19 +24,26 @@ def test_learning_starts_over_from_the_first_logits_with_another_wiring():
             trainer.step()
         assert (trainer.model.logits != first).any()
         wiring = trainer.model.netlist
-        before, begun = dict(trainer.phases.seconds), time.perf_counter()
         trainer.step()
-        passed = time.perf_counter() - begun
-        spent = {name: end - before[name] for name, end in trainer.phases.seconds.items()}
-        # Another wiring takes longer than the whole step, and is counted.
-        assert spent["other"] > 0
-        assert sum(spent.values()) == pytest.approx(passed, rel=0.2)
         moved = np.abs(trainer.model.logits - first)
         assert (trainer.model.netlist.a != wiring.a).any()
     # AdamW's first step moves a logit by at most the learning rate, and the decay.
     training = config.training
     most = training.learning_rate * (1 + training.weight_decay * training.initial_logit)
     assert 0 < moved.max() <= most * 1.001
+
+
+def test_another_wiring_takes_longer_than_the_whole_step_and_is_counted():
+    shares = []
+    with Trainer(tiny("training.restart_every=1", "finishing.every=100")) as trainer:
+        trainer.step()
+        for _ in range(10):
+            before, begun = sum(trainer.phases.seconds.values()), time.perf_counter()
+            trainer.step()
+            passed = time.perf_counter() - begun
+            shares.append((sum(trainer.phases.seconds.values()) - before) / passed)
+    # A busy machine may stop this process between two clocks, but not each time.
+    assert 0.8 < max(shares) <= 1
 
 
 NEUTRAL = (
