@@ -136,8 +136,7 @@ class Config(Section):
     run: RunFacts = RunFacts()
 
     def __repr__(self) -> str:
-        task = self.task
-        return f"Config({self.name!r}, {task.kind!r} on {task.height}×{task.width} cells)"
+        return f"Config({self.name!r}, {self.task.height}×{self.task.width} cells)"
 
     @property
     def architecture(self) -> Architecture:

@@ -57,6 +57,9 @@ class Inspection:
     fixed_points: FixedPoints
     settling: Settling | None
 
+    def __repr__(self) -> str:
+        return f"Inspection({self.automaton!r})"
+
 
 def inspect(
     automaton: Automaton, limits: Limits, progress: Callable[[int, str], object]

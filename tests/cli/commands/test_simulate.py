@@ -189,7 +189,7 @@ def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch)
     result = bench_quick(three, "--json")
     assert result.exit_code == 1
     assert "disagree: made up" in result.stderr
-    assert result.json["circuit"] == "example"
+    assert result.json["name"] == "example"
     assert sorted(check["equal"] for check in result.json["checks"]) == [False, True, True]
 
 
