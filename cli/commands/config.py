@@ -16,9 +16,10 @@ COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_
 def list_(as_json: AsJson = False) -> None:
     """List the shipped experiments, and the pictures that automata can grow.
 
-    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and step.
-    "epochs" are those of one attempt. "published" gives the epoch of the first hard loss 0 in the
-    article and its notebook, with one seed, and the gates that are not pass-throughs.
+    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and
+    step. "epochs" are those of one attempt. "published" gives the first epoch with a hard loss
+    of 0 in the article and its notebook, with one seed, and the gates that are
+    not pass-throughs.
     """
     from difflogic.config import catalog
 

@@ -70,14 +70,16 @@ def export(
     ] = None,
     task: Annotated[
         str | None,
-        option("CONFIG", "Task whose target --property is about", shown="what zeros end in"),
+        option(
+            "CONFIG", "Task whose target --property is about", shown="the state that zeros end in"
+        ),
     ] = None,
     from_step: Annotated[
         int | None, number("First step at which --property has to hold", 0, 4096, shown="as proved")
     ] = None,
     within: Annotated[
         int | None,
-        number("Steps in which --property heals claims healing", 1, 4096, shown="as proved"),
+        number("For --property heals: steps in which damage must heal", 1, 4096, shown="as proved"),
     ] = None,
     list_: Annotated[
         bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)

@@ -52,7 +52,7 @@ def identify(
         int, number("States that cells may have beyond those that are seen", 0, 4)
     ] = 0,
     plain_start: Annotated[
-        bool, flag("--plain-start", "Take no cell of the first frame as hidden")
+        bool, flag("--plain-start", "Assume that the first frame hides no state")
     ] = False,
     threshold: Annotated[
         float | None,

@@ -28,7 +28,11 @@ def import_(
     ] = None,
     visible: Annotated[
         str | None,
-        option("LIST", "Channels to judge the automaton by", shown="from the file, or the first"),
+        option(
+            "LIST",
+            "Channels that are compared with the target",
+            shown="from the file, or the first",
+        ),
     ] = None,
     force: Force = False,
 ) -> None:

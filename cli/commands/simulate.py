@@ -41,8 +41,8 @@ def simulate(
 ) -> None:
     """Simulate a trained circuit on a grid of any size.
 
-    The circuit of a run or a model is quickly simplified first; for a smaller one, simulate the
-    file that dct simplify saves.
+    The circuit of a run or a model is first simplified briefly. For a smaller one, run dct simplify
+    and simulate its output.
 
     Prints how many cells of each visible channel are 1 at the end, and a hash of them. The hash is
     the same for every engine and number of workers, simplified or not.

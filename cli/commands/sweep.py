@@ -87,7 +87,7 @@ def sweep(
     """Train with many seeds, and with all combinations of some settings.
 
     Runs train in parallel, one thread each, and their scores become a table. Ctrl-C saves them all.
-    To continue, use dct sweep --dir DIR, without CONFIG; other --seeds are added.
+    To continue, use dct sweep --dir DIR, without CONFIG; seeds given with --seeds are added.
     """
     from difflogic.library.sweeping import sweep as run
 

@@ -112,7 +112,7 @@ def train_pattern(
         ),
     ] = None,
     hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
-    heal: Annotated[bool, flag("--heal", "Make it grow back after damage, too")] = False,
+    heal: Annotated[bool, flag("--heal", "Make it stay, and grow back after damage")] = False,
     second: Annotated[
         str | None,
         option("FILE", "Another image, which grows if the start is one cell instead of nothing"),
@@ -143,8 +143,8 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture.
 
-    The picture is shown before training starts. An image keeps its colours, and what suits it is
-    chosen and said: grid, circuit, steps and recipe. Flags and --set override that.
+    The picture is shown before training starts. An image keeps its colours. Grid,
+    circuit, steps and recipe are chosen to suit it, and printed. Flags and --set override them.
     """
     from difflogic.config import Override
     from difflogic.library import growing

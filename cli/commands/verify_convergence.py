@@ -30,7 +30,7 @@ def convergence(
         option(
             "NAME|FILE",
             "Experiment whose target to prove, for a circuit file",
-            shown="what zeros end in",
+            shown="the state that zeros end in",
             rare=True,
         ),
     ] = None,

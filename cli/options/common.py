@@ -96,16 +96,18 @@ Recipe = Annotated[
     ),
 ]
 Epochs = Annotated[int | None, number("Number of training steps", 1)]
-AUTO_WORKERS = "auto, as many as the work is worth, at most one per core"
+AUTO_WORKERS = "auto, as many as help, at most one per core"
 Workers = Annotated[Any, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
-    option(None, "What trains: the processor, or a GPU (needs the gpu extra)", shown="cpu"),
+    option(None, "Device to train on: the CPU, or a GPU (needs the gpu extra)", shown="cpu"),
 ]
-Oversubscribe = Annotated[bool, flag("--oversubscribe", "Allow more threads than cores", rare=True)]
+Oversubscribe = Annotated[
+    bool, flag("--oversubscribe", "With --ranks: allow more threads than cores", rare=True)
+]
 Effort = Annotated[
     Literal["low", "normal", "high"],
-    option(None, "How long to simplify: a second, seconds, minutes"),
+    option(None, "Effort: low takes about a second, normal seconds, high minutes"),
 ]
 TimeLimit = Annotated[
     float | None,

@@ -12,6 +12,14 @@ from difflogic.system.quantities import counted
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
+OF_ONE_RUN: Any = {
+    "training": {"epochs", "seed"},
+    "parallel": True,
+    "checkpoint": True,
+    "published": True,
+    "run": True,
+}
+"""What differs between runs of one experiment."""
 
 
 def render(
@@ -133,7 +141,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
     # The run's own start file: from another start it would be another experiment.
     source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
-    full = _full_experiment(summary)
+    full = _full_experiment(summary, directory)
     if full is not None:
         return [
             "Not exact yet: resume this run, or train the full experiment",
@@ -148,9 +156,10 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     ]
 
 
-def _full_experiment(summary: Mapping[str, Any]) -> str | None:
+def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
     """Return the shipped experiment that a run was a small or short version of, if any."""
     from difflogic.config import load_config, shipped_configs
+    from difflogic.system.errors import ConfigError
 
     name = summary["experiment"].removesuffix("-small")
     if name not in shipped_configs():
@@ -158,4 +167,13 @@ def _full_experiment(summary: Mapping[str, Any]) -> str | None:
     if summary.get("start") and name != summary["experiment"]:
         return None  # its circuit is larger than that of the model that the run started from
     short = summary["epochs_requested"] < TRIAL_SHARE * load_config(name).training.epochs
-    return name if short or name != summary["experiment"] else None
+    if not short and name == summary["experiment"]:
+        return None
+    try:
+        run, shipped = (
+            load_config(source).model_dump(exclude=OF_ONE_RUN)
+            for source in (f"{directory}/config.toml", summary["experiment"])
+        )
+    except ConfigError:
+        return None  # a task of the user's own that has the same name
+    return name if run == shipped else None

@@ -84,8 +84,8 @@ def find_adapter() -> Adapter:
         _leave_opengl_out()
     except ImportError as error:
         raise ConfigError(
-            "[parallel] device: a GPU needs the package wgpu: pip install 'dct-difflogic-ca[gpu]', "
-            f"or use --device cpu ({error})"
+            "[parallel] device: a GPU needs the package wgpu: pip install '.[gpu]' in dct's "
+            f"directory, or use --device cpu ({error})"
         ) from None
     try:
         handle = wgpu.gpu.request_adapter_sync(power_preference="high-performance")

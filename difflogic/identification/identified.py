@@ -371,5 +371,5 @@ def _remedy(recording: Recording, space: Space, boundary: str) -> str:
             )
     return (
         ". Some cells may be recorded wrongly (--noise), frames may be further apart (--gap), or "
-        "cells may have states that are not seen (--hidden)"
+        "cells may have states that are not seen (--hidden), or are larger than a pixel (--cell)"
     )

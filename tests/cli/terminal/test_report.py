@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.terminal import display, report
 from difflogic.training.metrics import PHASES
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+@pytest.fixture(autouse=True)
+def run_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    directory = tmp_path / "runs" / "x"
+    directory.mkdir(parents=True)
+    write_config(directory, "checkerboard")
+    return directory
+
+
+def write_config(directory: Path, name: str, old: str = "", new: str = "") -> None:
+    text = (CONFIGS / f"{name}.toml").read_text(encoding="utf-8")
+    assert old in text
+    (directory / "config.toml").write_text(text.replace(old, new), encoding="utf-8")
 
 
 def summary(**changes: Any) -> dict[str, Any]:
@@ -142,8 +160,18 @@ RESUME = "dct train --resume runs/x"
         ({"interrupted": True}, "Interrupted: resume this run", [RESUME]),
     ],
 )
-def test_the_next_step(changes: dict[str, Any], said: str, commands: list[str]) -> None:
+def test_the_next_step(
+    changes: dict[str, Any], said: str, commands: list[str], run_directory: Path
+) -> None:
+    write_config(run_directory, changes.get("experiment", "checkerboard"))
     assert next_step(report.render(summary(**changes), "runs/x")) == [said, *commands]
+
+
+def test_what_was_changed_is_not_forgotten_in_what_to_try_next(run_directory: Path) -> None:
+    write_config(run_directory, "checkerboard", "batch = 1 ", "batch = 2 ")
+    said, *_, command = next_step(report.render(summary(epochs_requested=50), "runs/x"))
+    assert said == "Not exact yet: resume this run, or try another seed"
+    assert command == "dct train runs/x/config.toml --seed 24"
 
 
 def test_quiet_leaves_out_the_times() -> None:
