@@ -1,9 +1,12 @@
 import pytest
 
 
-@pytest.fixture(autouse=True, scope="session")
-def circuit_cache(tmp_path_factory):
-    """Keep compiled circuits out of the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("circuits")))
-        yield
+@pytest.fixture(scope="session")
+def circuits(tmp_path_factory):
+    return tmp_path_factory.mktemp("circuits")
+
+
+@pytest.fixture(autouse=True)
+def circuit_cache(circuits, monkeypatch):
+    """Keep compiled circuits out of the user's cache; later tests find their kernels there."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(circuits))

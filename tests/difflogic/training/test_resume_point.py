@@ -18,6 +18,8 @@ from tests.difflogic.training.tiny import tiny
 
 CONFIG = tiny("training.epochs=10", "checkpoint.every_epochs=3")
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
@@ -59,7 +61,6 @@ DAMAGES = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")

@@ -54,6 +54,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("doubled", [False, True])
 def test_kernels_read_and_write_what_python_sees(doubled):
     cube = np.arange(24.0).reshape(2, 3, 4)
