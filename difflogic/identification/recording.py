@@ -14,7 +14,7 @@ from difflogic.identification.rules import MOST_STATES, UNKNOWN
 from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.errors import ConfigError, ModelFileError
-from difflogic.system.files import open_plain, reason
+from difflogic.system.files import read_named
 from difflogic.tasks.images import opened
 
 MOST_CELLS = 2**25
@@ -147,13 +147,7 @@ def _read(
         if threshold is not None:
             data = np.where(np.isnan(data), np.nan, data >= threshold)
         return data, mask
-    try:
-        with open_plain(path) as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path}: is larger than {MOST_BYTES} bytes: cut it")
+    content = read_named(path, MOST_BYTES)
     try:
         if path.suffix == ".rle":
             frames = parse_rle(content.decode("ascii", "replace"))[None]

@@ -24,11 +24,13 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
-from difflogic.system.files import open_plain, reason, refused
+from difflogic.system.files import read_named, refused
 
 MOST_BITS = 2**20
 """Of a grid's state: more than any of the devices holds."""
 
+MOST_PINS_BYTES = 10**6
+"""Of a file that says where pins are, a line for each."""
 PICTURES = 8
 """Steps at which a simulation is compared, beside those with damage."""
 
@@ -73,7 +75,7 @@ def synthesize(
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
     chosen = DEVICES[device]
     require_tools("yosys", f"nextpnr-{chosen.family}")
-    constraints = None if pins is None else _read(Path(pins))
+    constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES)
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)
@@ -141,14 +143,6 @@ def _new_directory(path: Path) -> Path:
     except OSError as error:
         raise refused(path, "created", error) from None
     return path
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with open_plain(path) as file:
-            return file.read()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
 
 
 def _damaged(conditions: Conditions, automaton: Automaton) -> np.ndarray:

@@ -49,7 +49,7 @@ class Automaton:
         missing = sorted(set(self.visible) - set(self.circuit.labels))
         if missing:
             raise CircuitError(
-                f"visible channel {missing[0]} is none of the circuit's {self.circuit.channels} "
+                f"visible channel {missing[0]} is not one of the circuit's {self.circuit.channels} "
                 f"channels, whose numbers are {_range(self.circuit.labels)}"
             )
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from difflogic.system.errors import RunDirectoryError, StorageError
+from difflogic.system.errors import ConfigError, RunDirectoryError, StorageError
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches temporary files of killed processes."""
@@ -80,6 +80,18 @@ def read_inside(path: Path, largest: int) -> bytes:
         raise RunDirectoryError(f"{path}: cannot be read: {reason(error)}") from None
     if len(content) > largest:
         raise RunDirectoryError(f"{path}: is damaged: it is larger than any file of its kind")
+    return content
+
+
+def read_named(path: Path, largest: int) -> bytes:
+    """Read a plain file of bounded size that the user named. Raises ConfigError."""
+    try:
+        with open_plain(path) as file:
+            content = file.read(largest + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
+    if len(content) > largest:
+        raise ConfigError(f"{path}: is larger than {largest} bytes: cut it")
     return content
 
 

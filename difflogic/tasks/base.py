@@ -137,12 +137,16 @@ class Task(ABC):
         `states` (steps seen, channels, height, width) are those of the soft circuit. Unless a
         class says otherwise, it is the sum of squared errors in the loss channels, by their weight.
         """
-        channels, weights = list(self.loss_channels), self.section.spread_weights()
+        channels, weights = list(self.loss_channels), self._weights
         errors = np.where(np.isnan(target), 0.0, states[:, channels] - target)
         slopes = errors if weights is None else weights * errors
         gradient = np.zeros_like(states)
         gradient[:, channels] = 2 * slopes
         return float((slopes * errors).sum()), gradient
+
+    @cached_property
+    def _weights(self) -> npt.NDArray[np.float64] | None:
+        return self.section.spread_weights()
 
     def advance(self, board: Bits) -> Bits:
         """Return what a target (height, width) is one step later, if targets move on."""
@@ -193,7 +197,7 @@ class Task(ABC):
         changes = {"boundary": boundary, "steps": steps}
         sizes: dict[str, Any] = {"height": height, "width": width}
         if np.ndim(self.section.weights) > 1 and (height, width) != (self.height, self.width):
-            sizes["weights"] = ()  # there are none for these cells
+            sizes["weights"] = ()  # given for the cells of the other size alone
         return type(self)(
             self.section.model_copy(update=sizes),
             self.automaton.model_copy(

@@ -118,7 +118,7 @@ def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8]
 def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
     """Open an image of one of the formats, to be read at once.
 
-    Raises ConfigError for what is none, which says `otherwise`, and for what is damaged.
+    Raises ConfigError for a damaged image, and with the text `otherwise` for anything else.
     """
     from PIL import Image, UnidentifiedImageError
 

@@ -93,7 +93,7 @@ def traffic(given: Bits, shown: Bits) -> Bounds:
 
 
 def cancelling(yes: Bits, no: Bits) -> Bounds:
-    """Votes move left where there is none of their kind; two that meet in a cell cancel.
+    """A vote moves left if the cell there has no vote of its kind; two that meet cancel.
 
     A cell with a vote has a bit in one channel, a cell without one in both; none lies beyond.
     """

@@ -95,7 +95,7 @@ class TaskSection(Section):
     )
 
     def spread_weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the weights, (loss channels, height, width), or None if there are none.
+        """Return the weights, (loss channels, height, width), or None without any.
 
         Raises ConfigError if they are no numbers from 0 of such a shape, or all 0.
         """

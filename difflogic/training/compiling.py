@@ -98,7 +98,7 @@ class Compilation:
         if should_stop():
             return None
         if self._searches:
-            compile_slopes(netlist, self._no_ops(netlist), self._rectifies)
+            compile_slopes(netlist, _no_ops(netlist), self._rectifies)
         if self._helper.wait("search", should_stop) is None:
             return None
         self.stop()
@@ -107,15 +107,16 @@ class Compilation:
 
     def _compile_search(self, netlist: Netlist) -> None:
         if self._searches:
-            ops = self._no_ops(netlist)
+            ops = _no_ops(netlist)
             compile_candidates(netlist, ops)
             compile_slopes(netlist, ops, self._rectifies)
-
-    def _no_ops(self, netlist: Netlist) -> Ops:
-        return np.zeros(netlist.parameters, np.uint8)
 
     def stop(self) -> None:
         """End the helper process, if it runs."""
         helper, self._helper = self._helper, None
         if helper is not None:
             helper.close()
+
+
+def _no_ops(netlist: Netlist) -> Ops:
+    return np.zeros(netlist.parameters, np.uint8)

@@ -30,7 +30,6 @@ SECONDS = 1800
 CLOSING = 10
 """Seconds that it gets to finish writing a file before it is killed."""
 
-
 OBJECTS = 50_000
 """New objects after which Python collects garbage, as in cli/entry.py: compiling keeps most."""
 

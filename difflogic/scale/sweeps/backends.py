@@ -30,7 +30,7 @@ class Backend:
     """Whether the runs find in this machine's cache what was compiled before."""
 
     def __init__(self, slots: int | None) -> None:
-        """Do so many runs at the same time; None if the cluster decides it."""
+        """`slots` is the number of runs at the same time, or None if the cluster decides it."""
         self.slots = slots
         self.warnings: list[str] = []
         """What a person should know of it, once it is prepared."""

@@ -11,6 +11,7 @@ from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.pipeline import KernelPipeline, PartPipeline
 from difflogic.system.jit.sources import stamp
 
+_FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 JIT = not getattr(numba.config, "DISABLE_JIT", False)
 """Whether kernels are compiled; with NUMBA_DISABLE_JIT=1 they run as the Python they are."""
 
@@ -50,9 +51,6 @@ def make_kernel(function: Callable, stamp: Callable[[], str], **options: Any) ->
         lent = _make_part(function, **options)
         made.get_call_template, made.get_overload = lent.get_call_template, lent.get_overload
     return made
-
-
-_FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def _make_part(function: Callable, **options: Any) -> Any:

@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
-    """Return a row whose three steps took half, all and twice of so many milliseconds."""
+    """Return a row of three steps, which took half of `milliseconds`, all of it, and twice it."""
     config = config or load_config("checkerboard", recipe="benchmark")
     steps = [milliseconds * factor / 1000 for factor in (1, 0.5, 2)]
     plan = SimpleNamespace(

@@ -119,7 +119,7 @@ class TestBadInput:
             (["."], "not circuit JSON: other commands read it directly"),
             (
                 ["own.json", "--visible", "0"],
-                "visible channel 0 is none of the circuit's 2 channels",
+                "visible channel 0 is not one of the circuit's 2 channels",
             ),
             (["own.json", "-o", "no/where.json"], "create the directory first, or write elsewhere"),
             (["own.json", "-o", "."], "is a directory: name a file"),

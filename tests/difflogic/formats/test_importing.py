@@ -67,7 +67,7 @@ def test_channels_can_be_numbered(logicars, tmp_path):
 @pytest.mark.parametrize(
     ("visible", "says"),
     [
-        ((2,), "visible channel 2 is none of the circuit's 2 channels"),
+        ((2,), "visible channel 2 is not one of the circuit's 2 channels"),
         ((1, 1), "visible channel 1 is there 2 times"),
     ],
 )

@@ -84,7 +84,10 @@ def test_foreign_json(data):
         ({"fire_rate": 1.5}, '"fire_rate": input should be less than or equal to 1, not 1.5'),
         ({"channels": []}, '"channels": list should have at least 1 item'),
         ({"channels": [4, 4]}, "channel 4 is there 2 times: each may be there once"),
-        ({"visible": [9]}, "visible channel 9 is none of the circuit's 2 channels, whose numbers"),
+        (
+            {"visible": [9]},
+            "visible channel 9 is not one of the circuit's 2 channels, whose numbers",
+        ),
         ({"visible": [1, 1]}, "visible channel 1 is there 2 times"),
         ({"visible": []}, '"visible": list should have at least 1 item'),
         ({"outputs": [20]}, "2 channels need 2 outputs, not 1"),

@@ -1,11 +1,12 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
 from difflogic.system import files
-from difflogic.system.errors import RunDirectoryError
+from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import LEFTOVERS, remove_leftovers, write_whole
 
 
@@ -219,3 +220,14 @@ def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
         assert not path.is_symlink()
     assert target.read_bytes() == b"somebody's file"
     assert not list(tmp_path.glob(LEFTOVERS))
+
+
+def test_a_file_that_is_named_is_bounded_and_plain(tmp_path):
+    path = tmp_path / "named"
+    path.write_bytes(b"12345")
+    assert files.read_named(path, 5) == b"12345"
+    with pytest.raises(ConfigError, match="is larger than 4 bytes"):
+        files.read_named(path, 4)
+    for wrong in (tmp_path, tmp_path / "missing", Path("/dev/zero"), tmp_path / "a\0b"):
+        with pytest.raises(ConfigError, match="cannot be read"):
+            files.read_named(wrong, 5)

@@ -18,7 +18,7 @@ class Inner(NamedTuple):
 
 @by_reference
 class Outer(NamedTuple):
-    """Arrays of several kinds, and what is none."""
+    """Arrays of several kinds, a tuple, and numbers."""
 
     cube: np.ndarray
     turned: np.ndarray
