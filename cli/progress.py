@@ -16,7 +16,7 @@ from cli.terminal.counter import Counter
 from cli.terminal.warming import announce_search
 
 if TYPE_CHECKING:
-    from difflogic.library.progress import Progress, ProgressCallback
+    from difflogic.library.common import Progress, ProgressCallback
     from difflogic.system.errors import ProofError
     from difflogic.system.pauses import Pause
 

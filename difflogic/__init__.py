@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.work import WorkStats as WorkStats
     from difflogic.evaluation import held_out as held_out
+    from difflogic.library.benchmarking import bench as bench
+    from difflogic.library.benchmarking import bench_simulation as bench_simulation
+    from difflogic.library.benchmarking import compare as compare
+    from difflogic.library.benchmarking import plan as plan
+    from difflogic.library.benchmarking import profile as profile
     from difflogic.library.certifying import certify as certify
-    from difflogic.library.conditions import Conditions as Conditions
-    from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.differentiating import sample_gradients as sample_gradients
     from difflogic.library.differentiating import tile_gradients as tile_gradients
+    from difflogic.library.evaluating import evaluate as evaluate
+    from difflogic.library.evaluating import inspect as inspect
     from difflogic.library.exporting import export as export
     from difflogic.library.identifying import identify as identify
-    from difflogic.library.inspecting import inspect as inspect
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loading import load as load
-    from difflogic.library.measuring import bench as bench
-    from difflogic.library.measuring import bench_simulation as bench_simulation
-    from difflogic.library.measuring import evaluate as evaluate
-    from difflogic.library.planning import plan as plan
-    from difflogic.library.plotting import plot as plot
     from difflogic.library.rendering import render as render
+    from difflogic.library.reporting import plot as plot
     from difflogic.library.reporting import report as report
-    from difflogic.library.scaling import compare as compare
-    from difflogic.library.scaling import profile as profile
     from difflogic.library.serving import watch as watch
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
+    from difflogic.library.simulating import Conditions as Conditions
+    from difflogic.library.simulating import Rectangle as Rectangle
     from difflogic.library.simulating import simulate as simulate
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
@@ -56,20 +56,20 @@ PROJECT = "dct"
 __version__ = "0.1.0"
 
 _HOMES = {
-    "bench": "difflogic.library.measuring",
-    "bench_simulation": "difflogic.library.measuring",
-    "compare": "difflogic.library.scaling",
-    "profile": "difflogic.library.scaling",
-    "evaluate": "difflogic.library.measuring",
+    "bench": "difflogic.library.benchmarking",
+    "bench_simulation": "difflogic.library.benchmarking",
+    "compare": "difflogic.library.benchmarking",
+    "profile": "difflogic.library.benchmarking",
+    "evaluate": "difflogic.library.evaluating",
     "certify": "difflogic.library.certifying",
     "export": "difflogic.library.exporting",
     "identify": "difflogic.library.identifying",
-    "inspect": "difflogic.library.inspecting",
+    "inspect": "difflogic.library.evaluating",
     "SoftRollout": "difflogic.library.layers",
     "load": "difflogic.library.loading",
     "prove": "difflogic.library.simplifying",
-    "plan": "difflogic.library.planning",
-    "plot": "difflogic.library.plotting",
+    "plan": "difflogic.library.benchmarking",
+    "plot": "difflogic.library.reporting",
     "render": "difflogic.library.rendering",
     "report": "difflogic.library.reporting",
     "simplify": "difflogic.library.simplifying",
@@ -81,8 +81,8 @@ _HOMES = {
     "tile_gradients": "difflogic.library.differentiating",
     "all_reduce": "difflogic.engine.gradients",
     "WorkStats": "difflogic.engine.work",
-    "Conditions": "difflogic.library.conditions",
-    "Rectangle": "difflogic.library.conditions",
+    "Conditions": "difflogic.library.simulating",
+    "Rectangle": "difflogic.library.simulating",
     "Config": "difflogic.config",
     "Engine": "difflogic.engine.rollout",
     "Machine": "difflogic.engine.hardware",

@@ -155,7 +155,7 @@ def bench(
 
 def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
     """Print what the gradient alone comes to."""
-    from difflogic.library.measuring import learning
+    from difflogic.library.benchmarking import learning
 
     compile_for(config.without_searches())
     with show_progress() as progress:
@@ -199,7 +199,7 @@ def _refuse_options(context: typer.Context) -> None:
 
 
 def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
-    from difflogic.library.measuring import bench as measure
+    from difflogic.library.benchmarking import bench as measure
 
     way: Comparison | None = None
     if compare is not None:

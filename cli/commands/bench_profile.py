@@ -20,7 +20,7 @@ COLUMNS = 96
 
 def show_profile(config: Config, repeat: int | None, as_json: bool) -> None:
     """Trace some steps, and print timeline and table."""
-    from difflogic.library.scaling import profile
+    from difflogic.library.benchmarking import profile
 
     with show_progress() as progress:
         found = profile(config, repeat=repeat or REPEAT, progress=progress)

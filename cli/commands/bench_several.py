@@ -85,7 +85,7 @@ def show_ranks(
     asked: Asked, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
 ) -> None:
     """Measure several numbers of processes, which are started if they are not yet."""
-    from difflogic.library.scaling import compare
+    from difflogic.library.benchmarking import compare
     from difflogic.system.ranks import started
 
     most, size = max(asked.ranks), started()
@@ -118,7 +118,7 @@ def show_several(
     as_json: bool,
 ) -> None:
     """Measure, print, and exit 1 if what must be equal is not."""
-    from difflogic.library.scaling import compare
+    from difflogic.library.benchmarking import compare
 
     with show_progress() as progress:
         found = compare(

@@ -36,8 +36,8 @@ def bench_simulate(
     The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
     built from its rule. Exits 1 unless all engines compute the same bits.
     """
-    from difflogic.library.conditions import Conditions
-    from difflogic.library.measuring import bench_simulation
+    from difflogic.library.benchmarking import bench_simulation
+    from difflogic.library.simulating import Conditions
 
     with show_progress() as progress:
         report = bench_simulation(

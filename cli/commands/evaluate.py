@@ -45,8 +45,8 @@ def evaluate(
     2T + 1; for life on all 512 neighbourhoods; for pictures at step T.
     """
     from difflogic import evaluation
+    from difflogic.library.evaluating import evaluate as measure
     from difflogic.library.loading import load
-    from difflogic.library.measuring import evaluate as measure
 
     loaded = load(run, allow_code=allow_code)
     evaluation.choose(loaded.require_model().config, tests or [])

@@ -140,7 +140,7 @@ def _export_property(
     asked: dict[str, Any],
     force: bool,
 ) -> None:
-    from difflogic.library.stating import state_property
+    from difflogic.library.certifying import state_property
 
     if file is None:
         raise ConfigError("--property needs a file: name one, such as -o property.aig")

@@ -43,7 +43,7 @@ def import_(
     """
     from difflogic.formats import importing
     from difflogic.formats.write_circuit import write_circuit
-    from difflogic.library.outputs import write_output
+    from difflogic.library.common import write_output
     from difflogic.system.files import check_output
 
     if to is not None:

@@ -30,7 +30,7 @@ def inspect(
     """
     from cli.terminal import inspection, output
     from difflogic.inspection import Limits
-    from difflogic.library.inspecting import inspect as examine
+    from difflogic.library.evaluating import inspect as examine
     from difflogic.library.loading import load
 
     loaded = load(source)

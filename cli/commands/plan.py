@@ -30,9 +30,8 @@ from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.library.planning import Planned
-    from difflogic.scale.speed.curves import Curves
-    from difflogic.scale.speed.network import Network
+    from difflogic.library.benchmarking import Planned
+    from difflogic.scale.speed.prediction import Curves, Network
 
 
 def plan(
@@ -68,7 +67,7 @@ def plan(
     """
     from difflogic.config import load_config
     from difflogic.engine.hardware import Machine
-    from difflogic.library.planning import plan as make_plan
+    from difflogic.library.benchmarking import plan as make_plan
 
     source = choose_config(config, small, "CONFIG")
     chosen = with_flags(overrides, workers=workers, device=device)
@@ -145,7 +144,7 @@ def _show(found: Planned) -> None:
     typer.echo()
     output.show_lines(lines(found), 18)
     if found.curves is not None:
-        from difflogic.scale.speed.curves import text_curves
+        from difflogic.scale.speed.prediction import text_curves
 
         typer.echo("\nsimulated speed-up by workers; the bar shows the best strategy\n")
         typer.echo("\n".join(text_curves(found.curves)))
@@ -156,7 +155,7 @@ def _show(found: Planned) -> None:
 
 def comparison(curves: Curves) -> list[str]:
     """Compare simulated times with measured ones."""
-    from difflogic.scale.speed.curves import WITHIN
+    from difflogic.scale.speed.prediction import WITHIN
 
     said = []
     for count, error in curves.errors.items():
@@ -210,7 +209,7 @@ def lines(found: Planned) -> list[tuple[str, str]]:
 
 def network_lines(found: Network) -> list[tuple[str, str]]:
     """Say whether more machines pay off."""
-    from difflogic.scale.speed.network import BANDWIDTH
+    from difflogic.scale.speed.prediction import BANDWIDTH
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"

@@ -29,8 +29,8 @@ def plot(
     and the ops of perception and update, with the published numbers. A sweep's figure shows the
     share of seeds that are exact by epoch, with intervals, and gates against epochs.
     """
-    from difflogic.library.outputs import require_output
-    from difflogic.library.plotting import plot as draw
+    from difflogic.library.common import require_output
+    from difflogic.library.reporting import plot as draw
     from difflogic.view.plotting.style import SUFFIXES, require_matplotlib
 
     require_output(file, SUFFIXES, force)

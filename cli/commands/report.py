@@ -29,7 +29,7 @@ def report(
     The report of a model or a circuit file shows whatever the file contains. Several sources make a
     gallery, in which each grows, is wounded, and heals.
     """
-    from difflogic.library.outputs import require_output
+    from difflogic.library.common import require_output
     from difflogic.library.reporting import SUFFIXES, gallery
     from difflogic.library.reporting import report as write
 

@@ -47,7 +47,7 @@ def simulate(
     Prints how many cells of each visible channel are 1 at the end, and a hash of them. The hash is
     the same for every engine and number of workers, simplified or not.
     """
-    from difflogic.library.outputs import require_output
+    from difflogic.library.common import require_output
     from difflogic.library.simulating import simulate as run
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):

@@ -31,7 +31,7 @@ from cli.terminal.warming import compile_for
 
 if TYPE_CHECKING:
     from difflogic.library.sweeping import SweepProgress
-    from difflogic.scale.sweeps.progress import Progress
+    from difflogic.scale.sweeps.execution import Progress
     from difflogic.scale.sweeps.question import Question
     from difflogic.scale.sweeps.results import Row
 
@@ -125,8 +125,7 @@ def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_j
 
     `code` is that of an interruption, FAILURE for a sweep that had to stop, or 0.
     """
-    from difflogic.scale.sweeps import tables
-    from difflogic.scale.sweeps.results import aggregate
+    from difflogic.scale.sweeps import results
 
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:
@@ -139,12 +138,12 @@ def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_j
             f"dct sweep --dir {shlex.quote(str(path))}"
         )
     if as_json:
-        data = tables.to_data(question, rows)
+        data = results.to_data(question, rows)
         output.show_json({"directory": str(path), "interrupted": code not in (0, FAILURE), **data})
         return
-    headings = tables.value_headings(question)
-    lines = [tables.to_cells(question, result) for result in aggregate(question, rows)]
-    heads = " | ".join([*headings, *tables.HEADINGS])
+    headings = results.value_headings(question)
+    lines = [results.to_cells(question, result) for result in results.aggregate(question, rows)]
+    heads = " | ".join([*headings, *results.HEADINGS])
     table = output.make_table(heads, lines, texts=len(headings))
     for column, *texts in zip(table.columns, *lines, strict=True):
         # On a narrow terminal, lines fold; otherwise whole columns would vanish.
@@ -177,7 +176,7 @@ class _Shown(ExitStack):
             note(sweep_display.line(progress.row, self._standing.snapshot()))
 
     def _begin(self, progress: SweepProgress) -> None:
-        from difflogic.scale.sweeps.progress import Progress
+        from difflogic.scale.sweeps.execution import Progress
 
         standing = self._standing = Progress(progress.question, progress.execution)
         self.enter_context(self.interruption)

@@ -23,7 +23,7 @@ from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.library.conditions import Conditions
+    from difflogic.library.simulating import Conditions
 
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
@@ -166,7 +166,7 @@ class ConditionOptions:
     @property
     def conditions(self) -> Conditions:
         """These options as the library takes them. Raises ConfigError if out of range."""
-        from difflogic.library.conditions import Conditions
+        from difflogic.library.simulating import Conditions
 
         return Conditions(**{**vars(self), "damage": self.damage or ()})
 

@@ -12,7 +12,7 @@ import typer
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
-    from difflogic.library.conditions import Rectangle
+    from difflogic.library.simulating import Rectangle
 
 MOST_SIDE = 10**9 - 1
 MOST_WORKERS = 1024
@@ -96,7 +96,7 @@ def parse_workers(text: str) -> int | Literal["auto"]:
 
 def parse_damage(text: str) -> Rectangle:
     """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
-    from difflogic.library.conditions import Rectangle
+    from difflogic.library.simulating import Rectangle
 
     number = r"([0-9]{1,9})"
     found = re.fullmatch(

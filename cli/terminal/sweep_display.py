@@ -9,7 +9,7 @@ from cli.terminal.screen import bar, clock
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
+    from difflogic.scale.sweeps.execution import Progress, Running, Snapshot
     from difflogic.scale.sweeps.results import Row, VariantResult
 
 BAR = 24

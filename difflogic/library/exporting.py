@@ -7,9 +7,8 @@ from pathlib import Path
 
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
+from difflogic.library.common import ProgressCallback, write_output
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.outputs import write_output
-from difflogic.library.progress import ProgressCallback
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore

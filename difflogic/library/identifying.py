@@ -19,8 +19,7 @@ from difflogic.identification import Space
 from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
-from difflogic.library.outputs import write_output
-from difflogic.library.progress import Progress, ProgressCallback, ShouldStop
+from difflogic.library.common import Progress, ProgressCallback, ShouldStop, write_output
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop

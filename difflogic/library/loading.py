@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from difflogic.formats.read_circuit import read_circuit
-from difflogic.library.showing import table
+from difflogic.library.common import table
 from difflogic.model.automaton import Automaton, from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive

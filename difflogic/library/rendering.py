@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from difflogic.library.conditions import AS_TRAINED, MOST_SIDE, Conditions, place_damage
+from difflogic.library.common import ProgressCallback, counter, require_output
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.outputs import require_output
-from difflogic.library.progress import ProgressCallback, counter
+from difflogic.library.simulating import AS_TRAINED, MOST_SIDE, Conditions, place_damage
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry

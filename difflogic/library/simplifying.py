@@ -10,9 +10,8 @@ from difflogic import simplification
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.write_circuit import write_circuit
 from difflogic.formats.write_svg import write_svg
+from difflogic.library.common import ProgressCallback, counter, write_output
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.outputs import write_output
-from difflogic.library.progress import ProgressCallback, counter
 from difflogic.model.automaton import Automaton
 from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare

@@ -10,14 +10,12 @@ from pathlib import Path
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
-from difflogic.library.progress import MessageCallback, ShouldStop
-from difflogic.library.showing import table
+from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
 from difflogic.scale.sweeps.question import Asked, Question, ask
-from difflogic.scale.sweeps.results import Row, VariantResult, aggregate
-from difflogic.scale.sweeps.tables import write_tables
+from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers

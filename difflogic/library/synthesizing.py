@@ -11,10 +11,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from difflogic.library.conditions import AS_TRAINED, Conditions, place_damage
+from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Source, load
-from difflogic.library.progress import Progress, ProgressCallback
-from difflogic.library.simulating import simulate
+from difflogic.library.simulating import AS_TRAINED, Conditions, place_damage, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.devices import DEVICES

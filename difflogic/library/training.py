@@ -13,9 +13,8 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
+from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.progress import MessageCallback, ShouldStop
-from difflogic.library.showing import table
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell

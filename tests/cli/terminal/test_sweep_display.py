@@ -10,8 +10,7 @@ import pytest
 
 from cli.terminal.sweep_display import compose, line
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution
-from difflogic.scale.sweeps.progress import Progress, Running, Snapshot
+from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
 from difflogic.scale.sweeps.question import Asked, Question, ask
 from difflogic.scale.sweeps.results import aggregate, make_row
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import difflogic
-from difflogic.library.showing import framed, table
+from difflogic.library.common import framed, table
 
 SETTINGS = ["training.epochs=3", "finishing.from_epoch=1000", "training.restart_every=0"]
 

@@ -12,9 +12,8 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.library.certifying import certify
-from difflogic.library.conditions import Conditions
 from difflogic.library.loading import load
-from difflogic.library.simulating import simulate
+from difflogic.library.simulating import Conditions, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.system.errors import CircuitError

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from difflogic import simulate
-from difflogic.library import conditions as library
+from difflogic.library import simulating as library
 from difflogic.simulation import picture, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator

@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.engine.plan import ParallelPlan
-from difflogic.library.scaling import compare
+from difflogic.library.benchmarking import compare
 from difflogic.scale.speed import rows
 from difflogic.scale.speed.rows import Comparison, Row, measure, of_workers, with_laws
 from difflogic.system.errors import ConfigError

@@ -12,8 +12,7 @@ import pytest
 from difflogic.model.model import Model
 from difflogic.scale.sweeps.backends import LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import CONTROL, Execution, default_jobs
-from difflogic.scale.sweeps.progress import Progress
+from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
 from difflogic.scale.sweeps.question import with_seed
 from difflogic.scale.sweeps.results import make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run

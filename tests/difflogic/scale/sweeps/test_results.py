@@ -8,8 +8,14 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.scale.sweeps.results import aggregate, make_row, wilson_interval
-from difflogic.scale.sweeps.tables import to_csv, to_data, to_markdown
+from difflogic.scale.sweeps.results import (
+    aggregate,
+    make_row,
+    to_csv,
+    to_data,
+    to_markdown,
+    wilson_interval,
+)
 from tests.difflogic.scale.sweeps.small import question
 
 PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.gates import count
-from difflogic.library.plotting import plot
+from difflogic.library.reporting import plot
 from difflogic.model.model import Model
 from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
 from difflogic.system.errors import ConfigError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.rendering import GAP, render
+from difflogic.library.simulating import Conditions, Rectangle
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.picture import INK, PAPER

@@ -1,0 +1,306 @@
+"""How fast training and simulation are: `bench`, `compare`, `profile`, and `plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from difflogic.config import BENCHMARK, Config, Override, load_config
+from difflogic.engine.hardware import MOST_CORES, Machine
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.reasons import Decision, explain
+from difflogic.library.common import ProgressCallback, counter
+from difflogic.library.loading import Source, load
+from difflogic.library.simulating import Conditions
+from difflogic.scale.speed import benchmark, rows
+from difflogic.scale.speed.learning import SEEDS, Learned, learn
+from difflogic.scale.speed.prediction import (
+    REPEAT,
+    Curves,
+    Network,
+    StepCosts,
+    counts_between,
+    measure_costs,
+    network,
+    replay,
+)
+from difflogic.scale.speed.prediction import simulate as replay_curves
+from difflogic.scale.speed.profile import Profile
+from difflogic.scale.speed.profile import profile as trace_steps
+from difflogic.scale.speed.rows import (
+    ORACLE,
+    WAYS,
+    Comparison,
+    Setting,
+    measure,
+    of_ranks,
+    of_ways,
+    of_workers,
+    with_laws,
+)
+from difflogic.scale.sweeps.question import combinations, parse_axes
+from difflogic.simulation import benchmark as simulation_benchmark
+from difflogic.simulation.life import life_automaton
+from difflogic.system import machine
+from difflogic.system.callbacks import ignore
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.ranks import ALONE, Ranks
+
+LARGE = Conditions(size=(4096, 4096))
+"""Conditions that a simulation is usually measured under."""
+
+
+def bench(
+    config: Config | str = "checkerboard",
+    overrides: Sequence[str] = (),
+    *,
+    compare: benchmark.Comparison | None = None,
+    repeat: int | None = None,
+    progress: ProgressCallback = ignore,
+) -> benchmark.Report:
+    """Measure training steps of a configuration, after a warm-up that compiles the kernels.
+
+    A configuration given by name or file uses the published batch size, unless overrides change it.
+    `compare` alternates with the sequential path or the NumPy oracle, and checks that results are
+    equal. `repeat` is the number of steps to measure.
+    """
+    settings = benchmarked(config, overrides)
+    usual = rows.REPEAT_WITH_ORACLE if compare == "oracle" else rows.REPEAT
+    repeat = usual if repeat is None else repeat
+    if repeat < 1:
+        raise ConfigError(f"{repeat} repeats: measure at least once")
+    count = counter(progress, "steps measured:", repeat)
+    return benchmark.run(settings, compare, repeat, count)
+
+
+def learning(
+    config: Config | str | Path,
+    overrides: Sequence[str | Override] = (),
+    *,
+    epochs: int,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> list[Learned]:
+    """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
+    if not isinstance(config, Config):
+        config = load_config(config, overrides, allow_code=allow_code)
+    count = counter(progress, "epochs:", epochs * len(SEEDS))
+    return learn(config, epochs, SEEDS, count)
+
+
+def benchmarked(
+    config: Config | str | Path, overrides: Sequence[str | Override], allow_code: bool = False
+) -> Config:
+    """Return a configuration to measure: as it is, or a named one with the published batch size."""
+    if isinstance(config, Config):
+        return config
+    return load_config(config, overrides, BENCHMARK, allow_code=allow_code)
+
+
+def bench_simulation(
+    source: Source | None = None,
+    conditions: Conditions = LARGE,
+    *,
+    repeat: int = simulation_benchmark.REPEAT,
+    workers: int | Literal["auto"] = "auto",
+    progress: ProgressCallback = ignore,
+) -> simulation_benchmark.Report:
+    """Measure the simulation of a circuit from a random start, by all engines.
+
+    The circuit of a run or a model is simplified first; without a source it is the Game of Life,
+    built from its rule. Raises what `load` raises, ConfigError and ProofError.
+    """
+    if repeat < 1 or conditions.steps == 0:
+        raise ConfigError("measure at least once, and at least one step")
+    loaded = load(life_automaton() if source is None else source)
+    automaton = conditions.automaton(loaded, "normal", progress=progress)
+    count = machine.cpu_count() if workers == "auto" else workers
+    rounds = counter(progress, "measured:", repeat + 1)
+    size = automaton.height, automaton.width
+    return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)
+
+
+MOST_WORKERS = 1024
+MOST_ROWS = 64
+"""Each has its buffers, and a turn in every round."""
+
+
+def compare(
+    config: Config | str | Path = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    workers: Sequence[int] = (),
+    ways: Sequence[str] = (),
+    grid: Sequence[str] = (),
+    ranks: Sequence[int] = (),
+    world: Ranks = ALONE,
+    repeat: int | None = None,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> Comparison:
+    """Measure training steps of several settings in turn, and check that equal bits come out.
+
+    Give one of these: numbers of `workers`; `ways` to compute a step, as
+    `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
+    `ranks`, numbers of processes, out of those in `world`, which all call this. Scaling laws
+    are fitted to worker counts. Raises ConfigError.
+    """
+    if sum(map(bool, (workers, ways, grid, ranks))) != 1:
+        raise ConfigError("compare one thing: workers, ways, ranks or a grid")
+    if max(ranks, default=1) > world.size:
+        raise ConfigError(
+            f"{max(ranks)} ranks, but only {world.size} were started: use mpiexec -n {max(ranks)}"
+        )
+    if grid:
+        if isinstance(config, Config):
+            raise ConfigError("a grid needs the name or file of a configuration")
+        settings = _of_grid(config, overrides, grid, allow_code)
+    else:
+        found = benchmarked(config, overrides, allow_code)
+        settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
+    if len(settings) > MOST_ROWS:
+        raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
+    usual = rows.REPEAT_WITH_ORACLE if ORACLE in ways else rows.REPEAT
+    rounds = usual if repeat is None else repeat
+    if rounds < 1:
+        raise ConfigError(f"{rounds} repeats: measure at least once")
+    count = counter(progress, "rounds measured:", rounds)
+    result = measure(settings, rounds, count, world)
+    return with_laws(result) if workers else result
+
+
+def profile(
+    config: Config | str | Path = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    repeat: int = 20,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> Profile:
+    """Trace training steps of a configuration: what every worker does when, and what would pay.
+
+    Each is measured beside one that is not traced. Raises ConfigError.
+    """
+    if repeat < 1:
+        raise ConfigError(f"{repeat} repeats: measure at least once")
+    settings = benchmarked(config, overrides, allow_code)
+    count = counter(progress, "steps traced:", repeat)
+    return trace_steps(settings, repeat, count)
+
+
+def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
+    for name in ways:
+        if name not in (*WAYS, ORACLE):
+            raise ConfigError(f'no way "{name}": {did_you_mean(name, [*WAYS, ORACLE])}')
+    if any(not 1 <= count <= MOST_WORKERS for count in workers):
+        raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
+    if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
+        raise ConfigError("a setting is listed twice: list it once")
+    return of_workers(config, workers) if workers else of_ways(config, ways)
+
+
+def _of_grid(
+    source: str | Path, overrides: Sequence[str | Override], grid: Sequence[str], allow_code: bool
+) -> list[Setting]:
+    found = []
+    for values in combinations(parse_axes(grid)):
+        changes = [
+            Override(f"{key}={value}", f"--grid {key}={value}") for key, value in values.items()
+        ]
+        config = load_config(source, [*overrides, *changes], BENCHMARK, allow_code=allow_code)
+        label = " ".join(f"{key}={value}" for key, value in values.items())
+        found.append(Setting(label, config, exact=False))
+    return found
+
+
+MOST_RANKS = 4096
+
+COMPARED = 10
+"""Steps that a simulation is held against."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, the reasons for it, and what a step costs by measurement on this machine."""
+
+    config: Config
+    plan: ParallelPlan
+    decisions: Sequence[Decision]
+    costs: StepCosts | None
+    """None if nothing was measured."""
+    curves: Curves | None = None
+    """Speed-up over workers by simulation; None if none was asked for."""
+    network: Network | None = None
+    """What further machines bring, and cost; None if that was not asked for."""
+
+    def __repr__(self) -> str:
+        return f"Planned({self.config!r}, {self.plan.workers} workers)"
+
+    @property
+    def expected(self) -> float | None:
+        """Seconds of a training step on the plan's workers, at this machine's speed."""
+        return None if self.costs is None else replay(self.plan, self.costs)
+
+    @property
+    def expected_alone(self) -> float | None:
+        """The same on one worker."""
+        return None if self.costs is None else replay(self.plan.at(1), self.costs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        return {
+            "experiment": self.config.name,
+            "machine": self.plan.machine,
+            "plan": self.plan,
+            "reasons": {each.what: each.why for each in self.decisions},
+            "warnings": self.plan.warnings,
+            "costs": self.costs,
+            "expected_step_seconds": self.expected,
+            "expected_step_seconds_alone": self.expected_alone,
+            "simulated": self.curves,
+            "network": self.network,
+        }
+
+
+def plan(
+    config: Config | str = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    machine: Machine | str | None = None,
+    measure: bool = True,
+    simulate: tuple[int, int] | None = None,
+    ranks: int | None = None,
+    progress: ProgressCallback = ignore,
+) -> Planned:
+    """Decide how a configuration is trained, on this machine or a described one, and say why.
+
+    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is false, some
+    training steps are measured here, on one worker, to predict the time of a step. `simulate`
+    replays a step on a range of worker counts, for each strategy, and compares it with measurements
+    on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
+    ConfigError for what cannot be planned.
+    """
+    settings = config if isinstance(config, Config) else load_config(config, overrides)
+    where = Machine.parse(machine) if isinstance(machine, str) else machine
+    found = ParallelPlan.for_model(settings, where)
+    costs = curves = None
+    for what, asked in (("a simulation needs", simulate), ("ranks need", ranks)):
+        if asked is not None and not measure:
+            raise ConfigError(f"{what} measured costs: leave --no-measure out")
+    if ranks is not None and not 2 <= ranks <= MOST_RANKS:
+        raise ConfigError(f"{ranks} ranks: give 2 to {MOST_RANKS}")
+    if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
+        raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
+    if measure:
+        count = counter(progress, "steps measured:", REPEAT)
+        costs = measure_costs(settings, REPEAT, count)
+    if simulate is not None and costs is not None:
+        count = counter(progress, "steps compared:", COMPARED)
+        counts = counts_between(*simulate)
+        curves = replay_curves(settings, found, costs, counts, COMPARED, count)
+    reckoned = None
+    if ranks is not None and costs is not None:
+        reckoned = network(settings, costs, ranks, where)
+    return Planned(settings, found, explain(settings, found), costs, curves, reckoned)

@@ -1,0 +1,79 @@
+"""What the functions share: progress, output files, tables for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import check_output, write_whole
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a part of the work has come."""
+
+    what: str
+    """What is counted, as in "outputs proved"."""
+    done: int
+    total: int | None = None
+    """None if unknown."""
+    remark: str = ""
+    """What comes next, or came last."""
+
+
+ProgressCallback = Callable[[Progress], None]
+"""Is called again and again; whatever it raises cancels the work."""
+ShouldStop = Callable[[], bool]
+"""Asks work that keeps what it has so far whether to stop."""
+MessageCallback = Callable[[str], None]
+"""Receives what a person should know, a line at a time."""
+
+
+def counter(
+    progress: ProgressCallback, what: str, total: int | None = None
+) -> Callable[[int], None]:
+    """Begin a part at 0; return a function to call with the number done."""
+    progress(Progress(what, 0, total))
+    return lambda done: progress(Progress(what, done, total))
+
+
+def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:
+    """Return a file's path. Raises ConfigError or RunDirectoryError unless it may be written."""
+    path, allowed = Path(file), (suffixes,) if isinstance(suffixes, str) else suffixes
+    if path.suffix not in allowed:
+        raise ConfigError(f"{file}: the file name must end in {', '.join(allowed)}")
+    check_output(path, force)
+    return path
+
+
+def write_output(file: str | Path, content: str | bytes, force: bool = False) -> None:
+    """Write a file. Raises RunDirectoryError if it exists, unless `force`, or is refused."""
+    data = content.encode() if isinstance(content, str) else content
+    check_output(Path(file), force)
+    write_whole(Path(file), lambda out: out.write(data))
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows with the same keys as an HTML table; a head of keys, what is None left empty."""
+    head = "".join(f"<th>{escape(key)}</th>" for key in rows[0]) if rows else ""
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_shown(value)}</td>" for value in row.values()) + "</tr>"
+        for row in rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def framed(page: str) -> str:
+    """Return a page in a frame that can reach neither the notebook nor its server."""
+    style = "width:100%;height:640px;border:1px solid #ccc"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

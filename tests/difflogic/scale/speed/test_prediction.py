@@ -1,0 +1,185 @@
+"""A training step replayed with measured costs: workers, curves and further machines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.config import load_config
+from difflogic.engine.hardware import Machine
+from difflogic.engine.plan import ParallelPlan
+from difflogic.model.model import Model
+from difflogic.scale.speed.prediction import (
+    BANDWIDTH,
+    STRATEGIES,
+    Curves,
+    Meetings,
+    StepCosts,
+    counts_between,
+    lanes_of,
+    measure_costs,
+    network,
+    replay,
+    simulate,
+    text_curves,
+    with_strategy,
+)
+from tests.difflogic.training.tiny import tiny
+
+FREE = StepCosts({}, 1.0, 2.0, 0.0, 0.0)
+MACHINE = Machine(cores=64, l2=2**21)
+LIZARD = load_config("lizard")
+SMALL = load_config("checkerboard-small")
+NETLISTS = {config.name: Model.create(config).netlist for config in (LIZARD, SMALL)}
+
+
+def plan_of(config, **training):
+    changed = config.training.model_copy(update=training)
+    config = config.model_copy(update={"training": changed})
+    return ParallelPlan.for_model(config, MACHINE, NETLISTS[config.name])
+
+
+def test_one_worker_does_all_after_each_other():
+    plan = plan_of(SMALL)
+    costs = replace(FREE, serial={"sample": 5.0, "hard": 7.0}, wake=100.0, barrier=100.0)
+    lanes = lanes_of(plan)
+    assert lanes == 2 * 20 * 256
+    assert replay(plan.at(1), costs) == pytest.approx(12 + 3 * lanes)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=5)
+@given(workers=st.integers(1, 40), batch=st.integers(1, 9))
+def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
+    for config in (LIZARD, SMALL):
+        plan = with_strategy(plan_of(config, batch=batch), strategy, workers)
+        alone = replay(plan.at(1), FREE)
+        speedup = alone / replay(plan, FREE)
+        assert 0.99 <= speedup <= plan.ceiling() + 1e-9
+        if strategy not in ("cells", "steps"):  # whose waits no ceiling counts
+            assert speedup >= 0.75 * plan.ceiling()  # Graham 1969, in whatever order
+
+
+def test_a_pipeline_waits_for_the_cells_around_and_nothing_else():
+    plan = with_strategy(plan_of(LIZARD), "steps", 2)
+    # Thirteen tiles, of which the last is half as wide, on two workers: only the end is uneven.
+    speedup = replay(plan.at(1), FREE) / replay(plan, FREE)
+    cells = with_strategy(plan, "cells", 2)
+    assert replay(cells.at(1), FREE) / replay(cells, FREE) < speedup <= 2
+    # With as many workers as chunks, each does its own, step by step.
+    many = with_strategy(plan_of(LIZARD), "steps", 13)
+    assert replay(many, FREE) == pytest.approx(3 * 12 * 32)
+
+
+def test_waiting_costs():
+    plan = with_strategy(plan_of(LIZARD), "cells", 2)
+    dear = replace(FREE, barrier=10.0, wake=3.0)
+    # Three barriers of a step, and one for each automaton step, forward and back.
+    assert replay(plan, dear) - replay(plan, FREE) == pytest.approx(3 + 10 * (3 + 2 * 12))
+
+
+def test_costs_are_measured():
+    heard = []
+    costs = measure_costs(tiny("finishing.every=1"), repeat=2, progress=heard.append)
+    assert heard == [1, 2]
+    assert min(costs.forward, costs.backward, costs.barrier, costs.wake) > 0
+    assert {"sample", "reduce", "hard", "optimizer", "loss"} <= set(costs.serial)
+    assert "finish" not in costs.serial
+
+
+CONFIG = tiny("training.batch=1", "parallel.lanes=16")
+COSTS = StepCosts({"hard": 1.0}, 1.0, 2.0, 0.0, 0.0)
+PLAN = ParallelPlan.for_model(CONFIG, Machine(cores=8))
+
+
+def test_worker_counts():
+    assert counts_between(1, 8) == [1, 2, 3, 4, 6, 8]
+    assert counts_between(5, 10) == [1, 5, 6, 8, 10]
+    assert counts_between(1, 1) == [1]
+
+
+def test_curves_of_all_strategies():
+    found = simulate(CONFIG, PLAN, COSTS, [1, 2, 4, 6])
+    assert tuple(found.seconds) == STRATEGIES
+    assert found.alone == replay(PLAN.at(1), COSTS)
+    assert all(found.speedup(name, 1) == 1 for name in STRATEGIES)
+    # One sample is nobody's but one worker's; three tiles of cells are shared by three at most.
+    assert found.speedup("samples", 4) == 1
+    assert 1 < found.speedup("cells", 2) < found.speedup("cells", 4) <= 3
+    # Shared gates know no bound of tiles.
+    assert found.speedup("gates", 6) > found.speedup("cells", 6) > 2
+    assert not found.measured
+    assert not found.errors
+
+
+def test_shared_gates_wait_for_each_other():
+    meetings = Meetings.of(Model.create(CONFIG).netlist)
+    assert meetings.backward > meetings.forward > 2
+    dear = StepCosts({}, 1.0, 2.0, 1.0, 0.0)
+    plan = with_strategy(PLAN, "gates", 6)
+    assert plan.parts == 2
+    more = replay(plan, dear, meetings) - replay(plan, dear)
+    # Each of three teams has one tile in each of three steps, each way.
+    assert more == pytest.approx(3 * (meetings.forward + meetings.backward))
+
+
+@pytest.mark.thorough
+def test_what_is_simulated_is_held_against_what_is_measured():
+    heard = []
+    found = simulate(CONFIG, PLAN, COSTS, [1, 2], repeat=1, progress=heard.append)
+    assert heard == [1]
+    assert set(found.measured) == set(found.errors) == {1, 2}
+    assert found.errors[1] == found.alone / found.measured[1] - 1
+    assert list(found.as_dict()["measured"]) == ["1", "2"]
+
+
+def test_text():
+    seconds = {name: {1: 8.0, 2: 4.0, 4: 3.0} for name in STRATEGIES}
+    curves = Curves(CONFIG, seconds, 8.0, {1: 8.0, 2: 4.0}, {1: 8.0, 2: 4.4})
+    lines = text_curves(curves, 20)
+    assert lines[0].split() == ["workers", *STRATEGIES]
+    assert lines[3].split() == ["4", *["2.67×"] * 4, 20 * "#"]
+
+
+NETWORK_COSTS = StepCosts({"sample": 0.001}, forward=1e-6, backward=3e-6, barrier=0.0, wake=0.0)
+LANES = 42 * 3
+"""Cells of a sample, times steps."""
+
+
+@pytest.fixture
+def machine():
+    return Machine.parse("cores=1,memory=1GB")
+
+
+def test_two_machines_halve_what_can_be_shared(machine):
+    found = network(tiny("training.batch=4"), NETWORK_COSTS, 2, machine)
+    rollout = 4e-6 * LANES
+    assert found.alone == pytest.approx(0.001 + 4 * rollout, rel=0.2)  # lanes are filled up
+    assert found.saved == pytest.approx((found.alone - 0.001) / 2)
+    # Announced, handed over, and spread.
+    assert (found.messages, found.large) == (3, 2)
+    assert found.bytes_each == 4 * 4 * 42 + 8 * 4
+    assert found.transfer == 2 * found.bytes_each / BANDWIDTH
+    assert found.latency == (found.saved - found.transfer) / 3
+    assert found.as_dict()["latency"] == found.latency
+
+
+@pytest.mark.parametrize(("ranks", "messages", "large"), [(3, 6, 4), (4, 7, 5), (8, 13, 10)])
+def test_messages_grow_with_the_machines(machine, ranks, messages, large):
+    found = network(tiny("training.batch=8"), NETWORK_COSTS, ranks, machine)
+    assert (found.messages, found.large) == (messages, large)
+
+
+def test_the_pool_goes_round_once_more(machine):
+    found = network(tiny("training.batch=8", "pool.batch=33"), NETWORK_COSTS, 2, machine)
+    assert (found.messages, found.large) == (1 + 3 * 2, 3 * 2)
+
+
+def test_one_sample_is_not_shared(machine):
+    found = network(tiny("training.batch=1"), NETWORK_COSTS, 2, machine)
+    assert found.saved == 0
+    assert found.latency is None
