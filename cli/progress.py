@@ -17,8 +17,8 @@ from cli.terminal.warming import announce_search
 
 if TYPE_CHECKING:
     from difflogic.library.common import Progress, ProgressCallback
+    from difflogic.system.callbacks import Pause
     from difflogic.system.errors import ProofError
-    from difflogic.system.pauses import Pause
 
 SECONDS = 0.7
 """Computations that take longer are reported, if at least LEFT seconds remain."""
@@ -70,7 +70,7 @@ def _explain(error: ProofError) -> None:
 
 def report_long_work() -> AbstractContextManager[None]:
     """Return a context in which long computations are reported, and can be stopped."""
-    from difflogic.system.pauses import listening
+    from difflogic.system.callbacks import listening
 
     return listening(LongWork())
 

@@ -14,7 +14,7 @@ from cli.options.parsing import parse_size
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
-from difflogic.system.ranges import format_ranges
+from difflogic.system.quantities import format_ranges
 
 
 def _list_formats(wanted: bool) -> None:

@@ -9,8 +9,7 @@ import typer
 
 from cli.errors import note
 from cli.options.common import Force, option
-from difflogic.system.quantities import counted
-from difflogic.system.ranges import format_ranges, parse_ranges
+from difflogic.system.quantities import counted, format_ranges, parse_ranges
 
 
 def import_(

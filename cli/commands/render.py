@@ -8,7 +8,7 @@ from typing import Annotated
 from cli.errors import note
 from cli.options.common import ConditionOptions, Force, Source, flag, number, option, with_options
 from cli.progress import show_progress
-from difflogic.system.ranges import parse_ranges
+from difflogic.system.quantities import parse_ranges
 
 
 @with_options

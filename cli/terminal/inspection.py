@@ -14,8 +14,7 @@ import typer
 from difflogic.circuit.gates import SYMBOLS
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection.expression import ASCII
-from difflogic.system.quantities import counted
-from difflogic.system.ranges import format_ranges
+from difflogic.system.quantities import counted, format_ranges
 
 if TYPE_CHECKING:
     from difflogic.inspection import Inspection

@@ -15,7 +15,7 @@ from difflogic.engine.kernels.tracing import TRACE_FIELDS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
 from difflogic.engine.sharing import Strategy
-from difflogic.system.memory import CACHE_LINE
+from difflogic.system.arrays import CACHE_LINE
 
 
 @dataclass(frozen=True)

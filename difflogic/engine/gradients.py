@@ -14,7 +14,7 @@ from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
 from difflogic.engine.rollout import Engine, workspace
-from difflogic.system.memory import aligned
+from difflogic.system.arrays import aligned
 
 Array = npt.NDArray[np.floating]
 

@@ -18,8 +18,8 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
 from difflogic.engine.kernels import hard_structures as k
 from difflogic.engine.layout import Grid
-from difflogic.system.memory import aligned
-from difflogic.system.pauses import pause
+from difflogic.system.arrays import aligned
+from difflogic.system.callbacks import pause
 
 GATE_WORDS_PER_CALL = 5 * 10**7
 """Gates times words that a kernel evaluates in one call, about: some hundredths of a second. A

@@ -37,8 +37,8 @@ from difflogic.engine.kernels.hard_gradients import (
 )
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.system.memory import aligned
-from difflogic.system.pauses import pause
+from difflogic.system.arrays import aligned
+from difflogic.system.callbacks import pause
 
 BACKWARD = 16
 """Times that a gate takes as long on the way back as forward, about."""

@@ -32,7 +32,7 @@ from difflogic.engine.search_buffers import (
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import at_least, parse_bytes, show_bytes
+from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
 from difflogic.tasks import make_task
 
 SECONDS_PER_GATE = 350e-12
@@ -151,11 +151,6 @@ def worth_waking(plan: Arrangement) -> int:
     """Return the workers that a wave has work enough for, so that waking them pays."""
     wave = plan.gate_lanes * plan.wave / plan.batch
     return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things in words: 1 task, 2 tasks."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _rollouts(config: Config, netlist: Netlist) -> Rollouts:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from difflogic.config import Config
 from difflogic.engine.layout import SLOTS
-from difflogic.engine.plan import ParallelPlan, counted, worth_waking
-from difflogic.system.quantities import show_bytes
+from difflogic.engine.plan import ParallelPlan, worth_waking
+from difflogic.system.quantities import counted, show_bytes
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ from difflogic.engine.split import split_program
 from difflogic.engine.tracing import Tracer
 from difflogic.engine.work import WorkerPhases, WorkStats
 from difflogic.engine.workers import Workers
-from difflogic.system.memory import aligned
-from difflogic.system.pauses import pause
+from difflogic.system.arrays import aligned
+from difflogic.system.callbacks import pause
 
 Array = npt.NDArray[np.floating]
 

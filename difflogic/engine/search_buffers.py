@@ -12,7 +12,7 @@ from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.system.memory import CACHE_LINE
+from difflogic.system.arrays import CACHE_LINE
 
 MOST_SAMPLES = 64
 """Start states of a search at most: each makes every candidate slower."""

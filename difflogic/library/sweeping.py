@@ -19,7 +19,7 @@ from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers
-from difflogic.system.ranges import parse_seeds
+from difflogic.system.quantities import parse_seeds
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.trainer import Trainer

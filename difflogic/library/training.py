@@ -15,10 +15,9 @@ from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore, listening, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
-from difflogic.system.pauses import listening
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.compatibility import differing, without_foreign_results

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
-from difflogic.system.memory import CACHE_LINE, aligned
+from difflogic.system.arrays import CACHE_LINE, aligned
 
 Words = npt.NDArray[np.uint64]
 Bits = npt.NDArray[np.uint8]

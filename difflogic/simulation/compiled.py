@@ -13,7 +13,7 @@ from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
 from difflogic.simulation.random_bits import Fire, digits
 from difflogic.simulation.running import Field, kept_rows
-from difflogic.system.memory import aligned
+from difflogic.system.arrays import aligned
 
 if TYPE_CHECKING:
     from difflogic.engine.workers import Workers

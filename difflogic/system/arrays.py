@@ -1,4 +1,4 @@
-"""Arrays that callers hand over: what is no array of numbers is refused by its name."""
+"""NumPy arrays: checks of those that callers pass in, and new ones that start at a cache line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ import numpy.typing as npt
 
 from difflogic.system.errors import ConfigError, described
 
+CACHE_LINE = 64
+"""Bytes of a cache line on every processor that matters here, and of the widest vector."""
+
+
+def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros of `shape` that start at a cache line. They take no memory until written."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape)) * dtype.itemsize
+    buffer = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    start = -buffer.ctypes.data % CACHE_LINE
+    return buffer[start : start + size].view(dtype).reshape(shape)
+
 
 def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any]:
-    """Return an array of finite real numbers, and NaN if `nan` allows it.
+    """Return `given` as an array of finite real numbers; with `nan`, NaN is allowed too.
 
-    Raises ConfigError, which calls it `name`.
+    Raises ConfigError, which calls the array `name`.
     """
     try:
         array = np.asarray(given)
@@ -21,23 +33,20 @@ def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any
         raise ConfigError(f"{name}: {described(given)} is no array of numbers: {error}") from None
     if array.dtype.kind not in "buif":
         raise ConfigError(f"{name} of shape {array.shape}: type {array.dtype}: give real numbers")
-    wrong = np.isinf(array) if nan else ~np.isfinite(array)
-    if wrong.any():
-        place = tuple(np.argwhere(wrong)[0].tolist())
-        raise ConfigError(
-            f"{name} of shape {array.shape}: {array[place]} at {place}: give finite numbers"
-            + (", or NaN for what does not count" if nan else "")
-        )
+    remedy = "give finite numbers" + (", or NaN for what does not count" if nan else "")
+    _refuse(name, array, np.isinf(array) if nan else ~np.isfinite(array), remedy)
     return array
 
 
 def bits(name: str, given: Any) -> npt.NDArray[np.uint8]:
-    """Return an array of 0 and 1. Raises ConfigError, which calls it `name`."""
+    """Return `given` as an array of 0 and 1. Raises ConfigError, which calls the array `name`."""
     array = real_numbers(name, given)
-    wrong = (array != 0) & (array != 1)
+    _refuse(name, array, (array != 0) & (array != 1), "give 0 and 1 only")
+    return array.astype(np.uint8, copy=False)
+
+
+def _refuse(name: str, array: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], remedy: str) -> None:
+    """Raise ConfigError, which names the first wrong element, if there is one."""
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())
-        raise ConfigError(
-            f"{name} of shape {array.shape}: {array[place]} at {place}: give 0 and 1 only"
-        )
-    return array.astype(np.uint8, copy=False)
+        raise ConfigError(f"{name} of shape {array.shape}: {array[place]} at {place}: {remedy}")

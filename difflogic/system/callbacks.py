@@ -1,12 +1,57 @@
-"""Callbacks that do nothing: defaults of optional parameters."""
+"""How long computations report progress and are cancelled.
+
+A compiled kernel ignores signals. A long computation therefore calls kernels for a bounded amount
+of work at a time, and calls `pause` before each call, including the first. A listener can report
+progress there, or raise an exception to cancel.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
 
 def ignore(*news: object) -> None:
-    """Ignore progress."""
+    """Ignore progress: a default for callbacks."""
 
 
 def never_stop() -> bool:
-    """Do not stop."""
+    """Never cancel: a default for callbacks."""
     return False
+
+
+class Pause(NamedTuple):
+    """Progress of a long computation."""
+
+    what: str
+    done: int
+    total: int
+    unit: str = "automaton steps"
+
+
+Listener = Callable[[Pause], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Within this context, call `listener` at every pause of this thread.
+
+    If the listener raises, the computation ends there. It leaves its arguments as they were, or
+    they must be discarded.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
+    """Tell the listener, if there is one, how far the computation is."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(Pause(what, done, total, unit))

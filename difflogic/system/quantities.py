@@ -1,8 +1,9 @@
-"""Quantities as people write them: numbers of bytes, numbers of things."""
+"""Quantities as people write them: bytes (`512MB`), counts (`2 tasks`), ranges (`0-3,7`)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from difflogic.system.errors import ConfigError
 
@@ -19,13 +20,13 @@ _UNITS = {
 }
 
 BYTES = r"^[0-9]{1,9}(\.[0-9]{1,6})? ?([kKMGT]i?)?B$"
-"""What is taken for a number of bytes."""
+"""Matches a number of bytes."""
 
 
 def parse_bytes(text: str) -> int:
-    """Return the bytes of a text such as 512MB, 1.5 GB or 2MiB: 10^6, 10^9, and 2^20 bytes.
+    """Return the bytes of a text such as 512MB, 1.5 GB or 2MiB: 10^6, 10^9 and 2^20 bytes.
 
-    Raises ConfigError for another text, and for less than a byte.
+    Raises ConfigError for any other text, and for less than a byte.
     """
     found = re.fullmatch(BYTES, text)
     number = re.match(r"[0-9.]+", text)
@@ -41,7 +42,7 @@ def parse_bytes(text: str) -> int:
 def show_bytes(size: float) -> str:
     """Format bytes to three digits, in units of a thousand: 960 kB, 1.58 MB, 24.9 GB."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        # What rounds up to a thousand is one of the next unit.
+        # A size that rounds up to a thousand belongs to the next unit.
         if size >= 0.9995 * factor:
             number = size / factor
             digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
@@ -50,10 +51,51 @@ def show_bytes(size: float) -> str:
 
 
 def at_least(size: int) -> str:
-    """Return a text that `parse_bytes` reads as `size` bytes or a little more, in megabytes."""
+    """Return a text in megabytes that `parse_bytes` reads as `size` bytes or a little more."""
     return f"{-(-size // 10**5) / 10:g}MB" if size < 10**9 else f"{-(-size // 10**6)}MB"
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things in words: 1 task, 2 tasks."""
+    """Return a count with its noun: 1 task, 2 tasks."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+MOST_IN_RANGES = 100_000
+"""Nobody means more seeds, steps or channels: guards against a slip of the keyboard."""
+
+_PART = re.compile(r"\s*([0-9]{1,19})\s*(?:-\s*([0-9]{1,19})\s*)?", re.ASCII)
+
+
+def parse_ranges(option: str, text: str) -> tuple[int, ...]:
+    """Return the numbers of a text such as ``0-3,7,100-131``, in its order.
+
+    Raises ConfigError, which names the option, unless the text is at most MOST_IN_RANGES numbers
+    from 0 to 2**63 - 1, as numbers and ascending ranges joined by commas.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = _PART.fullmatch(part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+        if last >= 2**63 or not 0 <= last - first < MOST_IN_RANGES - len(numbers):
+            raise ConfigError(
+                f'{option} "{text}": must be numbers and ascending ranges, such as 0,4-7,9: at '
+                f"most {MOST_IN_RANGES} in all, each less than 2**63"
+            )
+        numbers += range(first, last + 1)
+    return tuple(numbers)
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of such a text in ascending order, each once. Raises ConfigError."""
+    return tuple(sorted(set(parse_ranges("--seeds", text))))
+
+
+def format_ranges(numbers: Iterable[int]) -> str:
+    """Return the shortest text that `parse_ranges` reads as these numbers."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)

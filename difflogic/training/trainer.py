@@ -19,8 +19,7 @@ from difflogic.evaluation.scene import grid_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
 from difflogic.search.search import OnProgress
-from difflogic.system.callbacks import ignore, never_stop
-from difflogic.system.pauses import pause
+from difflogic.system.callbacks import ignore, never_stop, pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import start_model

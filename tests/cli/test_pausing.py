@@ -13,8 +13,8 @@ import pytest
 
 from cli import interrupt
 from cli.progress import LongWork
+from difflogic.system.callbacks import Pause
 from difflogic.system.jit import JIT
-from difflogic.system.pauses import Pause
 
 posix = pytest.mark.skipif(os.name != "posix" or not JIT, reason="sends signals; compiles")
 

@@ -23,8 +23,8 @@ from difflogic.engine.split import split_program
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.scale.speed.rows import measure, of_workers
+from difflogic.system.arrays import aligned
 from difflogic.system.json_values import fields_of
-from difflogic.system.memory import aligned
 from difflogic.system.ranks import Ranks
 from difflogic.training.phases import PHASES, SHARED
 from difflogic.training.pool import AT_ONCE

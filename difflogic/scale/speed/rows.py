@@ -17,7 +17,7 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.peak import fma_peak, fma_per_round
-from difflogic.engine.plan import ParallelPlan, counted
+from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.work import WorkStats, sum_of
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
@@ -25,6 +25,7 @@ from difflogic.scale.speed.laws import Fit, fit
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import LEAST_GAIN, Spread, differ, fastest_rate
+from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
 from difflogic.training.phases import PHASES, SHARED, WAITING, PhaseTimer

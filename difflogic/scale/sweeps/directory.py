@@ -25,7 +25,7 @@ from difflogic.system.files import (
     require_directory,
     write_whole,
 )
-from difflogic.system.ranges import format_ranges, parse_seeds
+from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import own, task_class
 from difflogic.training import lock
 from difflogic.training.compatibility import differing

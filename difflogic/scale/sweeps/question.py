@@ -12,7 +12,7 @@ from typing import Any
 
 from difflogic.config import Config, Override, load_config
 from difflogic.system.errors import ConfigError
-from difflogic.system.ranges import format_ranges
+from difflogic.system.quantities import format_ranges
 from difflogic.training.compatibility import differing
 
 MOST_PROBLEMS = 10

@@ -16,7 +16,7 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.question import Question, Variant
 from difflogic.scale.sweeps.work import is_finished
 from difflogic.system.json_values import json_value
-from difflogic.system.ranges import format_ranges
+from difflogic.system.quantities import format_ranges
 
 CONFIDENCE = 0.95
 

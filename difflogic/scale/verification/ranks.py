@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config, load_config
-from difflogic.engine.plan import counted
 from difflogic.scale.verification.checks import FINISHING, room_for, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
+from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
 from difflogic.training.trainer import Trainer

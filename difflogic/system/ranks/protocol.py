@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.system.callbacks import listening
 from difflogic.system.errors import TrainingError
-from difflogic.system.pauses import listening
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]

@@ -15,7 +15,7 @@ from difflogic.engine.kernels.hard import ones
 from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
-from difflogic.system.pauses import listening
+from difflogic.system.callbacks import listening
 from tests.difflogic.engine.built import Builder, game_of_life, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 

@@ -23,9 +23,9 @@ from difflogic.engine.kernels.teams import (
     WAITS,
     meet,
 )
+from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import registers
-from difflogic.system.memory import aligned
 
 
 def new_cursor():

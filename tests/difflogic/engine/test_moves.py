@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from difflogic.engine.kernels.plain import moves as plain
+from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
-from difflogic.system.memory import aligned
 
 if not JIT:
     pytest.skip("nothing is compiled", allow_module_level=True)

@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.engine.kernels.pipeline import APART, BEGUN, DONE, take_ready
 from difflogic.engine.layout import Grid, make_layout
-from difflogic.system.memory import aligned
+from difflogic.system.arrays import aligned
 
 STEPS = 3
 LAYOUT = make_layout(Grid(8, 16, "zero"), 16, 1)

@@ -18,8 +18,8 @@ from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.engine.work import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.system import machine
+from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError
-from difflogic.system.pauses import listening
 from tests.difflogic.engine.comparison import (
     EXAMPLES,
     IRREGULAR,

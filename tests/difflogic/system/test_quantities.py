@@ -1,11 +1,19 @@
-"""Numbers of bytes, read and shown."""
+"""Bytes and ranges, read and shown."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import at_least, parse_bytes, show_bytes
+from difflogic.system.quantities import (
+    MOST_IN_RANGES,
+    at_least,
+    format_ranges,
+    parse_bytes,
+    parse_ranges,
+    parse_seeds,
+    show_bytes,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +27,7 @@ def test_bytes_are_read(text, size):
 @pytest.mark.parametrize(
     "text", ["", "512", "MB", "-1MB", "1mb", "1 PB", "1e3MB", "0MB", "9" * 20 + "B", "٣MB", "1MB\n"]
 )
-def test_other_texts_are_refused(text):
+def test_other_bytes_are_refused(text):
     with pytest.raises(ConfigError):
         parse_bytes(text)
 
@@ -40,5 +48,44 @@ def test_bytes_are_shown(size, text):
 
 
 @given(st.integers(1, 10**14))
-def test_what_is_named_as_enough_is_enough(size):
+def test_at_least_names_enough(size):
     assert size <= parse_bytes(at_least(size)) <= 1.001 * size + 10**5
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        ("3", [3]),
+        ("0-3", [0, 1, 2, 3]),
+        ("0-3,7,100-102", [0, 1, 2, 3, 7, 100, 101, 102]),
+        (" 5 , 1 - 2 ", [1, 2, 5]),
+        ("4,2-5,4", [2, 3, 4, 5]),
+        (str(2**63 - 1), [2**63 - 1]),
+    ],
+)
+def test_seeds_are_read(text, seeds):
+    assert parse_seeds(text) == tuple(seeds)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "1,,2", "-1", "1-2-3", "1.5", "٣", "9-3", str(2**63), f"0-{MOST_IN_RANGES}"),
+        f"0-{MOST_IN_RANGES - 1},{2**62}-{2**62 + 1}",
+    ],
+)
+def test_other_ranges_are_refused(text):
+    with pytest.raises(
+        ConfigError, match=r'^--seeds "[^"]*": must be numbers and ascending ranges'
+    ):
+        parse_seeds(text)
+
+
+@pytest.mark.parametrize("text", ["0", "0,4-7,9", "7,3-4"])
+def test_ranges_keep_their_order(text):
+    assert format_ranges(parse_ranges("--channels", text)) == text
+
+
+@given(st.sets(st.integers(0, 60) | st.integers(0, 2**63 - 1), min_size=1))
+def test_formatted_ranges_are_read_back(seeds):
+    assert parse_seeds(format_ranges(sorted(seeds))) == tuple(sorted(seeds))

@@ -7,8 +7,8 @@ import pytest
 from difflogic.config import load_config
 from difflogic.engine import arrangement, hard_gradients
 from difflogic.model.model import Model
+from difflogic.system.callbacks import listening
 from difflogic.system.errors import RunDirectoryError, TrainingError
-from difflogic.system.pauses import listening
 from difflogic.training import session
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import RunDirectory

@@ -1,13 +1,15 @@
+"""Progress and cancelling of long computations."""
+
 import pytest
 
-from difflogic.system.pauses import Pause, listening, pause
+from difflogic.system.callbacks import Pause, listening, pause
 
 
-def test_nobody_needs_to_listen():
+def test_a_pause_needs_no_listener():
     pause("rollout", 1, 2)
 
 
-def test_listeners_hear_what_comes_while_they_listen():
+def test_the_innermost_listener_hears_a_pause():
     heard, inner = [], []
     with listening(heard.append):
         pause("rollout", 1, 3)
@@ -19,7 +21,7 @@ def test_listeners_hear_what_comes_while_they_listen():
     assert inner == [Pause("gradient", 1, 3)]
 
 
-def test_a_listener_can_stop_what_it_hears_of():
+def test_a_listener_can_cancel():
     def stop(found):
         raise KeyboardInterrupt
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.system.memory import CACHE_LINE, aligned
+from difflogic.system.arrays import CACHE_LINE, aligned
 
 
 @given(st.integers(0, 200), st.sampled_from(["float32", "float64", "int64"]))
