@@ -28,8 +28,8 @@ from difflogic.engine.kernels.candidate_base import (
     simulate_base,
     tidy,
 )
-from difflogic.engine.kernels.changes import FOLLOWED, UNORDERED, Scratch
-from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.candidate_changes import FOLLOWED, UNORDERED, Scratch
+from difflogic.engine.kernels.structures import WORDS
 
 Ops = npt.NDArray[np.uint8]
 

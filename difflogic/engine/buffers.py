@@ -10,8 +10,7 @@ import numpy as np
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
-from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
-from difflogic.engine.kernels.tracing import TRACE_FIELDS
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TRACE_FIELDS
 from difflogic.engine.layout import Grid, samples_per_group, stride
 from difflogic.engine.program import Program
 from difflogic.engine.sharing import Strategy

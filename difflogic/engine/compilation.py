@@ -10,8 +10,7 @@ from typing import Any
 from difflogic.engine.kernels.candidates import judge
 from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard import hard_rollout
-from difflogic.engine.kernels.shares import train
-from difflogic.engine.kernels.split import train_by_gates
+from difflogic.engine.kernels.training import train, train_by_gates
 from difflogic.engine.sharing import Strategy
 from difflogic.system.jit import JIT, is_compiled
 

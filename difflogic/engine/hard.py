@@ -16,7 +16,7 @@ from difflogic.circuit.gates import COEFFICIENTS
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.kernels import hard as kernels
-from difflogic.engine.kernels import hard_structures as k
+from difflogic.engine.kernels import structures as k
 from difflogic.engine.layout import Grid
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause

@@ -35,7 +35,7 @@ from difflogic.engine.kernels.hard_gradients import (
     read_values,
     record,
 )
-from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause

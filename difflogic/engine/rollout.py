@@ -19,8 +19,6 @@ from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.buffers import Shape
 from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.shares import reduce_sums
-from difflogic.engine.kernels.split import train_by_gates
 from difflogic.engine.kernels.teams import (
     ABORTED,
     BEGAN,
@@ -28,10 +26,11 @@ from difflogic.engine.kernels.teams import (
     CLOCK_FIELDS,
     ENDED,
     MEETING,
+    TRACE_FIELDS,
     TRACED,
     WAITING,
 )
-from difflogic.engine.kernels.tracing import TRACE_FIELDS
+from difflogic.engine.kernels.training import reduce_sums, train_by_gates
 from difflogic.engine.layout import Grid, make_layout
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.split import split_program

@@ -10,7 +10,7 @@ from difflogic.engine.candidates import MOST_BYTES, MOST_HELPERS
 from difflogic.engine.detectors import MOST_SLOPES
 from difflogic.engine.hard_gradients import most_slopes
 from difflogic.engine.kernels.hard_gradients import CELLS
-from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.system.arrays import CACHE_LINE
 

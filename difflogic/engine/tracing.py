@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.engine.kernels import tracing as t
+from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
 from difflogic.engine.kernels.teams import ALONE
 from difflogic.system.files import write_new

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_records import FORM, TARGET, X, Y
-from difflogic.engine.kernels.changes import (
+from difflogic.engine.kernels.candidate_changes import (
     ALWAYS,
     CHANGED,
     DIFFERING,
     FIRST,
+    FORM,
     LAST,
     LEAVING,
     SPECIALS,
+    TARGET,
     UNSEEN,
+    X,
+    Y,
 )
 from difflogic.engine.kernels.primitives import (
     hard_advance,

@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_records import follow_order, restore_records, write_records
-from difflogic.engine.kernels.candidate_steps import count, follow_step, go_on_whole, leave
-from difflogic.engine.kernels.changes import (
+from difflogic.engine.kernels.candidate_changes import (
     ALWAYS,
     CHANGED,
     DIFFERING,
@@ -23,8 +21,12 @@ from difflogic.engine.kernels.changes import (
     adopt,
     alter,
     count_gates,
+    follow_order,
     restore,
+    restore_records,
+    write_records,
 )
+from difflogic.engine.kernels.candidate_steps import count, follow_step, go_on_whole, leave
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 

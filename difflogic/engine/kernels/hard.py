@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 
 

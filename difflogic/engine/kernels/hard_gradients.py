@@ -12,8 +12,8 @@ import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT, passes
 from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
-from difflogic.engine.kernels.hard_structures import WORDS
 from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, by_reference, kernel, part
 
 CELLS = 64 * WORDS

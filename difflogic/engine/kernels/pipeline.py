@@ -123,7 +123,7 @@ def next_alone(worker, problem, span, control, cursor):
 
 
 @part
-def next_piece(worker, problem, groups, span, control, cursor, seat):
+def next_piece(worker, problem, groups, span, control, cursor):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 
     Whole groups of samples come first, each one worker's alone. Then all workers share the groups

@@ -1,4 +1,4 @@
-"""What kernels are built from: emitted through LLVM, or in plain Python where none is wanted.
+"""What kernels are built from: code emitted through LLVM, or plain Python without a compiler.
 
 With NUMBA_DISABLE_JIT=1 the code around the primitives can be traced line by line.
 """
@@ -12,13 +12,7 @@ if JIT:
     from difflogic.engine.kernels.llvm.moves import *
     from difflogic.engine.kernels.llvm.processor import *
     from difflogic.engine.kernels.llvm.slopes import *
-    from difflogic.engine.kernels.llvm.threads import *
     from difflogic.engine.kernels.llvm.vectors import *
     from difflogic.engine.kernels.llvm.words import *
 else:
-    from difflogic.engine.kernels.plain.moves import *
-    from difflogic.engine.kernels.plain.processor import *
-    from difflogic.engine.kernels.plain.slopes import *
-    from difflogic.engine.kernels.plain.threads import *
-    from difflogic.engine.kernels.plain.vectors import *
-    from difflogic.engine.kernels.plain.words import *
+    from difflogic.engine.kernels.plain import *

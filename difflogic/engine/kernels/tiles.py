@@ -13,7 +13,7 @@ from difflogic.engine.kernels.primitives import (
     stars_backward,
     stars_forward,
 )
-from difflogic.engine.kernels.tracing import PERCEPTION, UPDATE, trace_begin, trace_part
+from difflogic.engine.kernels.teams import PERCEPTION, UPDATE, trace_begin, trace_part
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK = 16
@@ -88,7 +88,7 @@ def leave(tile, numbers, first, end, layout, tile_index, target):
 
 
 @part
-def tile_forward(problem, coefficients, tile_index, state, mask, new_state, workspace, seat):
+def tile_forward(problem, coefficients, tile_index, state, mask, new_state, workspace):
     """Advance a tile's cells by one step: `state` to `new_state`, both (C, stride).
 
     `mask` is (cells,), 1 where a cell takes its new state, or empty if all do. `seat` is not looked
@@ -172,7 +172,7 @@ def hand_on(first, end, outputs, grad_outputs, grad, lanes):
 
 
 @part
-def tile_backward(problem, coefficients, tile_index, step, sums, workspace, seat):
+def tile_backward(problem, coefficients, tile_index, step, sums, workspace):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 
     dL/d(new state) is the sum of the step's `loss_gradient`, if the new state is `supervised`, and

@@ -14,7 +14,7 @@ import numpy as np
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.kernels.meeting import do_nothing, meet
+from difflogic.engine.kernels.probes import do_nothing, meet
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.layout import make_layout
 from difflogic.engine.plan import ParallelPlan

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.engine.kernels.peak import fma_peak, fma_per_round
+from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.work import WorkStats, sum_of
 from difflogic.engine.workers import Workers

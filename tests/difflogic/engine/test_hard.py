@@ -12,7 +12,7 @@ from difflogic.circuit.grid import CENTER
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.kernels.hard import ones
-from difflogic.engine.kernels.hard_structures import WORDS
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.system.callbacks import listening

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from difflogic.engine.kernels.plain import moves as plain
+from difflogic.engine.kernels import plain
 from difflogic.system.arrays import aligned
 from difflogic.system.jit import JIT
 

@@ -16,7 +16,7 @@ SCRIPT = """
 import json, sys, time
 from dataclasses import asdict
 from difflogic.config import load_config
-from difflogic.engine.kernels import shares
+from difflogic.engine.kernels import training
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -29,7 +29,7 @@ def slowed(plain, which):
         return plain(worker, *arguments)
     return slow
 
-shares.loss_share = slowed(shares.loss_share, 1)
+training.loss_share = slowed(training.loss_share, 1)
 overrides = ["task.height=16", "task.width=16", "parallel.lanes=16", "training.batch=2"]
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
     assert trainer.plan.workers == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from typing import Any
 
 from llvmlite import ir
@@ -83,3 +84,88 @@ def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
         return builder.extract_element(total, I32(0))
 
     return signature, codegen
+
+
+def _element(context: Any, builder: Any, array: Any, args: Any) -> Any:
+    """Return where the element args[1] of the array args[0] is."""
+    return builder.gep(context.make_array(array)(context, builder, args[0]).data, [args[1]])
+
+
+@intrinsic
+def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an int64 element, sequentially consistent; return what it held before."""
+    signature = types.int64(array, types.intp, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = _element(context, builder, array, args)
+        return builder.atomic_rmw("add", element, args[2], "seq_cst")
+
+    return signature, codegen
+
+
+@intrinsic
+def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
+    """Read an int64 element, sequentially consistent."""
+    signature = types.int64(array, types.intp)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = _element(context, builder, array, args)
+        return builder.load_atomic(element, "seq_cst", 8)
+
+    return signature, codegen
+
+
+@intrinsic
+def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add one to an int64 element if it is `value`, sequentially consistent; return if it was."""
+    signature = types.boolean(array, types.intp, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = _element(context, builder, array, args)
+        following = builder.add(args[2], I64(1))
+        found = builder.cmpxchg(element, args[2], following, "seq_cst", "seq_cst")
+        return builder.extract_value(found, 1)
+
+    return signature, codegen
+
+
+@intrinsic
+def yield_thread(typing_context: Any) -> Any:
+    """Let another thread have the core."""
+    signature = types.int32()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        function = ir.FunctionType(I32, [])
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [])
+
+    return signature, codegen
+
+
+@intrinsic
+def now(typing_context: Any) -> Any:
+    """Read a steady clock, in seconds."""
+    signature = types.float64()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        timespec = cgutils.alloca_once(builder, ir.ArrayType(I64, 2))
+        pointer = builder.bitcast(timespec, ir.IntType(8).as_pointer())
+        first, second = (builder.gep(timespec, [I32(0), I32(k)], inbounds=True) for k in range(2))
+        if sys.platform == "win32":
+            name, arguments = "QueryPerformanceCounter", [pointer]
+        else:
+            name, arguments = "clock_gettime", [I32(_MONOTONIC), pointer]
+        function = ir.FunctionType(I32, [argument.type for argument in arguments])
+        builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
+        double = ir.DoubleType()
+        whole = builder.sitofp(builder.load(first), double)
+        if sys.platform == "win32":  # counts at 10 MHz since Windows 10
+            return builder.fmul(whole, double(1e-7))
+        nanoseconds = builder.sitofp(builder.load(second), double)
+        return builder.fadd(whole, builder.fmul(nanoseconds, double(1e-9)))
+
+    return signature, codegen
+
+
+_MONOTONIC = 6 if sys.platform == "darwin" else 1
+"""CLOCK_MONOTONIC of clock_gettime."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from numba.core import cgutils
 
+from difflogic.engine.kernels import structures as st
 from difflogic.engine.kernels.llvm.rows import (
     I64,
     coefficients_of,
@@ -16,59 +17,21 @@ from difflogic.engine.kernels.llvm.rows import (
     reversed_index,
     slot_of,
 )
-from difflogic.engine.kernels.structures import (
-    ADD_A,
-    ADD_B,
-    FIELDS,
-    FLAGS,
-    GRAD_A,
-    GRAD_B,
-    GRAD_OUT,
-    LINK,
-    LINKED,
-    OUT,
-    PARAM,
-    PULL_FIELDS,
-    PULL_FUSED,
-    PULL_GRAD,
-    PULL_OTHER,
-    PULL_PARAM,
-    PULL_SIDE,
-    SCRATCH_SUMS,
-    STAR_ADDS,
-    STAR_CENTER,
-    STAR_FIELDS,
-    STAR_GRAD_CENTER,
-    STAR_GRAD_LEAVES,
-    STAR_GRAD_OUT,
-    STAR_LEAVES,
-    STAR_OUT,
-    STAR_PARAMS,
-    STAR_WIDTH,
-    TARGET_COUNT,
-    TARGET_FIELDS,
-    TARGET_FILLED,
-    TARGET_PULLS,
-    TARGET_ROW,
-    WIDTH,
-    A,
-    B,
-)
 
 
 @primitive
 def runs_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
     with cgutils.for_range(v.builder, count, intp=I64) as loop:
-        row = instruction(v, code, loop.index, FIELDS)
-        a, b, out = (v.row(tile, v.field(row, k)) for k in (A, B, OUT))
-        c = coefficients_of(v, coefficients, v.field(row, PARAM))
+        row = instruction(v, code, loop.index, st.FIELDS)
+        a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
+        c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
 
         def block(offsets: list[Any]) -> None:
             for o in offsets:
                 value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
                 v.store(value, v.pointer(out, o))
 
-        v.blocks(row, WIDTH, block, step=v.vectors)
+        v.blocks(row, st.WIDTH, block, step=v.vectors)
 
 
 @primitive
@@ -76,12 +39,12 @@ def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
     builder = v.builder
     chain = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
-        row = instruction(v, code, loop.index, FIELDS)
-        a, b, out = (v.row(tile, v.field(row, k)) for k in (A, B, OUT))
-        c = coefficients_of(v, coefficients, v.field(row, PARAM))
+        row = instruction(v, code, loop.index, st.FIELDS)
+        a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
+        c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
         offsets = [I64(k * v.width) for k in range(v.vectors)]
         # A linked gate's input a is the input b of the gate before, still in registers.
-        linked = flag(v, v.field(row, FLAGS), LINK)
+        linked = flag(v, v.field(row, st.FLAGS), st.LINK)
         with builder.if_then(builder.not_(linked)):
             for held, o in zip(chain, offsets, strict=True):
                 builder.store(v.load(v.pointer(a, o)), held)
@@ -94,11 +57,11 @@ def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
 @primitive
 def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
     with cgutils.for_range(v.builder, count, intp=I64) as loop:
-        row = instruction(v, code, loop.index, STAR_FIELDS)
-        leaves = [v.row(tile, v.field(row, STAR_LEAVES + k)) for k in range(4)]
-        center = v.row(tile, v.field(row, STAR_CENTER))
-        out = v.row(tile, v.field(row, STAR_OUT))
-        params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
+        row = instruction(v, code, loop.index, st.STAR_FIELDS)
+        leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
+        center = v.row(tile, v.field(row, st.STAR_CENTER))
+        out = v.row(tile, v.field(row, st.STAR_OUT))
+        params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
 
         def block(offsets: list[Any]) -> None:
             middle = [v.load(v.pointer(center, o)) for o in offsets]
@@ -119,7 +82,7 @@ def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
             for value, o in zip(join(6, left, right), offsets, strict=True):
                 v.store(value, v.pointer(out, o))
 
-        v.blocks(row, STAR_WIDTH, block, step=4)
+        v.blocks(row, st.STAR_WIDTH, block, step=4)
 
 
 def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list[Any]) -> None:
@@ -140,10 +103,10 @@ def _way_back(
     v: Any, code: Any, index: Any, tile: Any, coefficients: Any, grad: Any
 ) -> tuple[Any, ...]:
     """Decode an instruction: itself, rows a, b, of their gradients and out's, and the rest."""
-    row = instruction(v, code, index, FIELDS)
-    values = [v.row(tile, v.field(row, k)) for k in (A, B)]
-    gradients = [v.row(grad, v.field(row, k)) for k in (GRAD_A, GRAD_B, GRAD_OUT)]
-    param, flags = v.field(row, PARAM), v.field(row, FLAGS)
+    row = instruction(v, code, index, st.FIELDS)
+    values = [v.row(tile, v.field(row, k)) for k in (st.A, st.B)]
+    gradients = [v.row(grad, v.field(row, k)) for k in (st.GRAD_A, st.GRAD_B, st.GRAD_OUT)]
+    param, flags = v.field(row, st.PARAM), v.field(row, st.FLAGS)
     return (row, *values, *gradients, param, flags, coefficients_of(v, coefficients, param))
 
 
@@ -158,7 +121,7 @@ def runs_backward(
         row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
-        adds_a, adds_b = flag(v, flags, ADD_A), flag(v, flags, ADD_B)
+        adds_a, adds_b = flag(v, flags, st.ADD_A), flag(v, flags, st.ADD_B)
         for slot in acc:
             builder.store(v.zero(), slot)
 
@@ -171,7 +134,7 @@ def runs_backward(
                 _add_or_store(v, adds_a, [builder.fmul(g, to_a)], grad_a, [o])
                 v.add_sums(acc, [g], [value_a], [value_b])
 
-        v.blocks(row, WIDTH, block, step=v.vectors)
+        v.blocks(row, st.WIDTH, block, step=v.vectors)
         v.fold_sums(acc, slot_of(v, sums, param))
 
 
@@ -194,12 +157,12 @@ def gates_backward(
         )
         for slot in acc:
             builder.store(v.nothing(), slot)
-        with builder.if_then(builder.not_(flag(v, flags, LINKED))):
+        with builder.if_then(builder.not_(flag(v, flags, st.LINKED))):
             for value, held, o in zip(held_value, held_grad, offsets, strict=True):
                 if holds:
                     builder.store(v.load(v.pointer(b, o)), value)
                 builder.store(v.zero(), held)
-        with builder.if_then(flag(v, flags, ADD_B)):
+        with builder.if_then(flag(v, flags, st.ADD_B)):
             for held, o in zip(held_grad, offsets, strict=True):
                 total = builder.fadd(builder.load(held), v.load(v.pointer(grad_b, o)))
                 builder.store(total, held)
@@ -213,9 +176,9 @@ def gates_backward(
             builder.store(builder.fmul(g, to_a), held)
             if holds:
                 builder.store(value_a, value)
-        with builder.if_then(builder.not_(flag(v, flags, LINK))):
+        with builder.if_then(builder.not_(flag(v, flags, st.LINK))):
             values = [builder.load(held) for held in held_grad]
-            _add_or_store(v, flag(v, flags, ADD_A), values, grad_a, offsets)
+            _add_or_store(v, flag(v, flags, st.ADD_A), values, grad_a, offsets)
         v.fold_sums(acc, slot_of(v, sums, param))
 
 
@@ -228,16 +191,16 @@ def stars_backward(
     acc = [
         [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
     ]
-    zeros = builder.gep(scratch, [I64(SCRATCH_SUMS)])
+    zeros = builder.gep(scratch, [I64(st.SCRATCH_SUMS)])
     with cgutils.for_range(builder, count, intp=I64) as loop:
-        row = instruction(v, code, reversed_index(v, count, loop.index), STAR_FIELDS)
-        leaves = [v.row(tile, v.field(row, STAR_LEAVES + k)) for k in range(4)]
-        center = v.row(tile, v.field(row, STAR_CENTER))
-        grad_leaves = [v.row(grad, v.field(row, STAR_GRAD_LEAVES + k)) for k in range(4)]
-        grad_center = v.row(grad, v.field(row, STAR_GRAD_CENTER))
-        grad_out = v.row(grad, v.field(row, STAR_GRAD_OUT))
-        adds = [flag(v, v.field(row, STAR_ADDS), 1 << k) for k in range(5)]
-        params = [v.field(row, STAR_PARAMS + k) for k in range(7)]
+        row = instruction(v, code, reversed_index(v, count, loop.index), st.STAR_FIELDS)
+        leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
+        center = v.row(tile, v.field(row, st.STAR_CENTER))
+        grad_leaves = [v.row(grad, v.field(row, st.STAR_GRAD_LEAVES + k)) for k in range(4)]
+        grad_center = v.row(grad, v.field(row, st.STAR_GRAD_CENTER))
+        grad_out = v.row(grad, v.field(row, st.STAR_GRAD_OUT))
+        adds = [flag(v, v.field(row, st.STAR_ADDS), 1 << k) for k in range(5)]
+        params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
         for gate in range(7):
             for pointer in acc[gate]:
                 v.store(v.zero(), pointer)
@@ -291,7 +254,7 @@ def stars_backward(
             for i in n:
                 v.store(to_center[i], v.pointer(grad_center, offsets[i]))
 
-        v.blocks(row, STAR_WIDTH, block, step=2)
+        v.blocks(row, st.STAR_WIDTH, block, step=2)
         for gate in range(7):
             v.fold_sums(acc[gate], slot_of(v, sums, params[gate]))
 
@@ -302,27 +265,27 @@ def pulls_backward(
 ) -> None:
     """Sum up gradient rows, each with all that its readers hand back, in the order of `pulls`.
 
-    A pull is what stars, runs and gates add to the row, with the same roundings: those of a
+    st.A pull is what stars, runs and gates add to the row, with the same roundings: those of a
     gate's input b and of stars are fused, g·to + sum; all others round g·to before.
     """
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     offsets = [I64(k * v.width) for k in range(v.vectors)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
-        row = instruction(v, targets, loop.index, TARGET_FIELDS)
-        target = v.row(grad, v.field(row, TARGET_ROW))
-        first = v.field(row, TARGET_PULLS)
+        row = instruction(v, targets, loop.index, st.TARGET_FIELDS)
+        target = v.row(grad, v.field(row, st.TARGET_ROW))
+        first = v.field(row, st.TARGET_PULLS)
         for held in acc:
             builder.store(v.zero(), held)
-        with builder.if_then(flag(v, v.field(row, TARGET_FILLED), 1)):
+        with builder.if_then(flag(v, v.field(row, st.TARGET_FILLED), 1)):
             for held, o in zip(acc, offsets, strict=True):
                 builder.store(v.load(v.pointer(target, o)), held)
-        with cgutils.for_range(builder, v.field(row, TARGET_COUNT), intp=I64) as inner:
-            pull = instruction(v, pulls, builder.add(first, inner.index), PULL_FIELDS)
-            above = v.row(grad, v.field(pull, PULL_GRAD))
-            other = v.row(tile, v.field(pull, PULL_OTHER))
-            c = slot_of(v, coefficients, v.field(pull, PULL_PARAM))
-            own = v.splat(builder.gep(c, [v.field(pull, PULL_SIDE)]), 0)
+        with cgutils.for_range(builder, v.field(row, st.TARGET_COUNT), intp=I64) as inner:
+            pull = instruction(v, pulls, builder.add(first, inner.index), st.PULL_FIELDS)
+            above = v.row(grad, v.field(pull, st.PULL_GRAD))
+            other = v.row(tile, v.field(pull, st.PULL_OTHER))
+            c = slot_of(v, coefficients, v.field(pull, st.PULL_PARAM))
+            own = v.splat(builder.gep(c, [v.field(pull, st.PULL_SIDE)]), 0)
             both = v.splat(c, 3)
 
             def each(
@@ -337,7 +300,7 @@ def pulls_backward(
                     total = add(v.load(v.pointer(above, o)), to, builder.load(held))
                     builder.store(total, held)
 
-            fused = flag(v, v.field(pull, PULL_FUSED), 1)
+            fused = flag(v, v.field(pull, st.PULL_FUSED), 1)
             with builder.if_else(fused) as (then, otherwise):
                 with then:
                     each(v.fma)
@@ -353,9 +316,9 @@ def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
-        row = instruction(v, code, loop.index, FIELDS)
-        a, b = (v.row(tile, v.field(row, k)) for k in (A, B))
-        out = v.row(grad, v.field(row, OUT))
+        row = instruction(v, code, loop.index, st.FIELDS)
+        a, b = (v.row(tile, v.field(row, k)) for k in (st.A, st.B))
+        out = v.row(grad, v.field(row, st.OUT))
         for slot in acc:
             builder.store(v.zero(), slot)
 
@@ -364,5 +327,5 @@ def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any
                 g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
                 v.add_sums(acc, [g], [x], [y])
 
-        v.blocks(row, WIDTH, block, step=v.vectors)
-        v.fold_sums(acc, slot_of(v, sums, v.field(row, PARAM)))
+        v.blocks(row, st.WIDTH, block, step=v.vectors)
+        v.fold_sums(acc, slot_of(v, sums, v.field(row, st.PARAM)))

@@ -10,8 +10,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.hard_structures import FORCED, HARD_FIELDS, SPECIAL, WORDS
 from difflogic.engine.kernels.llvm.rows import I32, I64
+from difflogic.engine.kernels.structures import FORCED, HARD_FIELDS, SPECIAL, WORDS
 
 
 class _Words:

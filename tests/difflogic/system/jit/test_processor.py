@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from difflogic.engine.kernels.peak import fma_per_round
+from difflogic.engine.kernels.probes import fma_per_round
 from difflogic.engine.kernels.structures import LANES, chains_of
 from difflogic.system.jit import JIT, processor
 from difflogic.system.jit.processor import AVX, AVX512, SSE, registers, registers_of

@@ -1,0 +1,290 @@
+"""One worker's share of a training step: rollout, loss and the way back.
+
+Usually a worker computes whole tiles. With split layers several workers share one tile's gates:
+they are a team, and each worker is a *part* of it. Part 0 leads: it takes the team's next piece of
+work, and all parts use its tiles of values and gradients. SplitCode says which part computes what,
+and when the parts wait for each other. A worker that shares no tile has None as its seat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difflogic.engine.kernels.pipeline import next_piece
+from difflogic.engine.kernels.primitives import (
+    atomic_load,
+    flush_denormals,
+    now,
+    pulls_backward,
+    restore_denormals,
+    runs_forward,
+    sums_backward,
+)
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, TARGET_ROW, StepBack
+from difflogic.engine.kernels.teams import (
+    ABORTED,
+    BEGAN,
+    CALL,
+    CHUNK,
+    ENDED,
+    FINISHED,
+    GROUP,
+    PHASE,
+    STEP,
+    TASKS,
+    WAITED,
+    WAY,
+    count_phase,
+    meet,
+    trace_begin,
+    trace_end,
+)
+from difflogic.engine.kernels.tiles import (
+    gather,
+    hand_on,
+    keep_gradients,
+    leave,
+    new_state_gradients,
+    tile_backward,
+    tile_forward,
+    update,
+)
+from difflogic.system.jit import borrowing_kernel, part
+
+
+@borrowing_kernel
+def train(worker, problem, batch, span, control, workspace):
+    """Do one worker's share of a training step.
+
+    One kernel does all parts of the step, because waking threads takes time, and so does compiling
+    the tiles' code more than once.
+    """
+    _share(True, worker, problem.team.workers, problem, batch, span, control, workspace, None)
+
+
+@borrowing_kernel
+def train_by_gates(worker, problem, batch, span, control, workspace, seat):
+    """Do one worker's share of a training step where each team's workers share its tiles' gates.
+
+    `problem.team` counts teams as workers.
+    """
+    workers = problem.team.workers * seat.split.parts
+    _share(seat.part == 0, worker, workers, problem, batch, span, control, workspace, seat)
+
+
+@borrowing_kernel
+def reduce_sums(sums, total):
+    """Add all slots (groups, chunks, parameters · 4) to `total` (parameters · 4), in order."""
+    for group in range(sums.shape[0]):
+        for chunk in range(sums.shape[1]):
+            slot = sums[group, chunk]
+            for i in range(len(total)):
+                total[i] += slot[i]
+
+
+@part
+def _share(leads, worker, workers, problem, batch, span, control, workspace, seat):
+    """Do all parts of a span: the rollout, the loss and the way back."""
+    groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
+    mode = flush_denormals()
+    called = trace_begin(workspace.trace)
+    clock[BEGAN] = now()
+    for way in (FORWARD, LOSS, BACKWARD):
+        if span.parts & way == 0:
+            continue
+        since, waited = now(), cursor[WAITED]
+        if way == LOSS:
+            loss_share(worker, workers, problem.layout, batch, span.in_use)
+            trace_end(workspace.trace, cursor, LOSS, since)
+        else:
+            cursor[:TASKS] = 0
+            cursor[WAY] = way
+            while _next(worker, problem, groups, span, control, cursor, seat):
+                begun = trace_begin(workspace.trace)
+                _do_chunk(problem, batch, workspace, seat, leads)
+                trace_end(workspace.trace, cursor, way, begun)
+        meet(control, 0, workers, cursor)
+        count_phase(clock, way, since, waited, cursor)
+    clock[ENDED] = now()
+    trace_end(workspace.trace, cursor, CALL, called)
+    restore_denormals(mode)
+
+
+@part
+def _next(worker, problem, groups, span, control, cursor, seat):
+    """Move a worker's cursor to its next piece of work; return whether there is one."""
+    if seat is None:
+        return next_piece(worker, problem, groups, span, control, cursor)
+    return _next_together(worker, problem, groups, span, control, cursor, seat)
+
+
+@part
+def _do_chunk(problem, batch, workspace, seat, leads):
+    """Take the chunk that the worker's cursor names one step on or back.
+
+    On the last step the worker that `leads` clears the chunk's slot of gate sums first.
+    """
+    layout, cursor = problem.layout, workspace.cursor
+    group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+    tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
+    if cursor[WAY] == FORWARD:
+        state, mask = batch.states[group, step], batch.masks[group, step]
+        new_state = batch.states[group, step + 1]
+        for tile in tiles:
+            if seat is None:
+                tile_forward(problem, batch.coefficients, tile, state, mask, new_state, workspace)
+            else:
+                _tile_forward_part(
+                    problem, batch.coefficients, tile, state, mask, new_state, workspace, seat
+                )
+    else:
+        back, sums = _step_back(batch, group, step), batch.sums[group, chunk]
+        if back.last and leads:
+            sums[:] = 0.0
+        for tile in tiles:
+            if seat is None:
+                tile_backward(problem, batch.coefficients, tile, back, sums, workspace)
+            else:
+                _tile_backward_part(problem, batch.coefficients, tile, back, sums, workspace, seat)
+
+
+@part
+def _step_back(batch, group, step):
+    """Return one automaton step of a group, as the way back sees it."""
+    loss_steps = batch.loss_steps
+    last = step == loss_steps[-1] - 1
+    supervised, loss = False, 0
+    for index in range(len(loss_steps)):
+        if loss_steps[index] == step + 1:
+            supervised, loss = True, index
+    input_gradients = batch.input_gradients[group]
+    return StepBack(
+        batch.states[group, step],
+        batch.masks[group, step],
+        last,
+        supervised,
+        batch.loss_gradients[group, loss],
+        input_gradients[(step + 1) % RING],
+        input_gradients[step % RING],
+    )
+
+
+@part
+def loss_share(worker, workers, layout, batch, in_use):
+    """Write each sample's sum of squared errors, and its gradient, for every `workers`-th group.
+
+    Errors of all `loss_steps` are added up; they share one target. Where the target is NaN the
+    error is 0, unless the state is NaN as well.
+    """
+    losses, loss_channels, loss_steps = batch.losses, batch.loss_channels, batch.loss_steps
+    samples = losses.shape[1]
+    cells = layout.cells // samples
+    for group in range(worker, batch.states.shape[0], workers):
+        losses[group] = 0.0
+        for loss in range(len(loss_steps)):
+            for index in range(len(loss_channels)):
+                channel = loss_channels[index]
+                state = batch.states[group, loss_steps[loss], channel]
+                target = batch.targets[group, index]
+                gradient = batch.loss_gradients[group, loss, channel]
+                for sample in range(samples):
+                    first = layout.lead + sample * cells
+                    if group * samples + sample >= in_use:
+                        continue  # the caller has set its gradient to zero
+                    for i in range(first, first + cells):
+                        counts = target[i] == target[i]
+                        error = state[i] - (target[i] if counts else state[i])
+                        gradient[i] = 2 * error
+                        losses[group, sample] += np.float64(error) * np.float64(error)
+
+
+# Split layers: what one part of a team does.
+
+
+@part
+def _next_together(worker, problem, groups, span, control, cursor, seat):
+    """Move a part's cursor to the piece that its team takes next; return whether there is one."""
+    parts = seat.split.parts
+    # Wait until all parts have finished the previous piece.
+    meet(control, seat.place, parts, cursor)
+    team_cursor = seat.leader.cursor
+    if seat.part == 0 and not next_piece(worker // parts, problem, groups, span, control, cursor):
+        cursor[PHASE] = FINISHED
+    meet(control, seat.place, parts, cursor)
+    if team_cursor[PHASE] == FINISHED or atomic_load(control, ABORTED) != 0:
+        return False
+    for place in (GROUP, STEP, CHUNK):
+        cursor[place] = team_cursor[place]
+    return True
+
+
+@part
+def _meet_parts(seat, workspace):
+    """Wait for the other parts."""
+    meet(seat.control, seat.place, seat.split.parts, workspace.cursor)
+
+
+@part
+def _rows_of_part(seat, rows):
+    """Return a part's share of `rows` rows: the first, and the end."""
+    part, parts = seat.part, seat.split.parts
+    return part * rows // parts, (part + 1) * rows // parts
+
+
+@part
+def _evaluate_part(seat, coefficients, values, lanes, workspace):
+    """Evaluate a part's gates of a tile, stage by stage; parts meet after each stage."""
+    part, split = seat.part, seat.split
+    for stage in range(split.gate_bounds.shape[0]):
+        first, end = split.gate_bounds[stage, part], split.gate_bounds[stage, part + 1]
+        runs_forward((values, split.gates[first:end], coefficients), lanes)
+        _meet_parts(seat, workspace)
+
+
+@part
+def _tile_forward_part(problem, coefficients, tile_index, state, mask, new_state, workspace, seat):
+    """Do one part of what tile_forward does."""
+    layout, channels, values = problem.layout, state.shape[0], seat.leader.values
+    first, end = _rows_of_part(seat, channels)
+    gather(state, layout, tile_index, channels, first, end, values, first, channels)
+    _meet_parts(seat, workspace)
+    _evaluate_part(seat, coefficients, values, layout.tile_lanes[tile_index], workspace)
+    outputs = seat.split.outputs
+    update(values, outputs, first, end, layout, tile_index, mask, state, new_state)
+
+
+@part
+def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace, seat):
+    """Do one part of what tile_backward does."""
+    part, split, layout = seat.part, seat.split, problem.layout
+    channels, lanes = step.state.shape[0], layout.tile_lanes[tile_index]
+    values, grad, kept = seat.leader.values, seat.leader.gradients, seat.leader.kept
+    inputs = problem.program.inputs
+    first, end = _rows_of_part(seat, channels)
+    gather(step.state, layout, tile_index, channels, first, end, values, first, channels)
+    if not step.last:
+        # The gradient tile's input rows are free until the last stage.
+        gather(step.upstream, layout, tile_index, channels, first, end, grad, first, channels)
+    outputs = split.grad_outputs
+    new_state_gradients(
+        first, end, step, layout, tile_index, first, channels, outputs, inputs, grad, kept
+    )
+    hand_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
+    _meet_parts(seat, workspace)
+    _evaluate_part(seat, coefficients, values, lanes, workspace)
+    last = split.target_bounds.shape[0] - 1
+    for stage in range(last + 1):
+        if stage:
+            _meet_parts(seat, workspace)
+        first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
+        pulls_backward((values, split.targets[first:end], split.pulls, coefficients, grad), lanes)
+    # A part's input rows need not be adjacent: copy them to the grid one by one.
+    for index in range(first, end):
+        r = split.targets[index, TARGET_ROW]
+        leave(grad, inputs, r, r + 1, layout, tile_index, step.downstream)
+        if r // channels == 4:
+            keep_gradients(r % channels, r % channels + 1, step, layout, tile_index, kept)
+    first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
+    sums_backward((values, split.sums[first:end], grad, sums), lanes)
+    # Begin no other tile while other parts still read this one's rows.
+    _meet_parts(seat, workspace)
