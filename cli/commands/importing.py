@@ -41,7 +41,7 @@ def import_(
     the JSON.
     """
     from difflogic.formats import importing
-    from difflogic.formats.write_circuit import write_circuit
+    from difflogic.formats.circuit_file import write_circuit
     from difflogic.library.common import write_output
     from difflogic.system.files import check_output
 

@@ -1,1 +1,1 @@
-"""Ops, grids, wirings, and the two graphs of gates: the soft netlist and the hard circuit."""
+"""Ops, grids, wirings, and the two graphs of gates: soft netlists and hard circuits."""

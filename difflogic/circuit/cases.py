@@ -1,4 +1,4 @@
-"""All cases of a few inputs as words: every bit is a case of its own."""
+"""All cases of a few inputs, 64 to a word: each bit is one case."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from difflogic.circuit.evaluate import Bits
 Words = npt.NDArray[np.uint64]
 
 MOST_INPUTS = 20
-"""Inputs up to which proofs try all cases: a million, some milliseconds for a usual output."""
+"""Proofs try all cases of up to this many inputs: a million cases, a few milliseconds."""
 
 MOST_WORDS, MOST_ROW_WORDS = 2**23, 2**11
-"""Words that a look at some cases takes: of all rows together, 64 MiB, and of each, 16 KiB."""
+"""Words evaluated at a time: of all rows together (64 MiB), and of one row (16 KiB)."""
 
 WORD_INPUTS = 6
-"""2^6 = 64 cases are the bits of a word."""
+"""The 64 bits of a word are the 2^6 cases of six inputs."""
 
 _IN_WORD = (
     0xAAAAAAAAAAAAAAAA,
@@ -28,13 +28,13 @@ _IN_WORD = (
     0xFFFF0000FFFF0000,
     0xFFFFFFFF00000000,
 )
-"""Input k of the first six, in cases 0 to 63: bit i is bit k of i."""
+"""The first six inputs in cases 0 to 63: bit i of word k is bit k of i."""
 
 
 def words(number: int, first: int, count: int) -> Words:
-    """Return what input `number` is in the cases of words `first` to first + count - 1.
+    """Return the values of input `number` in the cases of words `first` to first + count - 1.
 
-    Bit i of word w is case 64·w + i, in which the input is bit `number` of the case.
+    Bit i of word w is case 64·w + i; the input's value is bit `number` of the case.
     """
     if number < WORD_INPUTS:
         return np.full(count, _IN_WORD[number], np.uint64)
@@ -44,21 +44,21 @@ def words(number: int, first: int, count: int) -> Words:
 
 
 def words_of(inputs: int) -> int:
-    """Return how many words hold all cases; fewer than six inputs repeat theirs within the one."""
+    """Return the number of words for all cases. Fewer than six inputs repeat within one word."""
     return 1 << max(inputs - WORD_INPUTS, 0)
 
 
 def first_case(inputs: int, rows: int, look: Callable[[list[Words], Bits], Words]) -> int | None:
     """Return the first of all 2^inputs cases in which `look` gives a 1, or None.
 
-    `look` is given words of each input, and the bits to evaluate gates on; it returns as many
-    words. `rows` are the rows it computes: with more rows, fewer cases are looked at together.
+    `look` gets the words of each input and the algebra to evaluate gates on, and returns words
+    of the same shape. It computes `rows` rows; more rows mean fewer cases at a time.
     """
     total = words_of(inputs)
     fitting = max(1, MOST_WORDS // rows)
     count = min(total, MOST_ROW_WORDS, 1 << (fitting.bit_length() - 1))
     bits = Bits(np.full(count, ~np.uint64(0)))
-    # Fewer than six inputs repeat their cases within the word: the first one is still the first.
+    # Cases of fewer than six inputs repeat within the word, but the first one found is right.
     for first in range(0, total, count):
         found = look([words(number, first, count) for number in range(inputs)], bits)
         if found.any():

@@ -1,4 +1,4 @@
-"""The update of one cell as two-input gates: what simplifiers, provers and exporters work on."""
+"""The hard circuit: the update of one cell as two-input gates."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Circuit:
 
     Rows 0 to 9·C - 1 are the inputs: row n·C + c is channel c of neighbour n (row-major, 4 is the
     centre), as in a `Netlist`. Gate g computes `op[g]` of rows `a[g]` and `b[g]`, both below its
-    own, and writes row 9·C + g. An op that ignores an input may name any lower row there.
-    `outputs[c]` is the row of channel c's next state. `labels[c]` is the number that channel c had
-    in the automaton that the circuit was trained as: simplifying drops channels.
+    own, and writes row 9·C + g. An input that the op ignores may be any lower row. `outputs[c]` is
+    the row of channel c's next state. `labels[c]` is the number that channel c had in training,
+    since simplifying drops channels.
 
     Raises CircuitError if a row, an op or a shape does not fit.
     """
@@ -36,14 +36,10 @@ class Circuit:
     labels: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        for name, dtype in (
-            ("op", np.uint8),
-            ("a", np.int32),
-            ("b", np.int32),
-            ("outputs", np.int32),
-        ):
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype))
-            getattr(self, name).flags.writeable = False
+        for name in ("op", "a", "b", "outputs"):
+            array = np.array(getattr(self, name), np.uint8 if name == "op" else np.int32)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
         object.__setattr__(self, "labels", tuple(self.labels))
         self._check()
 
@@ -69,7 +65,7 @@ class Circuit:
         for wires in (self.a, self.b):
             wrong = np.flatnonzero((wires < 0) | (wires >= own))
             if len(wrong):
-                raise CircuitError(self._misread(int(wrong[0]), int(wires[wrong[0]])))
+                raise CircuitError(self._describe_misread(int(wrong[0]), int(wires[wrong[0]])))
         wrong = np.flatnonzero((self.outputs < 0) | (self.outputs >= self.rows))
         if len(wrong):
             raise CircuitError(
@@ -77,23 +73,22 @@ class Circuit:
                 f"circuit has rows 0 to {self.rows - 1}"
             )
 
-    def _misread(self, gate: int, row: int) -> str:
-        """Say what is wrong with a gate that reads this row."""
+    def _describe_misread(self, gate: int, row: int) -> str:
         allowed = f"it may read rows 0 to {self.inputs + gate - 1}, the inputs and the gates before"
         source = row - self.inputs
         if not 0 <= row < self.rows:
             return f"gate {gate} reads row {row}, which does not exist: {allowed}"
         if source == gate:
             return f"gate {gate} reads row {row}, its own, which is a cycle: {allowed}"
-        return (
-            f"gate {gate} reads row {row}, of the later gate {source}, which is a cycle or a wrong "
-            f"order: {allowed}"
-        )
+        later = f"the later gate {source}, which is a cycle or a wrong order"
+        return f"gate {gate} reads row {row}, of {later}: {allowed}"
 
     def relabeled(self, labels: Sequence[int]) -> Circuit:
-        """Return the same circuit, its channels numbered otherwise. Raises CircuitError."""
+        """Return the same circuit with other channel numbers. Raises CircuitError."""
         if len(labels) != self.channels:
-            raise CircuitError(f"{self.channels} channels need as many numbers, not {len(labels)}")
+            raise CircuitError(
+                f"{self.channels} channels need {self.channels} numbers, not {len(labels)}"
+            )
         return replace(self, labels=tuple(labels))
 
     @property
@@ -119,45 +114,38 @@ class Circuit:
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int32]:
-        """The rows that each gate's value depends on, shape (2, gates).
-
-        What an op ignores is row `rows`, one beyond the last.
-        """
+        """The rows that each gate reads, (2, gates); an ignored input is row `rows`, the end."""
         reads = np.array(READS)[self.op].T
         return np.where(reads, np.stack([self.a, self.b]), np.int32(self.rows))
 
     @cached_property
     def depth(self) -> int:
-        """Gates on the longest path from an input to an output; constants have none before them."""
+        """Gates on the longest path from an input to an output. A constant starts a path."""
         levels = [0] * (self.rows + 1)
         for row, (a, b) in enumerate(zip(*self.sources.tolist(), strict=True), self.inputs):
-            one, other = levels[a], levels[b]
-            levels[row] = (one if one > other else other) + 1
+            levels[row] = max(levels[a], levels[b]) + 1
         return max(levels[row] for row in self.outputs.tolist())
 
     @cached_property
     def fan_out(self) -> npt.NDArray[np.int64]:
-        """Readers of each row, gates and outputs, shape (rows,); a gate that reads it twice is two.
-
-        What an op ignores is not read.
-        """
+        """How often gates and outputs read each row, (rows,). Ignored inputs do not count."""
         read = np.concatenate([self.sources.ravel(), self.outputs])
         return np.bincount(read, minlength=self.rows + 1)[: self.rows]
 
     @cached_property
     def read_inputs(self) -> npt.NDArray[np.int64]:
-        """Input rows that some output depends on by its wires, ascending."""
+        """Input rows with a path to an output, ascending."""
         needed = self.needed(range(self.channels))
         return np.flatnonzero(needed[: self.inputs])
 
     @cached_property
     def active_gates(self) -> int:
-        """Gates that some next state depends on, by its wires; pass-throughs do not count."""
+        """Number of gates with a path to an output, without those that pass an input on."""
         needed = self.needed(range(self.channels))[self.inputs :]
         return int((needed & ~np.isin(self.op, (Op.A, Op.B))).sum())
 
     def needed(self, channels: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Return which rows the next state of `channels` depends on by its wires, shape (rows,)."""
+        """Return which rows have a path to the next state of `channels`, (rows,)."""
         needed = bytearray(self.rows + 1)
         for channel in channels:
             needed[self.outputs[channel]] = 1
@@ -168,7 +156,7 @@ class Circuit:
         return np.frombuffer(needed, np.bool_)[: self.rows]
 
     def cone(self, row: int) -> list[int]:
-        """Return the rows that a row depends on by its wires, itself among them, ascending."""
+        """Return the rows with a path to `row`, and `row` itself, ascending."""
         _, a, b = self.lists
         seen = bytearray(self.rows + 1)
         seen[self.rows] = seen[row] = 1
@@ -186,24 +174,24 @@ class Circuit:
 
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        """Each gate's op and its two `sources`: what `evaluate` asks of a graph."""
+        """Each gate's op and its two `sources`, as `evaluate` reads them."""
         a, b = self.sources.tolist()
         return self.op.tolist(), a, b
 
     def op_counts(self) -> dict[Op, int]:
-        """Return how many gates there are of each op that occurs, in the ops' order."""
+        """Return the number of gates of each op that occurs, in the order of ops."""
         counts = np.bincount(self.op, minlength=len(Op)).tolist()
         return {op: counts[op] for op in Op if counts[op]}
 
     def input_name(self, row: int) -> str:
-        """Return the name of an input row: its neighbour and its channel's label, as in NW0."""
+        """Return the name of an input row, such as NW0: its neighbour and its channel's label."""
         neighbor, channel = divmod(int(row), self.channels)
         return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
 
     def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
-        The inputs are of type bool, or unsigned integers: each bit is a case of its own.
+        The inputs are bool, or unsigned integers whose bits are separate cases.
         """
         if len(inputs) != self.inputs:
             raise ValueError(f"{self.inputs} input rows expected, {len(inputs)} given")
@@ -212,7 +200,7 @@ class Circuit:
 
 
 def require_distinct(what: str, labels: Sequence[int]) -> None:
-    """Raise CircuitError if a number is there twice."""
+    """Raise CircuitError if a number occurs twice."""
     label, count = Counter(labels).most_common(1)[0]
     if count > 1:
         raise CircuitError(f"{what} {label} is there {count} times: each may be there once")

@@ -1,9 +1,9 @@
-"""One function that evaluates a circuit, over any algebra: what values are, and what gates make.
+"""One function that evaluates a circuit over any algebra.
 
-Over bits it runs the circuit, 64 cells to a word or a whole grid to an integer; over reals it is
-the soft circuit; over text it prints, and over the literals of a graph or a solver it builds. It
-is written to be read: every compiled kernel is compared with it, and all that need not be fast
-uses it.
+An algebra says what values are and what gates make of them. Over bits the circuit runs, 64 cells
+to a word or a whole grid to an integer. Over real numbers it is the soft circuit, over text it is
+printed, and over literals it becomes a graph or a solver's formula. This plain code is the
+reference for every compiled kernel, and whatever need not be fast uses it.
 
 Source: mockturtle's `simulate<T>` (Soeken et al. 2018, "The EPFL logic synthesis libraries").
 """
@@ -22,18 +22,18 @@ Value = TypeVar("Value")
 
 
 class Graph(Protocol):
-    """Gates in an order in which each reads rows before its own."""
+    """Gates in topological order: each reads earlier rows only."""
 
     @property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        """The kind of each gate, and the two rows that it reads; rows that are given come first.
+        """Each gate's kind and the two rows that it reads. Input rows come first.
 
-        One row beyond the last stands for what a gate ignores.
+        An ignored input is the row after the last.
         """
 
 
 class Gates(NamedTuple):
-    """A graph that is no more than its gates."""
+    """A graph made of plain lists."""
 
     kinds: list[int]
     a: list[int]
@@ -45,7 +45,7 @@ class Gates(NamedTuple):
 
 
 class Algebra(Protocol[Value]):
-    """What the values of rows are: what a gate of some kind makes of two of them."""
+    """What a gate of some kind makes of two values."""
 
     def gate(self, kind: int, x: Value, y: Value, /) -> Value: ...
 
@@ -58,12 +58,12 @@ def evaluate(
     pause: Callable[[], object] = lambda: None,
     spent: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Value]:
-    """Return the value of each row: those that are given, `inputs`, then each gate's.
+    """Return the value of each row: the `inputs`, then each gate's.
 
-    `rows` may name those that are wanted, ascending and with all that they read: other gates then
-    have the value of the first input, which also stands for whatever a gate ignores. `pause` is
-    called again and again. To save memory `spent` may name, for some rows, those that nothing
-    reads any more once they are known: these get the first input's value as well.
+    `rows` limits the work to these rows, which must be ascending and include all that they read.
+    Rows left out get the first input's value, which also stands for ignored inputs. `pause` is
+    called every GATES_AT_ONCE gates. `spent` saves memory: once row r has its value, the values of
+    rows `spent[r]` are dropped.
     """
     values, (kinds, a, b) = list(inputs), graph.lists
     anything, first, size = values[0], len(values), len(values) + len(kinds)
@@ -81,7 +81,7 @@ def evaluate(
 
 
 class Logic(ABC, Generic[Value]):
-    """An algebra in which all 16 ops are made of constants, inverters, ANDs and XORs."""
+    """An algebra that makes all 16 ops of constants, inverters, ANDs and XORs."""
 
     @abstractmethod
     def constant(self, bit: int) -> Value: ...
@@ -99,7 +99,7 @@ class Logic(ABC, Generic[Value]):
         return self.not_(self.and_(self.not_(x), self.not_(y)))
 
     def gate(self, kind: int, x: Value, y: Value) -> Value:
-        """Return one of the 16 ops of two values; one that an op ignores may be anything."""
+        """Return one of the 16 ops of two values. An ignored value may be anything."""
         return OPS[kind](self, x, y)
 
 
@@ -121,13 +121,13 @@ OPS: tuple[Callable[[Any, Any, Any], Any], ...] = (
     lambda v, x, y: v.not_(v.and_(x, y)),
     lambda v, x, y: v.constant(1),
 )
-"""The 16 ops in the order of `gates.Op`, spelled out."""
+"""The 16 ops in the order of `gates.Op`."""
 
 
 class Bits(Logic[Any]):
-    """Bits, many side by side: an integer, or an array of unsigned integers or of bool.
+    """Many bits at once: an integer, or an array of bool or unsigned integers.
 
-    `ones` is one such value with all its bits 1.
+    `ones` is such a value with all bits 1.
     """
 
     def __init__(self, ones: Any) -> None:
@@ -150,10 +150,10 @@ class Bits(Logic[Any]):
 
 
 class Soft:
-    """Real numbers: a gate makes c0 + c1·x + c2·y + c3·xy, as mixtures of ops do.
+    """Real numbers: a gate is c0 + c1·x + c2·y + c3·xy, as mixtures of ops are.
 
-    `coefficients[kind]` are the four numbers of each kind of gate: of the parameters of a netlist,
-    or of the 16 ops (`gates.COEFFICIENTS`).
+    `coefficients[kind]` are these four numbers, for each parameter of a netlist or for each of the
+    16 ops (`gates.COEFFICIENTS`).
     """
 
     def __init__(self, coefficients: npt.NDArray[Any]) -> None:
@@ -165,9 +165,9 @@ class Soft:
 
 
 class Text(Logic[str]):
-    """Expressions in C, Python and Verilog alike, with parentheses around what is inverted.
+    """Expressions that C, Python and Verilog share.
 
-    `zero` and `one` are the language's constants. Only names and constants may be put in.
+    `zero` and `one` are the language's constants. Operands must be names or constants.
     """
 
     def __init__(self, zero: str = "0", one: str = "1") -> None:

@@ -1,14 +1,13 @@
-"""What is learned about a gate: 16 logits, one per op, or four numbers that determine them.
+"""Parametrizations of a gate: 16 logits, one per op, or four numbers that determine them.
 
-In every form a soft gate is a mixture of the ops with weights softmax(z), so kernels, search and
-files are the same. The forms differ in what the optimizer moves. If that is four numbers θ, the
-logits are z = B·θ + d, and Bᵀ turns a derivative by z into one by θ.
+In both forms a soft gate is a mixture of the ops with weights softmax(z), so kernels, search and
+files are the same. Only what the optimizer moves differs. With four numbers θ the logits are
+z = B·θ, and Bᵀ turns a derivative by z into one by θ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,43 +17,45 @@ from difflogic.circuit.gates import OPS, TRUTH_TABLES, Op
 
 Array = npt.NDArray[Any]
 
-
 TOLERANCE = 1e-3
-"""Rounding of a logit, as a share of the largest, that makes no other form of a gate."""
+"""Logits this close to a form, as a share of the largest logit, differ from it by rounding only."""
 
 
-@dataclass(frozen=True, eq=False)
-class FourNumbers:
-    """A form of gates with four numbers each."""
+class TruthTable:
+    """The form with one number for each of the four rows of a gate's truth table.
 
-    basis: npt.NDArray[np.float64]
+    An op's logit is the sum of the numbers of the rows where it is 1. Its probability is then that
+    of its truth table if each row is independently 1 with probability sigmoid(θ), and the mixture's
+    value at each corner is sigmoid(θ). Source: arXiv 2510.03250, "input-wise parametrization", with
+    a sigmoid.
+    """
+
+    basis: npt.NDArray[np.float64] = TRUTH_TABLES.astype(np.float64)
     """B, (16, 4): what each number adds to the logit of each op."""
-    readers: tuple[Op, ...]
-    """Four ops: only the number in an op's place adds to its logit."""
-    sure: npt.NDArray[np.float64]
-    """(4, 16): the numbers of a gate for each op that is as sure of it as an untrained gate is of
-    passing its first input."""
+    readers = (Op.NOR, Op.NOT_A_AND_B, Op.A_AND_NOT_B, Op.AND)
+    """For each number the op that is 1 in that row only: its logit is that number."""
+
+    def __init__(self, lead: float) -> None:
+        self.sure: npt.NDArray[np.float64] = lead * (2 * self.basis.T - 1)
+        """(4, 16): for each op the numbers of a gate whose op leads the next one by `lead`."""
 
     def logits(self, numbers: Array) -> Array:
         """Return the logits (16, gates) of `numbers` (4, gates), in their type."""
         basis = self.basis.astype(numbers.dtype)
         logits = np.zeros((OPS, numbers.shape[1]), numbers.dtype)
-        # Number by number, always in this order: equal bits.
+        # One number after the other, always in this order, so that bits are reproducible.
         for column, row in zip(basis.T, numbers, strict=True):
             logits += column[:, None] * row
         return logits
 
     def numbers(self, logits: Array) -> Array:
-        """Return the numbers (4, gates) that `logits` (16, gates) follow from, but for rounding."""
-        places = list(self.readers)
-        scale = np.diag(self.basis[places]).astype(logits.dtype)
-        return logits[places] / scale[:, None]
+        """Return the numbers (4, gates) behind `logits` (16, gates), up to rounding."""
+        return logits[list(self.readers)]
 
     def conform(self, logits: Array) -> int:
-        """Make `logits` (16, gates) those of gates of this form, in place.
+        """Make `logits` (16, gates) fit this form, in place; return how many gates changed.
 
-        Other gates than of this form become sure of the op that is their most probable one: the
-        hard circuit stays as it is. Returns how many these are.
+        A gate of another form becomes sure of its most probable op, so the hard circuit stays.
         """
         ops, near = logits.argmax(axis=0), self.logits(self.numbers(logits))
         far = np.abs(near - logits).max(axis=0) > TOLERANCE * (1 + np.abs(logits).max(axis=0))
@@ -63,34 +64,19 @@ class FourNumbers:
         return len(others)
 
 
-def _truth_table(lead: float) -> FourNumbers:
-    """Return the form with a logit for each row of a gate's truth table.
-
-    An op's logit is the sum of those of the rows where it is 1. Its probability is then that of its
-    truth table, if each row is 1 with the probability sigmoid(θ) independently of the others, and
-    the mixture's value at each corner is sigmoid(θ). Source: arXiv 2510.03250, "input-wise
-    parametrization", with a sigmoid.
-    """
-    readers = (Op.NOR, Op.NOT_A_AND_B, Op.A_AND_NOT_B, Op.AND)
-    sure = lead * (2 * TRUTH_TABLES.T.astype(np.float64) - 1)
-    return FourNumbers(TRUTH_TABLES.astype(np.float64), readers, sure)
-
-
-def _ops(_lead: float) -> None:
-    """Return no form of four numbers: each op has a logit of its own."""
-
-
-FORMS: dict[str, Callable[[float], FourNumbers | None]] = {"ops": _ops, "truth-table": _truth_table}
-"""By their names, given by how much an untrained gate's op leads the next."""
+FORMS: dict[str, Callable[[float], TruthTable | None]] = {
+    "ops": lambda lead: None,
+    "truth-table": TruthTable,
+}
+"""Forms by name, given the lead of an untrained gate's op. None means a logit for each op."""
 
 
 def first_logits(
     form: str, lead: float, spread: float, ops: npt.NDArray[np.uint8], rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the logits (gates, 16) of gates that have learned nothing, and begin as `ops`.
+    """Return the logits (gates, 16) of untrained gates that begin as `ops`.
 
-    Numbers that are learned differ from those of all others of the same op by normal noise of the
-    standard deviation `spread`, if it is not 0.
+    If `spread` is not 0, normal noise of that standard deviation is added to each learned number.
     """
     four = FORMS[form](lead)
     if four is None:

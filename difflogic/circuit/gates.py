@@ -49,7 +49,7 @@ READS = tuple(
 
 OPS = len(Op)
 PASS_THROUGH = Op.A
-"""The op that every gate starts as (DiffLogic CA): it hands its first input on."""
+"""The op that every gate starts as (DiffLogic CA): it passes its first input on."""
 
 DECIDED = 0.9
 """Probability of an op above which its gate counts as decided."""
@@ -118,7 +118,7 @@ def mix_gradient(
 
 
 def harden(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
-    """Return the most probable op of each gate, shape (gates,); the lowest one on a tie."""
+    """Return the most probable op of each gate, shape (gates,); on a tie the lowest."""
     return logits.argmax(axis=1).astype(np.uint8)
 
 

@@ -10,16 +10,15 @@ import numpy.typing as npt
 Boundary = Literal["zero", "periodic"]
 
 OFFSETS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
-"""The cells of a Moore neighbourhood, row-major: (rows down, columns right) from the centre."""
+"""The cells of a Moore neighbourhood, row-major: (rows down, columns right) from the centre.
+
+Neighbour n and neighbour 8 - n are opposite."""
 
 NEIGHBORS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
-"""What they are called."""
+"""Their names."""
 
 NEIGHBORHOOD = len(OFFSETS)
-"""How many they are, the centre included. Opposite ones add up to the last."""
-
 CENTER = OFFSETS.index((0, 0))
-"""Which of them is the cell itself."""
 
 NEIGHBORHOODS = {
     "moore": OFFSETS,
@@ -31,11 +30,11 @@ NEIGHBORHOODS = {
 """The cells that a rule may read, as (rows down, columns right), row-major."""
 
 OUTSIDE = -1
-"""Stands for a neighbour beyond a zero boundary; its bits are all 0."""
+"""Stands for a neighbour beyond a zero boundary, where all bits are 0."""
 
 
 def neighbors(height: int, width: int, boundary: Boundary) -> npt.NDArray[np.int64]:
-    """Return the cell at each neighbour's place, shape (9, height · width); OUTSIDE if none."""
+    """Return the number of each cell's neighbours, (9, height · width); OUTSIDE beyond the edge."""
     y, x = np.divmod(np.arange(height * width), width)
     table = np.empty((len(OFFSETS), height * width), dtype=np.int64)
     for n, (dy, dx) in enumerate(OFFSETS):

@@ -1,7 +1,6 @@
-"""From an architecture and its wiring to one flat, topologically ordered list of gates.
+"""The soft circuit: an architecture, its wiring, and one flat list of gates in topological order.
 
-The netlist describes the update of one cell. It is the single structure that every user of a
-circuit walks: the soft kernels, the NumPy oracle, the hard simulator, statistics and exports.
+Soft kernels, the NumPy oracle, search and statistics all work on this netlist of one cell's update.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ import numpy.typing as npt
 from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.places import counter_ops, counting, learned
-from difflogic.circuit.untrained import carrying, first_ops, looking, looks
-from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring, carrying, first_ops, looking, looks
 from difflogic.system.errors import ConfigError
 
 
@@ -25,38 +23,38 @@ from difflogic.system.errors import ConfigError
 class Architecture:
     """Sizes of the circuit that updates one cell.
 
-    Every perception kernel maps the 3×3 neighbourhood of one channel, or of several, to
-    `perception[-1]` bits, and is applied to every channel. The update circuit maps the centre's
-    channels and all perceived bits to the cell's next state.
+    A perception kernel maps the 3×3 neighbourhoods of one or more channels to `perception[-1]`
+    bits, and is applied to every channel. The update circuit maps the centre's channels and all
+    perceived bits to the cell's next state.
     """
 
     channels: int
     kernels: int
     perception: tuple[int, ...]
-    """Gates per layer of one kernel, on `perception_inputs`."""
+    """Gates per layer of one kernel."""
     update: tuple[int, ...]
     """Gates per layer of the update circuit; the last layer has `channels` gates."""
     perception_first: str = "moore"
     perception_wiring: str = "unique"
     update_wiring: str = "unique"
     distinct_wiring: bool = False
-    """Whether every kernel has a wiring of its own; else all share one."""
+    """Whether each kernel has its own wiring, or all share one."""
     all_directions: bool = False
-    """Whether these see all around before they have learned anything: `untrained.looks`."""
+    """Whether untrained kernels see all directions, by `wiring.looks`."""
     carry: float = 0.0
-    """Steps that a signal then goes one way, through all channels in turn; 0 is by chance."""
+    """Steps for which `wiring.carrying` lets a signal keep its direction; 0 leaves it to chance."""
     held: tuple[int, ...] = ()
-    """Channels that never change: their next state is their own, whatever their gates say."""
+    """Channels that never change, whatever their gates compute."""
     places: tuple[int, ...] = ()
-    """Bits of row and column that the last channels count; () if they count nothing."""
+    """Bits of row and column in the last channels; () if they count nothing."""
     switch: bool = False
-    """Whether the channel before these is 1 everywhere once it is anywhere."""
+    """Whether the channel before the places is a switch: 1 everywhere once it is 1 anywhere."""
     seen_channels: int = 1
-    """Channels that a kernel sees at once: the one that it is applied to, and those after it."""
+    """Channels that a kernel sees: the one that it is applied to, and those after it."""
 
     @property
     def perception_inputs(self) -> int:
-        """Inputs of a kernel: nine cells of each channel that it sees, its own channel first."""
+        """Inputs of a kernel: nine cells of each channel that it sees, the first one first."""
         return NEIGHBORHOOD * self.seen_channels
 
     @property
@@ -65,7 +63,7 @@ class Architecture:
 
     @property
     def kernel_wirings(self) -> int:
-        """Wirings of perception: one, or one per kernel."""
+        """Number of different wirings of kernels: one, or one per kernel."""
         return self.kernels if self.distinct_wiring else 1
 
     @property
@@ -74,12 +72,12 @@ class Architecture:
 
     @property
     def parameters(self) -> int:
-        """Gates with logits of their own: a kernel's are shared by all channels."""
+        """Number of gates with logits. All channels share a kernel's."""
         return self.kernels * self.kernel_gates + sum(self.update)
 
     @property
     def first_looks(self) -> list[list[tuple[int, ...]]]:
-        """Which neighbours each kernel's outputs see at first, if they see all around."""
+        """The neighbours that each kernel's outputs see before training, with all directions."""
         outputs = self.perception[-1]
         seen = looks(self.kernels * outputs)
         return [seen[kernel * outputs :][:outputs] for kernel in range(self.kernels)]
@@ -92,10 +90,10 @@ class Architecture:
 
 @dataclass(frozen=True)
 class WiredLayers:
-    """An architecture and the wiring of its layers: all of a soft circuit but its logits.
+    """An architecture and the wiring of its layers: a soft circuit without its logits.
 
-    `perception` holds, for each kernel, one wiring per layer, or only one such tuple that all
-    kernels share; `update` holds one wiring per layer. Raises ConfigError if they do not fit.
+    `perception` has one wiring per layer for each kernel, or once for all kernels that share it;
+    `update` has one per layer. Raises ConfigError if they do not fit the architecture.
     """
 
     architecture: Architecture
@@ -121,7 +119,7 @@ class WiredLayers:
 
     @property
     def first_ops(self) -> npt.NDArray[np.uint8]:
-        """What each gate is before it has learned anything, (parameters,)."""
+        """The op of each untrained gate, (parameters,)."""
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
         seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
@@ -131,12 +129,12 @@ class WiredLayers:
 
     @property
     def fixed(self) -> npt.NDArray[np.bool_]:
-        """Which gates are never changed, (parameters,): those that count places."""
+        """Which gates never change, (parameters,): those that count places."""
         return self._fixed_ops >= 0
 
     @property
     def _fixed_ops(self) -> npt.NDArray[np.int8]:
-        """The op of each gate that is never changed, (parameters,); -1 for the others."""
+        """The op of each gate that never changes, (parameters,); -1 for the others."""
         architecture = self.architecture
         found = np.full(architecture.parameters, -1, np.int8)
         if architecture.places:
@@ -152,7 +150,7 @@ class WiredLayers:
 
 
 def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
-    """Draw the wiring of all layers. Raises ConfigError where a layer cannot be wired."""
+    """Draw the wiring of all layers. Raises ConfigError if a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
     inputs = architecture.perception_inputs
@@ -184,16 +182,16 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
 
 
 Wires = Sequence[npt.ArrayLike]
-"""Those of a stack of layers, each of shape (gates, 2): the inputs a and b of each gate."""
+"""One array per layer, (gates, 2): the inputs a and b of each gate."""
 
 
 def rewire(
     layers: WiredLayers, perception: Sequence[Wires] | None = None, update: Wires | None = None
 ) -> WiredLayers:
-    """Return layers with wires of one's own; those of a part that is None stay.
+    """Return layers with the given wires. A part that is None keeps its own.
 
-    `perception` has the wires of each kernel, or of one that all share. Raises ConfigError for
-    what does not fit.
+    `perception` has the wires of each kernel, or once those that all share. Raises ConfigError if
+    they do not fit.
     """
     sizes = layers.architecture
     if perception is not None:
@@ -229,8 +227,8 @@ class Netlist:
 
     Rows 0 to 9·C - 1 are the inputs, neighbour by neighbour: row n·C + c is channel c of
     neighbour n (row-major, 4 is the centre). Gate g reads rows `a[g]` and `b[g]`, writes row
-    9·C + g, and takes the logits `param[g]`. `outputs[c]` is the row of the next channel c; that
-    of a held channel is the centre's own, an input.
+    9·C + g, and has the logits `param[g]`. `outputs[c]` is the row of channel c's next state; for a
+    held channel that is the centre's input row.
     """
 
     channels: int
@@ -240,7 +238,7 @@ class Netlist:
     outputs: npt.NDArray[np.int32]
     parameters: int
     fixed: npt.NDArray[np.bool_] | None = None
-    """Which parameters no search may change, (parameters,); None if it may change all."""
+    """Parameters that must not change, (parameters,); None if all may."""
 
     @property
     def inputs(self) -> int:
@@ -256,17 +254,16 @@ class Netlist:
 
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        """Each gate's parameter and the rows that it reads: what `evaluate` asks of a graph."""
+        """Each gate's parameter and the two rows that it reads, as `evaluate` needs."""
         return self.param.tolist(), self.a.tolist(), self.b.tolist()
 
 
 def flatten(layers: WiredLayers) -> Netlist:
     """Lay wired layers out as a netlist, in an order that suits caches and vector units.
 
-    Parameters are numbered kernel by kernel, layer by layer, gate by gate, then the update
-    circuit's layer by layer. The C copies of a perception gate, one per channel, stand next to
-    each other, and so do their inputs. The gates of an update layer are ordered so that
-    neighbours share an input.
+    Parameters are numbered kernel by kernel and layer by layer, then the update circuit's layer by
+    layer. A perception gate's C copies, one per channel, are adjacent, and so are their inputs.
+    Adjacent gates of an update layer share an input where possible.
     """
     architecture = layers.architecture
     channels = architecture.channels
@@ -275,7 +272,6 @@ def flatten(layers: WiredLayers) -> Netlist:
     next_row = NEIGHBORHOOD * channels
 
     def add(a: npt.NDArray, b: npt.NDArray, param: npt.NDArray) -> npt.NDArray[np.int32]:
-        """Append gates; return their rows."""
         nonlocal next_row
         parts.append((a, b, param))
         next_row += len(a)
@@ -313,16 +309,16 @@ def flatten(layers: WiredLayers) -> Netlist:
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:
-    """Order a layer's gates so that each, where it can, shares an input with the one before.
+    """Order a layer's gates so that each shares an input with the one before, where possible.
 
-    Half of the rows that a gate reads are then still in the nearest cache. Unique wiring is
-    one path through the inputs, so a walk that starts at an end of it never has to jump.
+    Half of the rows that a gate reads are then still in the nearest cache. Unique wiring is one
+    path through the inputs, so a walk from one of its ends never jumps.
     """
     readers: list[list[int]] = [[] for _ in range(layer.inputs)]
     for gate in range(layer.gates):
         readers[layer.a[gate]].append(gate)
         readers[layer.b[gate]].append(gate)
-    # Gates at an end of a path first: their input has no other reader.
+    # Ends of paths first: no other gate reads their input.
     seeds = sorted(range(layer.gates), key=lambda g: len(readers[layer.a[g]]))
     visited = np.zeros(layer.gates, dtype=bool)
     order = []

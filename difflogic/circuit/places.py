@@ -1,13 +1,12 @@
 """Cells that know their place: the last channels count rows and columns from the edges.
 
-What a cell of a picture has to know is where it is. On a zero boundary that needs no learning: a
-cell's row is its upper neighbour's plus one, its column the left one's plus one, and what is beyond
-the edge is 0. These counters are wired before training and stay as they are. All other gates read
-nothing but places, so whatever state a grid is in, it is right as many steps later as it has rows
-or columns, and one more.
+A cell of a picture must know where it is. On a zero boundary that needs no learning: a cell's row
+is its upper neighbour's plus one, its column its left neighbour's plus one, and beyond the edge
+there is 0. These counters are wired before training and never change. All other gates read only
+places, so from any state the grid is right after max(height, width) + 1 steps.
 
-A *switch* is one more channel, which is 1 everywhere as soon as any cell of it is: by it a start
-says which of two pictures is to grow. It is read like places.
+A *switch* is one more channel, which is 1 everywhere as soon as it is 1 in any cell. With it a
+start chooses which of two pictures grows. Gates read it like a place.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ from difflogic.circuit.grid import NEIGHBORS
 from difflogic.circuit.wiring import Wiring
 
 SURE = 1000.0
-"""The logit of a counter's op: its softmax has no gradient, so that training never changes it."""
+"""The logit of a counter's op. Its softmax has no gradient, so training never changes it."""
 
 AROUND = tuple(NEIGHBORS.index(name) for name in ("N", "W", "E", "S"))
-"""The neighbours that hand a switch on."""
+"""The neighbours from which a cell takes a switch over."""
 
 AHEAD = tuple(NEIGHBORS.index(name) for name in ("N", "W"))
-"""The neighbours whose row and column a cell adds 1 to."""
+"""The neighbours to whose row and column a cell adds 1."""
 
 Bits = npt.NDArray[np.uint8]
 
 
 def place_bits(height: int, width: int) -> tuple[int, int]:
-    """Return how many bits tell all rows apart, and all columns."""
+    """Return the number of bits that tell all rows apart, and all columns."""
     return (height - 1).bit_length(), (width - 1).bit_length()
 
 
 def places(channels: int, height: int, width: int) -> Bits:
-    """Return the state that counters come to, all else 0, shape (channels, height, width).
+    """Return the counters' final state, all other channels 0, shape (channels, height, width).
 
-    The first row and column are 1, and counting goes on with 0 after ones alone. The last channels
-    have the row's bits, then the column's, the lowest first.
+    The first row and column are 1; after all ones, counting goes on with 0. The last channels are
+    the row's bits, then the column's, lowest first.
     """
     rows, columns = place_bits(height, width)
     state = np.zeros((channels, height, width), np.uint8)
@@ -57,9 +56,9 @@ def places(channels: int, height: int, width: int) -> Bits:
 def learned(
     channels: int, inputs: int, sizes: Sequence[int], bits: Sequence[int], switch: bool
 ) -> tuple[int, tuple[int, ...]]:
-    """Return how many inputs the gates that are learned have, and how many there are by layer.
+    """Return the inputs of the learned gates, and the number of learned gates in each layer.
 
-    They read what is known of places, and the last gates of each layer count.
+    They read places and the switch only. The last gates of each layer are counters.
     """
     *hidden, _ = sizes
     kept, known = len(_ops(bits, switch, 0)), sum(bits) + switch
@@ -69,12 +68,12 @@ def learned(
 def counting(
     layers: Sequence[Wiring], channels: int, looks: Sequence[int], bits: Sequence[int], switch: bool
 ) -> tuple[Wiring, ...]:
-    """Return the wiring of an update circuit with counters behind the gates of `layers`.
+    """Return the wiring of an update circuit with counters after the gates of `layers`.
 
-    `layers` are wired for the sizes of `learned`. `looks` are the neighbours that perception hands
-    on, `bits` those of row and column. The circuit's inputs are the centre's channels, then what is
-    perceived, by channel. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on, one further bit
-    in each layer; a switch is ored with its neighbours', two at a time.
+    `layers` are wired for the sizes of `learned`. `looks` are the neighbours that perception passes
+    on, `bits` the number of bits of row and column. The circuit's inputs are the centre's channels,
+    then what is perceived, by channel. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on: each
+    layer computes one more bit, and ORs the switch with that of one more neighbour.
     """
     total, ways, width = sum(bits), len(looks), channels * (1 + len(looks))
     own = np.arange(channels - total, channels)
@@ -105,7 +104,7 @@ def counting(
 
 
 def counter_ops(layers: int, bits: Sequence[int], switch: bool) -> list[npt.NDArray[np.uint8]]:
-    """Return the ops of the last gates of each layer, which count."""
+    """Return the ops of each layer's counters, its last gates."""
     found = [_ops(bits, switch, depth) for depth in range(layers)]
     found[-1] = found[-1][: sum(bits) + switch]
     return found
@@ -124,7 +123,7 @@ def _ops(bits: Sequence[int], switch: bool, depth: int) -> npt.NDArray[np.uint8]
 
 
 def _spans(bits: Sequence[int], switch: bool, depth: int) -> Iterator[tuple[int, int, int]]:
-    """Yield where, by counter, the bit is that a layer adds to, the product, and the first bit."""
+    """Yield the places of a layer's new bit, its product and the first bit, for each counter."""
     for number, count in enumerate(bits):
         if depth + 1 < count:
             first = switch + sum(bits[:number])

@@ -1,9 +1,8 @@
-"""Circuits of ANDs and XORs with inverters on the edges, no two gates alike.
+"""Circuits of ANDs and XORs with inverters on the edges and no equal gates, for rewriting.
 
-The form that rewriting works on: a *literal* is twice a node's number, plus one if it is
-inverted. Node 0 is constant 0, then come the inputs, then the gates. All 16 ops are an AND or a
-XOR of such literals, inverted or not; De Morgan's laws, double inverters and equal gates vanish
-as a circuit is built.
+Node 0 is constant 0, then come the inputs, then the gates. A *literal* is twice a node's number,
+plus one if it is inverted. Each of the 16 ops is an AND or a XOR of literals, inverted or not.
+De Morgan's laws, double inverters and equal gates vanish as a circuit is built.
 
 Source: structural hashing as in and-inverter graphs (Mishchenko, Chatterjee and Brayton 2006,
 "DAG-aware AIG rewriting"), with XOR as a second kind of node.
@@ -15,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.inverters import melted
 from difflogic.system.deadline import NEVER, Deadline
 
 FALSE, TRUE = 0, 1
@@ -46,17 +45,21 @@ _OPS = {
     for kind, found in ((Kind.AND, _AND_OPS), (Kind.XOR, {(0, 0): (Op.XOR,)}))
     for flips, ops in found.items()
 }
-"""The op of a gate, by its kind and by which of its literals are inverted."""
+"""The op of a gate, by its kind and whether its first and second literals are inverted."""
 _FLIPS = {
     int(op): (*flips, inverted)
     for flips, ops in _AND_OPS.items()
     for inverted, op in enumerate(ops)
 }
-"""Of an op that is an AND: whether to invert its first input, its second one, and the gate."""
+"""For each op that is an AND: whether its first input, its second one and its result invert."""
+
+_WITH_A_INVERTED = np.array([(op & 3) << 2 | op >> 2 for op in Op], np.uint8)
+_WITH_B_INVERTED = np.array([(op & 5) << 1 | op >> 1 & 5 for op in Op], np.uint8)
+"""For each op the one that computes the same from an inverted input."""
 
 
 class Literals(Logic[int]):
-    """A graph that grows by ANDs and XORs of literals: inverters and constants cost nothing."""
+    """A growing graph of ANDs and XORs. Inverters and constants cost nothing."""
 
     def constant(self, bit: int) -> int:
         return bit
@@ -68,7 +71,7 @@ class Literals(Logic[int]):
         flips = _FLIPS.get(kind)
         if flips is None:
             return OPS[kind](self, x, y)
-        # The same without a call for each inverter, as searches build a million graphs.
+        # Faster than OPS, which calls a method per inverter: searches build a million graphs.
         flip_x, flip_y, flip = flips
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip
 
@@ -77,7 +80,7 @@ class Literals(Logic[int]):
     ) -> list[int]:
         """Add a circuit that reads the literals `inputs`; return the literals of its outputs.
 
-        Raises TimeoutError if `deadline` passes before that.
+        Raises TimeoutError if `deadline` passes first.
         """
         rows = evaluate(circuit, inputs, self, pause=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]
@@ -86,8 +89,8 @@ class Literals(Logic[int]):
 class Xag(Literals):
     """A growing circuit over a fixed number of inputs.
 
-    Gate g is node 1 + inputs + g; its kind and its two literals stand in `kind`, `x` and `y`.
-    XORs read literals that are not inverted. No two gates are equal.
+    Gate g is node 1 + inputs + g, with its kind and its two literals in `kind`, `x` and `y`. The
+    literals of a XOR are not inverted. No two gates are equal.
     """
 
     def __init__(self, inputs: int) -> None:
@@ -132,13 +135,13 @@ class Xag(Literals):
 
     @property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
-        """Each gate's op, and the nodes that it reads, as `evaluate` asks; node 0 is given, too."""
+        """Each gate's op and two nodes, as `evaluate` needs them. Node 0 is an input."""
         pairs = zip(self.kind, self.x, self.y, strict=True)
         ops = [_OPS[kind, x & 1, y & 1] for kind, x, y in pairs]
         return ops, [x >> 1 for x in self.x], [y >> 1 for y in self.y]
 
     def cone(self, literals: Sequence[int]) -> list[int]:
-        """Return the nodes that literals depend on by their wires, ascending, but constant 0."""
+        """Return the nodes with a path to the literals, ascending, without constant 0."""
         seen = {literal >> 1 for literal in literals}
         waiting = list(seen)
         while waiting:
@@ -173,10 +176,9 @@ def to_circuit(
 ) -> Circuit:
     """Return the gates that `outputs` need as a circuit of two-input ops.
 
-    `outputs` are the literals of the channels that stay, which are the numbers `channels` of the
-    Xag's; their labels are `labels`. Inverters melt into the ops of what they stand before or
-    behind; only an output that is an inverted input, or inverted and elsewhere not, keeps one.
-    Raises ValueError if an output depends on a channel that does not stay.
+    `channels` are the places of the channels to keep, `outputs` their literals and `labels` their
+    labels. Inverters become part of the ops, as in `melted`. Raises ValueError if an output depends
+    on another channel.
     """
     first, before = 1 + NEIGHBORHOOD * len(channels), xag.inputs // NEIGHBORHOOD
     place = {0: 0} | {
@@ -198,3 +200,41 @@ def to_circuit(
     a, b = np.array(wires, np.int32).T
     literals = np.array([2 * place[each >> 1] | each & 1 for each in outputs], np.int32)
     return melted(np.array(ops, np.uint8), a, b, first, literals, labels)
+
+
+def melted(
+    op: npt.NDArray[np.uint8],
+    a: npt.NDArray[np.int32],
+    b: npt.NDArray[np.int32],
+    first: int,
+    outputs: npt.NDArray[np.integer],
+    labels: Sequence[int],
+) -> Circuit:
+    """Return a graph as a circuit, with the inverters at its outputs melted into the ops.
+
+    Node 0 is constant 0, then come the inputs of all channels with `labels`; gates begin at node
+    `first`. `op`, `a` and `b` have an entry for each node; `outputs` are literals. A gate that only
+    inverted outputs read computes its inverse. Constant outputs, inverted inputs, and nodes read
+    both inverted and not each get one more gate at the end.
+    """
+    wanted, inverses = outputs >> 1, (outputs & 1).astype(np.bool_)
+    inverted = np.zeros(len(op), np.bool_)
+    inverted[wanted[inverses]] = True
+    inverted[wanted[~inverses]] = False
+    inverted[:first] = False
+    op = np.where(inverted[a], _WITH_A_INVERTED[op], op)
+    op = np.where(inverted[b], _WITH_B_INVERTED[op], op)
+    op = np.where(inverted, len(Op) - 1 - op, op)[first:]
+    further: dict[tuple[int, int], int] = {}
+    nodes = []
+    for literal in outputs.tolist():
+        node = literal >> 1
+        if (node and not literal & 1) or inverted[node]:
+            nodes.append(node)
+            continue
+        gate = (int(Op.NOT_A), node) if node else (int(Op.TRUE if literal else Op.FALSE), 1)
+        nodes.append(further.setdefault(gate, first + len(op) + len(further)))
+    ops, reads = np.array([*further], np.int32).reshape(-1, 2).T
+    a, b = (np.concatenate([wires[first:], reads]) - 1 for wires in (a, b))
+    op = np.concatenate([op, ops.astype(np.uint8)])
+    return Circuit(op, a, b, np.array(nodes, np.int32) - 1, tuple(labels))

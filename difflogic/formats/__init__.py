@@ -1,8 +1,7 @@
-"""The files that a circuit is shipped as: one module per format and direction.
+"""File formats of circuits, one module each.
 
-The function `write_blif` of the module `write_blif` turns an `Automaton` into the file's text, as
-all others do, some into bytes; `FORMATS` lists them for the command line. `read_circuit` and
-`read_logicars` go the other way.
+The function `write_blif` of the module `write_blif` turns an `Automaton` into the file's text, and
+so do the others, some into bytes. `FORMATS` lists them. `importing` reads circuits back.
 """
 
 from __future__ import annotations
@@ -21,20 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format that circuits are exported as."""
+    """An export format."""
 
     name: str
     suffix: str
-    """What names of such files end in. Several formats may share the end of a suffix."""
+    """The end of the file's name."""
     summary: str
     writer: str
-    """The module here, and its function from an automaton to text or bytes."""
+    """The function from an automaton to text or bytes, in the module of the same name."""
+    module: str = ""
+    """The module, if its name is another."""
     comparable: bool = False
-    """Whether the function accepts an `interface`: which inputs and outputs the circuit gets."""
+    """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
     named: bool = False
-    """Whether the files say their own name, as `rule`."""
+    """Whether the file contains its own name, given as `rule`."""
     numbered: bool = True
-    """Whether the files say what number each channel had in training."""
+    """Whether the file contains each channel's number in training."""
 
     def require_comparable(self) -> None:
         """Raise ConfigError unless the function accepts an `interface`."""
@@ -47,11 +48,11 @@ class Format:
     def render(
         self, automaton: Automaton, file: Path | None = None, interface: Interface | None = None
     ) -> bytes:
-        """Return the file's content; `file` is where it will stand."""
+        """Return the content of `file`."""
         given: dict[str, Any] = {} if interface is None else {"interface": interface}
         if file is not None and self.named:
             given["rule"] = file.stem
-        module = importlib.import_module(f"difflogic.formats.{self.writer}")
+        module = importlib.import_module(f"difflogic.formats.{self.module or self.writer}")
         rendered: str | bytes = getattr(module, self.writer)(automaton, **given)
         return rendered if isinstance(rendered, bytes) else rendered.encode()
 
@@ -59,7 +60,9 @@ class Format:
 FORMATS = {
     format.name: format
     for format in (
-        Format("json", ".json", "dct's own netlist, read back by dct", "write_circuit"),
+        Format(
+            "json", ".json", "dct's own netlist, read back by dct", "write_circuit", "circuit_file"
+        ),
         Format("verilog", ".v", "modules of a cell and of a whole grid", "write_verilog"),
         Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", comparable=True),
         Format(
@@ -76,6 +79,7 @@ FORMATS = {
             ".logicars.json",
             "the JSON of the Rust port logicars, read back by dct import",
             "write_logicars",
+            "logicars",
             numbered=False,
         ),
         Format(
@@ -92,17 +96,14 @@ FORMATS = {
 
 
 def by_name(name: str) -> Format:
-    """Return a format. Raises ConfigError, with the nearest name, for an unknown one."""
+    """Return a format. Raises ConfigError, which suggests a name, for an unknown one."""
     if name not in FORMATS:
         raise ConfigError(f'no format "{name}": {did_you_mean(name, FORMATS)}')
     return FORMATS[name]
 
 
 def by_file(name: str) -> Format:
-    """Return the format whose suffix a file's name ends in: the longest, the first of equals.
-
-    Raises ConfigError if it ends in none.
-    """
+    """Return the format with the longest suffix that fits. Raises ConfigError if none fits."""
     fitting = [format for format in FORMATS.values() if name.lower().endswith(format.suffix)]
     if not fitting:
         suffixes = ", ".join(f"{format.suffix} ({format.name})" for format in FORMATS.values())

@@ -1,28 +1,40 @@
-"""What dct's circuit file holds, key by key: docs/circuit.schema.json is made from this."""
+"""dct's own file of a circuit, as JSON: its keys, and how it is written and read without trust.
+
+docs/circuit.schema.json is made from `CircuitFile`; docs/circuit-file.md explains the keys.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.formats.strict_json import shorten, show
-from difflogic.system.errors import did_you_mean
+from difflogic.formats import logicars, strict_json
+from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
+from difflogic.model.automaton import Automaton
+from difflogic.system.errors import CircuitError, did_you_mean
+from difflogic.tasks.palettes import hex_color, parse_color
 
 FORMAT = "dct-circuit"
 VERSION = 1
-"""Goes up when a file can no longer be read by the program before."""
+"""Goes up when earlier programs can no longer read the file."""
 
-MAX_CHANNELS = 2**16
-MAX_GATES = 2**20
-ROWS = 2**31
 NAME_LENGTH = 64
 
 Row = Annotated[int, Field(ge=0, lt=ROWS)]
 Size = Annotated[int, Field(ge=1, le=65536)]
 Label = Annotated[int, Field(ge=0, lt=2**31)]
 OpName: Any = Literal[tuple(op.name for op in Op)]
+
+_NAMES = [op.name for op in Op]
+_NUMBERS = {op.name: int(op) for op in Op}
+_GATE_KEYS = {"op", "a", "b"}
 
 
 class _Section(BaseModel):
@@ -90,7 +102,7 @@ class CircuitFile(Head):
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first problem that pydantic found: where, what, and what would be right."""
+    """Return the first problem: where it is, what it is, and what would be right."""
     first = error.errors(include_url=False)[0]
     key, *inside = (str(part) for part in first["loc"])
     fields = model.model_fields
@@ -106,3 +118,123 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     if first["type"] in ("too_short", "too_long"):
         return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}"
     return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, not {show(value)}"
+
+
+def write_circuit(automaton: Automaton) -> str:
+    """Return an automaton as JSON text, one gate per line."""
+    circuit = automaton.circuit
+    lines = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in _head(automaton).items()]
+    wires = (circuit.op.tolist(), circuit.a.tolist(), circuit.b.tolist())
+    gates = [
+        f'    {{"op": "{_NAMES[op]}", "a": {a}, "b": {b}}}' for op, a, b in zip(*wires, strict=True)
+    ]
+    body = '  "gates": [\n' + ",\n".join(gates) + "\n  ]" if gates else '  "gates": []'
+    return "{\n" + ",\n".join([*lines, body]) + "\n}\n"
+
+
+def require_expressible(automaton: Automaton) -> None:
+    """Raise CircuitError, naming the key, if a file cannot hold the automaton."""
+    try:
+        Head.model_validate(_head(automaton))
+    except ValidationError as error:
+        raise CircuitError(explain(error, CircuitFile)) from None
+
+
+def _head(automaton: Automaton) -> dict[str, Any]:
+    circuit = automaton.circuit
+    palette = [hex_color(each) for each in automaton.palette]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": automaton.name,
+        "boundary": automaton.boundary,
+        "height": automaton.height,
+        "width": automaton.width,
+        "steps": automaton.steps,
+        "fire_rate": automaton.fire_rate,
+        "start": automaton.start,
+        "channels": list(circuit.labels),
+        "visible": list(automaton.visible),
+        "outputs": circuit.outputs.tolist(),
+        **({"palette": palette} if palette else {}),
+    }
+
+
+def read_circuit(path: Path) -> Automaton:
+    """Return the automaton in a file. Raises CircuitError, which names the file and the place."""
+    return parse(strict_json.read(path, shrink), str(path))
+
+
+def shrink(decoded: dict[str, Any]) -> Any:
+    """Return a valid gate as (op's number, a, b), a third of its size; anything else unchanged."""
+    if decoded.keys() == _GATE_KEYS:
+        op, a, b = decoded["op"], decoded["a"], decoded["b"]
+        if type(op) is str and op in _NUMBERS and _is_row(a) and _is_row(b):
+            return _NUMBERS[op], a, b
+    return decoded
+
+
+def parse(data: Any, source: str) -> Automaton:
+    """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        theirs = ": it looks like a circuit of logicars, which dct import converts"
+        hint = theirs if logicars.looks_like(data) else ""
+        raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{hint}")
+    version = data.get("version")
+    if type(version) is int and version > VERSION:
+        raise CircuitError(
+            f"{source}: has format version {show(version)}, but this program reads up to "
+            f"{VERSION}: install a newer dct"
+        )
+    try:
+        head = Head.model_validate({key: data[key] for key in data if key != "gates"})
+        op, a, b = _gates(data)
+        circuit = Circuit(
+            op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
+        )
+        return Automaton(
+            head.name,
+            circuit,
+            tuple(head.visible),
+            head.boundary,
+            head.height,
+            head.width,
+            head.steps,
+            head.fire_rate,
+            head.start,
+            tuple(map(parse_color, head.palette)),
+        )
+    except ValidationError as error:
+        raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
+    except CircuitError as error:
+        raise CircuitError(f"{source}: {error}") from None
+
+
+def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
+    """Return the gates' op numbers, rows a and rows b, shape (3, gates)."""
+    if "gates" not in data:
+        raise CircuitError('key "gates" is missing: the list of gates')
+    gates = data["gates"]
+    if not isinstance(gates, list):
+        raise CircuitError(f'"gates" must be a list, not {show(gates)}')
+    if len(gates) > MAX_GATES:
+        raise CircuitError(f"{len(gates)} gates are more than the {MAX_GATES} allowed")
+    shrunk = [
+        gate if type(gate) is tuple else _shrunk(gate, place) for place, gate in enumerate(gates)
+    ]
+    return np.array(shrunk, np.int64).reshape(-1, 3).T
+
+
+def _shrunk(gate: Any, place: int) -> tuple[int, int, int]:
+    """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
+    if not isinstance(gate, dict):
+        raise CircuitError(f'gate {place}: must be an object with "op", "a", "b", not {show(gate)}')
+    try:
+        valid = Gate.model_validate(gate)
+    except ValidationError as error:
+        raise CircuitError(f"gate {place}: {explain(error, Gate)}") from None
+    return _NUMBERS[valid.op], valid.a, valid.b
+
+
+def _is_row(value: Any) -> bool:
+    return type(value) is int and 0 <= value < ROWS

@@ -1,4 +1,4 @@
-"""From a circuit's file, dct's own or another program's, to an automaton that dct can run."""
+"""Reading a circuit's file, dct's or logicars', as an automaton."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.formats import read_circuit, read_logicars, strict_json
-from difflogic.formats.circuit_file import NAME_LENGTH
-from difflogic.formats.write_circuit import require_expressible
+from difflogic.formats import circuit_file, logicars, strict_json
 from difflogic.model.automaton import Automaton
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError
 
-_SILENT: Mapping[str, Any] = {
-    # logicars runs circuits with zeros beyond the edge; its first multi-channel experiment is
-    # the checkerboard: 16×16 cells, 20 steps, judged by channel 0.
+_ASSUMED: Mapping[str, Any] = {
+    # logicars has zeros beyond the edge. Its first experiment with several channels is the
+    # checkerboard: 16×16 cells, 20 steps, judged by channel 0.
     "boundary": "zero",
     "height": 16,
     "width": 16,
@@ -26,12 +24,12 @@ _SILENT: Mapping[str, Any] = {
     "fire_rate": 1.0,
     "start": "random",
 }
-"""What a file of logicars does not say."""
+"""What logicars' files do not say."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """An automaton, the program whose file it comes from, and what its file does not say."""
+    """An automaton, the program that wrote its file, and what the file does not say."""
 
     automaton: Automaton
     format: str
@@ -41,8 +39,8 @@ class Imported:
 def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) -> Imported:
     """Read a circuit's file, dct's or logicars'.
 
-    `channels` are other numbers for the channels, in the file's order, and `visible` those of them
-    that the automaton is judged by. Raises CircuitError for a damaged file or another kind of file.
+    `channels` renumbers the channels, in the file's order; `visible` are the numbers of those that
+    the automaton is judged by. Raises CircuitError for a damaged file or another kind of file.
     """
     if os.path.isdir(path) or is_archive(path):
         raise CircuitError(
@@ -51,15 +49,15 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
         )
     data = strict_json.read(path, _shrink)
     assumed: dict[str, Any] = {}
-    if read_logicars.looks_like(data):
-        assumed = {"name": _name(path), **_SILENT}
-        found = Automaton(circuit=read_logicars.parse(data, str(path)), visible=(0,), **assumed)
+    if logicars.looks_like(data):
+        assumed = {"name": _name(path), **_ASSUMED}
+        found = Automaton(circuit=logicars.parse(data, str(path)), visible=(0,), **assumed)
     else:
-        found = read_circuit.parse(data, str(path))
+        found = circuit_file.parse(data, str(path))
     circuit = found.circuit.relabeled(channels) if channels else found.circuit
     shown = tuple(visible) or tuple(circuit.labels[row] for row in found.visible_rows)
     automaton = replace(found, circuit=circuit, visible=shown)
-    require_expressible(automaton)
+    circuit_file.require_expressible(automaton)
     if not assumed:
         return Imported(automaton, "dct", assumed)
     assumed |= {} if channels else {"channels": circuit.labels}
@@ -68,11 +66,11 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
 
 
 def _shrink(decoded: dict[str, Any]) -> Any:
-    small = read_circuit.shrink(decoded)
-    return read_logicars.shrink(decoded) if small is decoded else small
+    small = circuit_file.shrink(decoded)
+    return logicars.shrink(decoded) if small is decoded else small
 
 
 def _name(path: Path) -> str:
-    """Return a file's name as far as an automaton can be called so."""
+    """Return a valid name of an automaton, made from the file's."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.name.split(".")[0]).strip("-_")
-    return name[:NAME_LENGTH] or "imported"
+    return name[: circuit_file.NAME_LENGTH] or "imported"

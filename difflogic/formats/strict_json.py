@@ -1,8 +1,8 @@
-"""JSON read without trust: of a plain file, in bounded memory, with no key there twice.
+"""JSON read without trust: from a plain file, in bounded memory, without duplicate keys.
 
-A parsed text can take many times its bytes: each `[]` of a list takes 64. So the brackets and
-commas are counted before anything is parsed, and more of them than the largest circuit has are
-refused. What is left takes less than 1 GiB, and the largest circuit about a third of that.
+Parsed text can take many times its bytes: each `[]` in a list takes 64. So brackets and commas are
+counted first, and text with more of them than the largest circuit has is refused. Anything else
+takes less than 1 GiB; the largest circuit takes about a third of that.
 """
 
 from __future__ import annotations
@@ -16,25 +16,29 @@ from typing import Any, NoReturn
 from difflogic.system.errors import CircuitError
 from difflogic.system.files import open_plain
 
-MAX_TEXT_BYTES = 2**26
-"""No larger text is read: a circuit of the most gates that are accepted takes less."""
+MAX_CHANNELS = 2**16
+MAX_GATES = 2**20
+ROWS = 2**31
 
-MAX_OBJECTS = 2**20 + 2**17
-"""One per gate, and what the gates stand in."""
+MAX_TEXT_BYTES = 2**26
+"""A circuit of MAX_GATES gates takes less."""
+
+MAX_OBJECTS = MAX_GATES + 2**17
+"""One per gate, and some around them."""
 
 MAX_LISTS = 2**17
 MAX_EXTRA_COMMAS = 2**18
-"""Beyond three for each object: a gate has two inside and one behind it."""
+"""Commas besides three for each object: a gate has two inside and one after it."""
 
 _QUOTED = 60
-"""Characters of the file that a message shows at most."""
+"""Most characters of the file that a message shows."""
 
 Shrink = Callable[[dict[str, Any]], Any]
-"""Turns a decoded object into something smaller that means the same, or returns it as it is."""
+"""Turns a decoded object into a smaller value of the same meaning, or returns it unchanged."""
 
 
 def read(path: Path, shrink: Shrink) -> Any:
-    """Return what a JSON file holds. Raises CircuitError, naming the file and the place in it."""
+    """Return what a JSON file holds. Raises CircuitError, naming the file and the place."""
     try:
         with open_plain(path) as file:
             text = file.read(MAX_TEXT_BYTES + 1)
@@ -53,7 +57,7 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
     def make(pairs: list[tuple[str, Any]]) -> Any:
         made = dict(pairs)
         if len(made) < len(pairs):
-            _refuse_twin(pairs, source)
+            _refuse_duplicate(pairs, source)
         return shrink(made)
 
     def refuse_constant(name: str) -> NoReturn:
@@ -66,8 +70,8 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
         )
     except UnicodeDecodeError as error:
         raise CircuitError(
-            f"{source}: byte {error.start} is no ASCII, which is all that a circuit's JSON needs: "
-            "this is another kind of file, or one in another encoding"
+            f"{source}: byte {error.start} is not ASCII, as a circuit's JSON is: this is another "
+            "kind of file, or in another encoding"
         ) from None
     except json.JSONDecodeError as error:
         raise CircuitError(f"{source}: {_explain(error)}") from None
@@ -87,12 +91,12 @@ def _require_bounded(text: bytes, source: str) -> None:
         )
 
 
-def _refuse_twin(pairs: list[tuple[str, Any]], source: str) -> NoReturn:
+def _refuse_duplicate(pairs: list[tuple[str, Any]], source: str) -> NoReturn:
     counts = Counter(key for key, _ in pairs)
-    twin = next(key for key, count in counts.items() if count > 1)
+    key = next(key for key, count in counts.items() if count > 1)
     shown = shorten(json.dumps(dict(pairs[:3]), default=lambda _: "…"))
     raise CircuitError(
-        f'{source}: key "{shorten(twin)}" occurs twice in the object that starts with {shown}'
+        f'{source}: key "{shorten(key)}" occurs twice in the object that starts with {shown}'
     )
 
 
@@ -104,16 +108,16 @@ def _explain(error: json.JSONDecodeError) -> str:
         return "ends too early, it is cut off: use another copy"
     if text.lstrip()[0] != "{":
         return "is neither a model nor a circuit in JSON"
-    return f"is no JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"
+    return f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"
 
 
 def shorten(text: str) -> str:
-    """Cut what a message quotes of a file."""
+    """Cut a text that a message quotes."""
     return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
 
 
 def show(value: Any) -> str:
-    """Return a decoded value as a message shows it."""
+    """Return a decoded value as messages show it."""
     match value:
         case dict():
             return "an object"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic import identification
 from difflogic.circuit.circuit import Circuit
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import Space
 from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.common import table
 from difflogic.model.automaton import Automaton, from_model
 from difflogic.model.model import Model

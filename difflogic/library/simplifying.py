@@ -8,7 +8,7 @@ from pathlib import Path
 
 from difflogic import simplification
 from difflogic.circuit.circuit import Circuit
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.library.common import ProgressCallback, counter, write_output
 from difflogic.library.loading import Loaded, Source, load

@@ -19,7 +19,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.files import VERSION, circuit_hash

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Finding, Question
 from difflogic.proof.convergence.folding import fold

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from difflogic.circuit.cases import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.inverters import melted
-from difflogic.circuit.xag import Xag
+from difflogic.circuit.xag import Xag, melted
 from difflogic.simplification.kernels.nets import clean
 from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from difflogic.config import load_config
-from difflogic.formats import importing, read_circuit
-from difflogic.formats.write_circuit import write_circuit
-from difflogic.formats.write_logicars import write_logicars
+from difflogic.formats import circuit_file, importing
+from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
 from difflogic.model.model import Model
 from difflogic.simulation import state_file
@@ -87,7 +87,7 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
         states = made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))
         assert states.shape == (made.circuit.channels, 1)
         text = write_circuit(made)
-        assert_same(read_circuit.parse(json.loads(text), "x"), made)
+        assert_same(circuit_file.parse(json.loads(text), "x"), made)
     return True
 
 

@@ -10,7 +10,7 @@ import pytest
 from cli.commands import export
 from difflogic import simplification
 from difflogic.formats import FORMATS
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.loading import load
 from difflogic.simplification import Simplification
 from tests.difflogic.circuit.circuits import circuit_of

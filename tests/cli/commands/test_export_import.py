@@ -10,7 +10,7 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loading
 from difflogic.model.model import Model
 from tests.difflogic.circuit.circuits import automaton
@@ -128,7 +128,7 @@ class TestBadExports:
     def test_a_source_of_logicars(self, dct):
         assert dct("export", "edges.json", "-o", "x.logicars.json").exit_code == 0
         told = dct("export", "x.logicars.json", "-f", "json").refusal
-        assert "it looks like one of logicars, which dct import turns into one" in told
+        assert "it looks like a circuit of logicars, which dct import converts" in told
 
 
 def test_simplifying_may_leave_one_channel_for_golly(dct):

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.formats import importing, read_circuit
-from difflogic.formats.write_circuit import write_circuit
-from difflogic.formats.write_logicars import write_logicars
+from difflogic.formats import circuit_file, importing
+from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.logicars import write_logicars
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life, random_circuit
 
@@ -46,7 +46,7 @@ class TestSuccess:
             "assumed, as the file does not say: name rust, boundary zero, height 16, width 16, "
             "steps 20, fire_rate 1.0, start random, channels 0-1\n"
         ) in result.stderr
-        found = read_circuit.read_circuit(Path("out.json"))
+        found = circuit_file.read_circuit(Path("out.json"))
         assert_same(found, importing.read(Path("rust.json"), visible=(1,)).automaton)
 
     def test_an_earlier_file_stays_unless_forced(self, dct):

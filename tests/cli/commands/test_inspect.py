@@ -14,7 +14,7 @@ from cli.terminal import inspection
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.model.model import Model
 from difflogic.proof.satisfiability import Formula
 from tests.difflogic.circuit.circuits import automaton

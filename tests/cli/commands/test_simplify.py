@@ -8,7 +8,7 @@ import pytest
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.loading import load
 from difflogic.model.model import Model
 from difflogic.proof import equivalence

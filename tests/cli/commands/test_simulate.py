@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.simulation import benchmark, picture, state_file
 from difflogic.simulation.life import life_automaton
 from difflogic.system.errors import RunDirectoryError

@@ -10,8 +10,7 @@ import pytest
 from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, healing_picture, picture
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.formats.read_circuit import read_circuit
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import certifying
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.formats import read_circuit
-from difflogic.formats.circuit_file import CircuitFile
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats import circuit_file
+from difflogic.formats.circuit_file import CircuitFile, write_circuit
 from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.formats.made import random_circuit
 
@@ -65,7 +64,7 @@ def test_the_table_of_ops_is_right():
 
 def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):
     (tmp_path / "example.json").write_text(block("json"))
-    read = read_circuit.read_circuit(tmp_path / "example.json")
+    read = circuit_file.read_circuit(tmp_path / "example.json")
     assert json.loads(write_circuit(read)) == json.loads(block("json"))
     rng = np.random.default_rng(1)
     grid = rng.integers(0, 2, (8, 12))

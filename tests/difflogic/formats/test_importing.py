@@ -3,8 +3,8 @@
 import pytest
 
 from difflogic.formats import importing
-from difflogic.formats.write_circuit import write_circuit
-from difflogic.formats.write_logicars import write_logicars
+from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.logicars import write_logicars
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, life
@@ -60,7 +60,7 @@ def test_channels_can_be_numbered(logicars, tmp_path):
     # A file of our own has visible channels, which keep their places.
     again = importing.read(own, (0, 4))
     assert (again.automaton.circuit.labels, again.automaton.visible) == ((0, 4), (4,))
-    with pytest.raises(CircuitError, match="2 channels need as many numbers, not 1"):
+    with pytest.raises(CircuitError, match="2 channels need 2 numbers, not 1"):
         importing.read(logicars, (0,))
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.config import load_config
-from difflogic.formats import read_logicars, strict_json
-from difflogic.formats.write_logicars import write_logicars
+from difflogic.formats import logicars, strict_json
+from difflogic.formats.logicars import write_logicars
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
@@ -36,11 +36,11 @@ def model(overrides, seed=1):
 
 
 def decoded(data):
-    return strict_json.decode(json.dumps(data).encode(), "x.json", read_logicars.shrink)
+    return strict_json.decode(json.dumps(data).encode(), "x.json", logicars.shrink)
 
 
 def parse(data):
-    return read_logicars.parse(decoded(data), "x.json")
+    return logicars.parse(decoded(data), "x.json")
 
 
 GOOD = naive_logicars.from_model(model(SOME))
@@ -98,9 +98,9 @@ def test_more_channels_than_logicars_has():
 def test_a_circuit_that_would_take_too_many_gates(monkeypatch):
     made = automaton(life())
     gates = len(parse(json.loads(write_logicars(made))).op) - 9
-    monkeypatch.setattr("difflogic.formats.write_logicars.MAX_GATES", gates)
+    monkeypatch.setattr("difflogic.formats.logicars.MAX_GATES", gates)
     assert write_logicars(made)
-    monkeypatch.setattr("difflogic.formats.write_logicars.MAX_GATES", gates - 1)
+    monkeypatch.setattr("difflogic.formats.logicars.MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"need {gates} gates, .* but {gates - 1} are allowed"):
         write_logicars(made)
 
@@ -161,6 +161,6 @@ def test_more_keys_are_ignored_as_serde_does():
 
 def test_too_many_gates(monkeypatch):
     gates = parse(GOOD).gates
-    monkeypatch.setattr(read_logicars, "MAX_GATES", gates - 1)
+    monkeypatch.setattr(logicars, "MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"{gates} gates per cell are more than the"):
         parse(GOOD)

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from difflogic.formats import read_circuit, strict_json
-from difflogic.formats.circuit_file import CircuitFile
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats import circuit_file, strict_json
+from difflogic.formats.circuit_file import CircuitFile, write_circuit
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, automata, random_circuit
@@ -21,12 +20,12 @@ GOOD = json.loads(write_circuit(automaton(random_circuit(2, 5, np.random.default
 
 
 def decoded(text: str):
-    return strict_json.decode(text.encode(), "x.json", read_circuit.shrink)
+    return strict_json.decode(text.encode(), "x.json", circuit_file.shrink)
 
 
 def problem(data) -> str:
     with pytest.raises(CircuitError) as caught:
-        read_circuit.parse(decoded(json.dumps(data)), "x.json")
+        circuit_file.parse(decoded(json.dumps(data)), "x.json")
     message = str(caught.value)
     assert message.startswith("x.json: ")
     assert len(message) < 400
@@ -50,15 +49,15 @@ def with_gate(place, gate):
 @given(automata())
 def test_what_is_written_is_read_back(made):
     text = write_circuit(made)
-    assert_same(read_circuit.parse(decoded(text), "x"), made)
-    assert_same(read_circuit.parse(json.loads(text), "x"), made)
+    assert_same(circuit_file.parse(decoded(text), "x"), made)
+    assert_same(circuit_file.parse(json.loads(text), "x"), made)
 
 
 def test_colours_are_read_back():
-    plain = read_circuit.parse(GOOD, "x")
+    plain = circuit_file.parse(GOOD, "x")
     colors = tuple((16 * place, 255, place) for place in range(2 ** len(plain.visible)))
     text = write_circuit(replace(plain, palette=colors))
-    assert read_circuit.parse(json.loads(text), "x").palette == colors
+    assert circuit_file.parse(json.loads(text), "x").palette == colors
     assert "palette" not in GOOD
 
 
@@ -171,7 +170,7 @@ def test_what_the_schema_refuses_is_refused_and_the_rest_is_read_or_makes_no_cir
         problem(mutated)
         return
     try:
-        read = read_circuit.parse(decoded(json.dumps(mutated)), "x")
+        read = circuit_file.parse(decoded(json.dumps(mutated)), "x")
     except CircuitError as error:
         message = str(error)
     else:

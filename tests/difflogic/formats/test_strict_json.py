@@ -66,14 +66,14 @@ def test_any_bytes_give_a_value_or_an_error(text):
         ("hello", "is neither a model nor a circuit in JSON"),
         ('{"a": [1, 2', "ends too early, it is cut off"),
         ('{"a": "zer', "ends too early, it is cut off"),
-        ('{"a": 1}\n{"b"', "is no JSON: line 2, column 1: extra data"),
-        ('{"a": 1,\n "b" 2}', "is no JSON: line 2, column 6: expecting ':' delimiter"),
+        ('{"a": 1}\n{"b"', "is not JSON: line 2, column 1: extra data"),
+        ('{"a": 1,\n "b" 2}', "is not JSON: line 2, column 6: expecting ':' delimiter"),
         ('{"a": NaN}', "holds NaN, which is not a JSON number"),
         ('{"a": 1, "b": {"c": 1, "d": 2, "c": 3}}', 'key "c" occurs twice in the object that'),
         ('{"a": ' + "1" * 5000 + "}", "holds a number of thousands of digits"),
         ("[" * 100_000, "is nested too deeply: this is not a circuit"),
-        (b'{"a": "\xff"}', "byte 7 is no ASCII"),
-        ("{}".encode("utf-16"), "or one in another encoding"),
+        (b'{"a": "\xff"}', "byte 7 is not ASCII"),
+        ("{}".encode("utf-16"), "or in another encoding"),
     ],
 )
 def test_what_is_no_json(text, says):
@@ -107,7 +107,7 @@ def test_larger_than_any_circuit(monkeypatch, tmp_path):
 HOSTILE = """
 import resource, sys
 from difflogic.system.errors import CircuitError
-from difflogic.formats import read_circuit, strict_json
+from difflogic.formats import circuit_file, strict_json
 for name in ("MAX_OBJECTS", "MAX_LISTS", "MAX_EXTRA_COMMAS", "MAX_TEXT_BYTES"):
     setattr(strict_json, name, getattr(strict_json, name) // 32)
 objects = strict_json.MAX_OBJECTS
@@ -121,7 +121,7 @@ text = {
 assert len(text) <= strict_json.MAX_TEXT_BYTES
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    read_circuit.parse(strict_json.decode(text, "x", read_circuit.shrink), "x")
+    circuit_file.parse(strict_json.decode(text, "x", circuit_file.shrink), "x")
 except CircuitError as error:
     print("refused:", error)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, "KiB")

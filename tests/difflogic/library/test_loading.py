@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.formats.write_circuit import write_circuit
-from difflogic.formats.write_logicars import write_logicars
+from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
@@ -66,7 +66,7 @@ def test_what_is_loaded_already_is_taken_as_it_is(model):
 
 def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
     (tmp_path / "x").write_text(write_logicars(automaton(life())))
-    assert "it looks like one of logicars, which dct import turns into one" in problem(
+    assert "it looks like a circuit of logicars, which dct import converts" in problem(
         tmp_path / "x"
     )
 

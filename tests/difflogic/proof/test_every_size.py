@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.formats.write_circuit import write_circuit
+from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.certifying import certify
 from difflogic.library.loading import load
 from difflogic.proof.every_size import broken

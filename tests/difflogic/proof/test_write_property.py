@@ -12,7 +12,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure_automaton
-from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import certify, state_property
 from difflogic.proof.convergence import Question, Verdict, by_sets, decide
 from difflogic.proof.write_property import write_healing, write_invariant, write_property

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.circuit_file import read_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.findings import Bits, Question
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from difflogic.config import load_config
-from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.circuit_file import read_circuit
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import Source, build

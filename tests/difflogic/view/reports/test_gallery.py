@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.formats.read_circuit import read_circuit
+from difflogic.formats.circuit_file import read_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.inspection.equations import equations
 from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS
