@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from difflogic.engine.hardware import Machine as Machine
     from difflogic.engine.plan import ParallelPlan as ParallelPlan
     from difflogic.engine.rollout import Engine as Engine
-    from difflogic.engine.work import WorkStats as WorkStats
+    from difflogic.engine.tracing import WorkStats as WorkStats
     from difflogic.evaluation import held_out as held_out
     from difflogic.library.benchmarking import bench as bench
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
@@ -80,7 +80,7 @@ _HOMES = {
     "sample_gradients": "difflogic.library.differentiating",
     "tile_gradients": "difflogic.library.differentiating",
     "all_reduce": "difflogic.engine.gradients",
-    "WorkStats": "difflogic.engine.work",
+    "WorkStats": "difflogic.engine.tracing",
     "Conditions": "difflogic.library.simulating",
     "Rectangle": "difflogic.library.simulating",
     "Config": "difflogic.config",

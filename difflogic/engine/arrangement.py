@@ -1,6 +1,6 @@
-"""How a batch of rollouts is cut into pieces, and shared by workers.
+"""How a batch of rollouts is cut into pieces and shared by workers, and the memory it takes.
 
-How the cells are *cut* (lanes, chunks) sets the order in which gradients are added, and follows
+How the cells are *cut* (lanes, chunks) sets the order in which gradients are added. It follows
 from the problem and the processor alone. How the pieces are *shared* (workers, strategies, samples
 in flight) changes no bit.
 """
@@ -9,36 +9,118 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from math import prod
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.buffers import Rollouts, Shape, control_shape
 from difflogic.engine.hardware import Machine
-from difflogic.engine.kernels.structures import Team
+from difflogic.engine.kernels import structures as k
+from difflogic.engine.kernels.pipeline import control_places
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TRACE_FIELDS
 from difflogic.engine.layout import (
     Grid,
     automatic_chunk,
     automatic_lanes,
     samples_per_group,
+    stride,
     tile_lanes,
 )
-from difflogic.engine.program import compile_program
-from difflogic.engine.schedule import ceiling
-from difflogic.engine.sharing import SEQUENTIAL, Sharing, parts_of, plan_team
+from difflogic.engine.program import Program, compile_program
+from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
+from difflogic.system.arrays import CACHE_LINE
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
 
 GATE_LANES_PER_CALL = 2 * 10**8
 """Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow
-core. A rollout of more is cut into spans of steps, between which it can be stopped."""
+core. Longer rollouts are cut into spans of steps, and can be stopped between them."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shape and type of an array to allocate."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the array, with the padding that puts its start at a cache line."""
+        return prod(self.shape) * self.dtype.itemsize + CACHE_LINE
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """The rollouts of an engine, forward and back, and the buffers they need."""
+
+    program: Program
+    channels: int
+    grid: Grid
+    steps: int
+    dtype: np.dtype[Any]
+    losses: int = 1
+    """Most steps of a rollout after which the state is compared with the target."""
+    loss_channels: int = 0
+    masked: bool = False
+    """Whether the automaton is asynchronous, so that cells are masked."""
+
+    def shared(self, groups: int, chunks: int) -> dict[str, Shape]:
+        """Return the arrays that all workers share while `groups` of samples are in flight."""
+        channels, length = self.channels, stride(self.grid)
+        samples = samples_per_group(self.grid)
+        kept = samples * self.grid.cells if self.masked else 0
+        parameters = self.program.parameters * 4
+        return {
+            "states": Shape((groups, self.steps + 1, channels, length), self.dtype),
+            "input_gradients": Shape((groups, k.RING, NEIGHBORHOOD * channels, length), self.dtype),
+            "loss_gradients": Shape((groups, self.losses, channels, length), self.dtype),
+            "targets": Shape((groups, self.loss_channels, length), self.dtype),
+            "sums": Shape((groups, chunks, parameters), self.dtype),
+            "masks": Shape((groups, self.steps, kept), np.dtype(np.uint8)),
+            "coefficients": Shape((parameters,), self.dtype),
+        }
+
+    def workspace(self, splits: bool = False, leads: bool = True) -> dict[str, Shape]:
+        """Return one worker's arrays: a tile of values, one of gradients, and little else.
+
+        If workers share a tile's gates (`splits`), every row has a place of its own, and only the
+        worker that `leads` holds the tiles.
+        """
+        program, lanes = self.program, k.MAX_LANES * leads
+        values = max(program.forward_rows, program.backward_rows)
+        gradients = program.gradient_rows
+        if splits:
+            values = gradients = program.rows
+        return {
+            "values": Shape((values * lanes,), self.dtype),
+            "gradients": Shape((gradients * lanes,), self.dtype),
+            "kept": Shape((self.channels * lanes,), self.dtype),
+            "scratch": Shape((k.SCRATCH,), self.dtype),
+            "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
+            "trace": Shape((0, TRACE_FIELDS), np.dtype(np.float64)),
+        }
+
+    def bytes_shared(self, groups: int, chunks: int) -> int:
+        return total(self.shared(groups, chunks))
+
+    def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:
+        """Mean bytes of `workspace` over the `parts` workers that share a tile."""
+        others = total(self.workspace(splits, leads=False))
+        return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
+
+
+def total(shapes: dict[str, Shape]) -> int:
+    """Return the bytes of several arrays."""
+    return sum(each.bytes for each in shapes.values())
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How a batch of rollouts and the way back are done."""
+    """How a batch of rollouts is computed, forward and back."""
 
     machine: Machine
     rollouts: Rollouts
@@ -47,9 +129,9 @@ class Arrangement:
     batch: int
     """Samples of a training step."""
     wave: int
-    """Samples in flight: rolled out before the first one's backward pass."""
+    """Samples in flight: rolled out together before the backward pass begins."""
     sharing: Sharing
-    """What was asked for, with workers, lanes and chunk settled."""
+    """The requested sharing, with workers, lanes and chunk settled."""
 
     @classmethod
     def for_rollouts(
@@ -62,9 +144,9 @@ class Arrangement:
         sharing: Sharing = SEQUENTIAL,
         machine: Machine | None = None,
     ) -> Self:
-        """Plan for rollouts that are all in flight at once, on as many workers as `sharing` says.
+        """Plan rollouts that are all in flight at once, on the workers of `sharing`.
 
-        Raises ValueError for sizes below one, ConfigError if the memory cannot suffice.
+        Raises ValueError for sizes below one, ConfigError if the memory does not suffice.
         """
         if steps < 1 or batch < 1 or grid.cells < 1 or sharing.workers < 1:
             raise ValueError("steps, batch, cells and workers must be at least 1")
@@ -85,7 +167,7 @@ class Arrangement:
 
     @property
     def workers(self) -> int:
-        """Threads that share the rollouts: fewer than asked for where not all can have a part."""
+        """Threads that share the rollouts; fewer than requested if not all can have a part."""
         return self.team.workers * self.parts
 
     @property
@@ -95,7 +177,7 @@ class Arrangement:
 
     @property
     def lanes(self) -> int:
-        """Cells of the widest tile."""
+        """Lanes of the widest tile."""
         assert self.sharing.lanes is not None
         return self.sharing.lanes
 
@@ -106,7 +188,7 @@ class Arrangement:
 
     @property
     def chunk(self) -> int:
-        """Tiles that a worker takes at a time."""
+        """Tiles of a chunk."""
         assert self.sharing.chunk is not None
         return self.sharing.chunk
 
@@ -117,7 +199,7 @@ class Arrangement:
 
     @property
     def samples_per_group(self) -> int:
-        """Samples that lie side by side in the same tiles: several if the grid is small."""
+        """Samples side by side in the same tiles: several if the grid is small."""
         return samples_per_group(self.rollouts.grid)
 
     @property
@@ -127,12 +209,12 @@ class Arrangement:
 
     @property
     def waves(self) -> int:
-        """How often workers are called for a batch."""
+        """Calls of the workers for a batch."""
         return -(-self.batch // self.wave)
 
     @property
-    def team(self) -> Team:
-        """How the workers share a wave; those that share a tile count as one."""
+    def team(self) -> k.Team:
+        """How the workers share a wave; workers that share a tile count as one."""
         teams = replace(self.sharing, workers=self.sharing.workers // self.parts)
         return plan_team(teams, self.groups, len(self.chunks))
 
@@ -145,10 +227,10 @@ class Arrangement:
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """The ways to share that a wave is done by; none if one worker does it all.
+        """The ways in which a wave is shared, in order; empty if one worker does everything.
 
-        First "samples", as far as workers take whole groups of them; then how they share the
-        others: "cells" or "steps" (sharing.py).
+        "samples" comes first if workers take whole groups. Then comes how they share the other
+        groups (sharing.py).
         """
         team = self.team
         if self.workers == 1:
@@ -161,18 +243,18 @@ class Arrangement:
 
     @property
     def tasks(self) -> int:
-        """Pieces of work that workers can do at the same time, at most."""
+        """Most pieces of work that workers can do at the same time."""
         if self.sharing.strategy == "sequential":
             return 1
         whole = self.team.whole
         return max(whole, (self.groups - whole) * len(self.chunks)) * self.parts
 
     def at(self, workers: int) -> Self:
-        """Return the same for another number of workers; the cut, and all bits, stay."""
+        """Return the plan for another number of workers, with the same cut and the same bits."""
         return replace(self, sharing=replace(self.sharing, workers=workers))
 
     def ceiling(self, workers: int | None = None) -> float:
-        """Return the speed-up that `workers` could reach, if nothing cost anything but tasks."""
+        """Return the speed-up that `workers` could reach if only tasks took time."""
         plan = self if workers is None else self.at(workers)
         return ceiling(plan.team, plan.groups, plan.rollouts.steps, plan.chunks) * plan.parts
 
@@ -183,12 +265,16 @@ class Arrangement:
 
     @property
     def control(self) -> Shape:
-        """Where workers meet and take tasks."""
-        return control_shape(self.sharing.strategy, self.team, self.groups, len(self.chunks))
+        """The array through which workers take tasks and meet."""
+        team = self.team
+        places = control_places(team.workers, (self.groups - team.whole) * len(self.chunks))
+        if self.sharing.strategy == "gates":
+            places += MEETING * team.workers  # each team has its own meeting place
+        return Shape((places,), np.dtype(np.int64))
 
     @property
     def bytes_per_worker(self) -> int:
-        """Bytes of one worker's buffers."""
+        """Bytes of one worker's arrays."""
         splits = self.sharing.strategy == "gates" and self.workers > 1
         return self.rollouts.bytes_per_worker(self.parts, splits)
 
@@ -204,7 +290,7 @@ class Arrangement:
 
 
 def settle(sharing: Sharing, rollouts: Rollouts, machine: Machine) -> Sharing:
-    """Return `sharing` with lanes and chunk decided: by the problem and processor, not workers."""
+    """Return `sharing` with lanes and chunk decided, by problem and processor, never by workers."""
     rows = rollouts.program.backward_rows + rollouts.program.gradient_rows
     lanes = sharing.lanes or automatic_lanes(rollouts.grid, rows, rollouts.dtype.itemsize, machine)
     chunk = sharing.chunk or automatic_chunk(len(tile_lanes(rollouts.grid, lanes)))

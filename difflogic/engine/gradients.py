@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.buffers import Rollouts
+from difflogic.engine.arrangement import Rollouts
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid

@@ -1,12 +1,12 @@
-"""One object that decides how a configuration is trained on a machine.
+"""The plan of a training run on a machine, and the reasons for its decisions.
 
 It settles what `auto` leaves open: workers, strategies, lanes, chunks, samples in flight, memory.
-No decision lets a bit depend on the number of workers, or on memory.
+The number of workers and the memory never change a bit of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,21 +14,11 @@ import numpy as np
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.config.applying import LARGE, why_not_rectify
-from difflogic.engine.arrangement import Arrangement, settle
-from difflogic.engine.buffers import Rollouts
+from difflogic.engine.arrangement import Arrangement, Rollouts, settle
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import Grid
+from difflogic.engine.layout import SLOTS, Grid
 from difflogic.engine.program import compile_program
-from difflogic.engine.search_buffers import (
-    FIRST_STARTS,
-    MOST_SAMPLES,
-    ROUND,
-    VERIFIED_STARTS,
-    SearchBuffers,
-    Trials,
-    most_samples,
-)
+from difflogic.engine.search_buffers import SearchBuffers
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -36,35 +26,35 @@ from difflogic.system.quantities import at_least, counted, parse_bytes, show_byt
 from difflogic.tasks import make_task
 
 SECONDS_PER_GATE = 350e-12
-"""Of a training step, for each gate and cell, about: docs/performance.md."""
+"""Seconds of a training step per gate and cell, roughly: docs/performance.md."""
 
 LEAST_SHARE = 0.5e-3
-"""Seconds of a training step that a worker must have to be worth waking, which takes 0.07 to
-0.4 ms (workers.py): the Game of Life's 0.2 ms are done sooner by one."""
+"""Seconds of a training step that make a worker worth waking, which takes 0.07 to 0.4 ms
+(workers.py). The Game of Life's 0.2 ms are done sooner by one worker."""
 
 SPARE = 0.1
-"""Part of the available memory that is left to everything but the buffers."""
+"""Share of the available memory that the buffers leave free."""
 
 
 @dataclass(frozen=True)
 class ParallelPlan(Arrangement):
-    """How a configuration is trained; make one by `for_model`."""
+    """How a configuration is trained; created by `for_model`."""
 
     search: SearchBuffers | None
-    """Those of a search for exact circuits; None if there is no search."""
+    """Buffers of a search for exact circuits; None if there is no search."""
     searchers: int
-    """Workers that try circuits in a search, which are small and wait for nobody."""
+    """Workers that judge candidates in a search. They never wait for each other."""
     budget: int | None
-    """Bytes that all buffers may take; None if there is no limit that is known."""
+    """Bytes that all buffers may take; None if no limit is known."""
 
     @classmethod
     def for_model(
         cls, config: Config, machine: Machine | None = None, netlist: Netlist | None = None
     ) -> ParallelPlan:
-        """Decide how to train `config` on a machine, by default on this one as it is now.
+        """Plan the training of `config` on a machine, by default on this one as it is now.
 
-        `netlist` is that of the model to train, by default the first one of the configuration.
-        Raises ConfigError if the memory cannot suffice.
+        `netlist` is the netlist of the model, by default the configuration's first one. Raises
+        ConfigError if the memory does not suffice.
         """
         machine = machine or Machine.here()
         netlist = netlist or Model.create(config).netlist
@@ -73,7 +63,7 @@ class ParallelPlan(Arrangement):
         sharing = Sharing()
         if parallel.strategy != "auto":
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
-        asked = replace(
+        requested = replace(
             sharing,
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
@@ -85,8 +75,8 @@ class ParallelPlan(Arrangement):
             gates=netlist.gates,
             batch=batch,
             wave=batch,
-            sharing=settle(asked, rollouts, machine),
-            search=_search(config, netlist, rollouts.grid, searchers),
+            sharing=settle(requested, rollouts, machine),
+            search=SearchBuffers.for_config(config, netlist, searchers),
             searchers=searchers,
             budget=_budget(config, machine),
         )
@@ -94,27 +84,27 @@ class ParallelPlan(Arrangement):
 
     @property
     def bytes_shared(self) -> int:
-        """Bytes that all workers share, with those for searches."""
+        """Bytes that all workers share, including the buffers for searches."""
         return super().bytes_shared + (0 if self.search is None else self.search.bytes)
 
     @property
     def warnings(self) -> list[str]:
-        """What a person should know who asked for this."""
+        """Warnings to a user who asked for too many workers."""
         workers, found = self.workers, []
         if workers > self.tasks:
             found.append(
                 f"{workers} workers for {counted(self.tasks, 'task')}: {workers - self.tasks} of "
-                "them have nothing to do but wait"
+                "them only wait"
             )
         if workers > self.machine.cores:
             found.append(
                 f"{workers} workers on {counted(self.machine.cores, 'core')}: they wait for each "
-                "other, and whoever waits may keep another from working"
+                "other, and a waiting worker may keep another from working"
             )
         return found
 
     def __str__(self) -> str:
-        """What was decided, in a line."""
+        """The decisions in a line."""
         how = ", then ".join(self.strategies) or "sequential"
         return (
             f"{counted(self.workers, 'worker')}, {how}; {self.lanes} lanes, "
@@ -123,7 +113,7 @@ class ParallelPlan(Arrangement):
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """What was decided, for machines and for summary.json: plain numbers and texts."""
+        """Return the decisions as plain numbers and texts, as in summary.json."""
         return {
             "strategies": list(self.strategies),
             "workers": self.workers,
@@ -148,7 +138,7 @@ class ParallelPlan(Arrangement):
 
 
 def worth_waking(plan: Arrangement) -> int:
-    """Return the workers that a wave has work enough for, so that waking them pays."""
+    """Return how many workers have enough work in a wave to pay for waking them."""
     wave = plan.gate_lanes * plan.wave / plan.batch
     return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
 
@@ -168,49 +158,10 @@ def _rollouts(config: Config, netlist: Netlist) -> Rollouts:
 
 
 def pool_steps(config: Config) -> int:
-    """Return the most steps that a sample of [pool] is rolled out for; 0 if there are none."""
+    """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
     if not config.pool.batch:
         return 0
     return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
-
-
-def _search(config: Config, netlist: Netlist, grid: Grid, searchers: int) -> SearchBuffers | None:
-    """Return the buffers of a search, at most; None if there is none."""
-    finishing = config.finishing
-    if not finishing.every:
-        return None
-    task, masked = make_task(config), config.automaton.fire_rate < 1
-    cases, steps = task.find_cases(), max(task.decisive_steps)
-    # Where nothing is random, one sample tells all. Large grids are not drawn to ask.
-    only = not masked and grid.cells <= LARGE and not task.has_random_start
-    starts = 1 + sum(map(len, task.patches.values()))
-    faced, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
-    if cases is not None:
-        height, width = cases.starts.shape[2:]
-        grid, steps = Grid(height, width, cases.boundary), cases.steps
-        faced, first, verified = len(cases.starts), len(cases.starts), 0
-    elif only:
-        first = min(first, starts)
-        faced, verified = min(MOST_SAMPLES, starts), starts - first
-        steps = 3 * config.automaton.steps + 1 if task.holds else steps
-    damaged, sizes = only and starts > 1, [first]
-    rectified = 0
-    known = only or cases is not None
-    if finishing.rectify and known and why_not_rectify(config) is None:
-        rectified = faced if cases is not None else 1
-    sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
-    of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
-    return SearchBuffers(
-        netlist,
-        grid,
-        config.automaton.steps,
-        min(most_samples(grid), starts if only else ROUND),
-        Trials(faced, *of),
-        tuple(Trials(size, *of) for size in sizes),
-        searchers,
-        rectified,
-        stays=only and task.holds,
-    )
 
 
 def _budget(config: Config, machine: Machine) -> int | None:
@@ -224,7 +175,7 @@ def _budget(config: Config, machine: Machine) -> int | None:
 
 
 def _workers(config: Config, plan: ParallelPlan) -> int:
-    """Return the workers that are asked for, or else as many as have enough to do."""
+    """Return the requested workers, or else as many as have enough to do."""
     if plan.sharing.strategy == "sequential":
         return 1
     if config.parallel.workers != "auto":
@@ -234,9 +185,9 @@ def _workers(config: Config, plan: ParallelPlan) -> int:
 
 
 def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
-    """Return the plan with as many workers, and then groups in flight, as the budget holds.
+    """Return the plan with as many workers, and then groups in flight, as fit the budget.
 
-    Raises ConfigError if not even one group of samples on one worker fits.
+    Raises ConfigError if one group of samples on one worker does not fit.
     """
     budget = plan.budget
     if budget is None or plan.bytes <= budget:
@@ -252,20 +203,13 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     def with_wave(groups: int) -> ParallelPlan:
         return replace(found, wave=min(plan.wave, groups * group))
 
-    return _largest(with_wave, plan.groups, budget)
-
-
-def _largest(make: Callable[[int], ParallelPlan], most: int, budget: int) -> ParallelPlan:
-    """Return what `make` makes of the largest number to `most` that the budget holds, or of 1."""
-    low, high = 1, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if make(middle).bytes <= budget else (low, middle - 1)
-    return make(low)
+    sizes = range(1, plan.groups + 1)
+    fitting = bisect_right(sizes, budget, key=lambda groups: with_wave(groups).bytes)
+    return with_wave(max(1, fitting))
 
 
 def _impossible(least: ParallelPlan, config: Config) -> ConfigError:
-    """Say what does not fit, and what would do."""
+    """Return the error that says what does not fit, and what would."""
     asked, task = config.parallel.memory_budget, config.task
     samples = counted(least.wave, "sample")
     what = (
@@ -280,3 +224,124 @@ def _impossible(least: ParallelPlan, config: Config) -> ConfigError:
         )
     available = show_bytes(least.machine.memory or 0)
     return ConfigError(f"[parallel] memory_budget: {what}, and {available} are available: {remedy}")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of a plan, with its reason."""
+
+    what: str
+    value: str
+    why: str
+
+
+def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
+    """Return the decisions of the plan for `config`, in the order in which they are made."""
+    grid = plan.rollouts.grid
+    samples = counted(plan.samples_per_group, "sample")
+    wave = counted(plan.wave, "sample")
+    return [
+        Decision("lanes", f"{plan.lanes}", _why_lanes(config, plan)),
+        Decision(
+            "chunks", f"{len(plan.chunks)} of {counted(plan.chunk, 'tile')}", _why_chunks(config)
+        ),
+        Decision(
+            "groups",
+            f"{plan.groups} of {samples}",
+            f"{grid.height}×{grid.width} cells in tiles of up to 64",
+        ),
+        Decision("workers", f"{plan.workers}", _why_workers(config, plan)),
+        Decision(
+            "strategy", ", then ".join(plan.strategies) or "sequential", _why_strategy(config, plan)
+        ),
+        Decision(
+            "tasks",
+            f"{plan.tasks}",
+            f"at the same time: {plan.tasks / plan.workers:.3g} per worker; at most "
+            f"{plan.ceiling():.2f} times as fast as one worker, by number and size of tasks",
+        ),
+        Decision(
+            "waves",
+            f"{plan.waves}",
+            f"all {wave} in flight"
+            if plan.waves == 1
+            else f"{wave} in flight: as many as the memory holds",
+        ),
+        Decision("memory", show_bytes(plan.bytes), _why_memory(config, plan)),
+    ]
+
+
+def _why_lanes(config: Config, plan: ParallelPlan) -> str:
+    rows = plan.rollouts.program.backward_rows + plan.rollouts.program.gradient_rows
+    tile = show_bytes(rows * plan.lanes * plan.rollouts.dtype.itemsize)
+    if config.parallel.lanes != "auto":
+        return f"[parallel] lanes; a tile takes {tile}"
+    return (
+        f"four vectors of {plan.machine.vector} bytes, as far as a tile of {tile} fits the "
+        f"second-level cache of {show_bytes(plan.machine.l2)} and the grid is shared evenly"
+    )
+
+
+def _why_chunks(config: Config) -> str:
+    if config.parallel.chunk != "auto":
+        return "[parallel] chunk"
+    return (
+        f"as small as possible, at least one tile, at most {SLOTS} to a group: many pieces "
+        "balance; the cut depends on the problem and never on the workers, or results would too"
+    )
+
+
+def _why_workers(config: Config, plan: ParallelPlan) -> str:
+    requested, memory = config.parallel.workers, "as many as the memory holds"
+    if requested != "auto":
+        if plan.workers == 1 < requested:
+            return "[parallel] strategy"
+        return "[parallel] workers" if plan.workers == requested else memory
+    tasks = plan.at(plan.machine.cores).tasks
+    bounds = {
+        counted(plan.machine.cores, "core"): plan.machine.cores,
+        counted(tasks, "task"): tasks,
+        "the step is too short for more": worth_waking(plan),
+    }
+    least = min(bounds.values())
+    if plan.workers < least:
+        return f"{memory}, or may share"
+    return next(name for name, bound in bounds.items() if bound == least)
+
+
+def _why_strategy(config: Config, plan: ParallelPlan) -> str:
+    strategy = config.parallel.strategy
+    if not plan.strategies:
+        return "[parallel] strategy" if strategy == "sequential" else "one worker does it all"
+    whole, shared = plan.team.whole, plan.groups - plan.team.whole
+    reasons = []
+    if whole:
+        who = "one worker each, without waiting"
+        if plan.parts > 1:
+            who = f"{plan.parts} workers, who meet after each layer of a tile's gates"
+        reasons.append(f"{counted(whole, 'group')} by {who}")
+    if shared:
+        how = {
+            "cells": "a barrier after each step",
+            "steps": "each chunk as soon as those around it are done",
+            "gates": f"{plan.parts} of them to the gates of each tile",
+        }[plan.sharing.strategy]
+        reasons.append(f"{counted(shared, 'group')} by all workers, {how}")
+    if strategy != "auto":
+        reasons.append("[parallel] strategy")
+    return "; ".join(reasons)
+
+
+def _why_memory(config: Config, plan: ParallelPlan) -> str:
+    budget = "no limit is known" if plan.budget is None else f"of {show_bytes(plan.budget)}"
+    source = "available" if config.parallel.memory_budget == "auto" else "[parallel] memory_budget"
+    search = values = ""
+    if plan.search is not None:
+        search = f", {show_bytes(plan.search.bytes)} of it for searches"
+        values = f"; a circuit's values in a search up to {show_bytes(plan.search.values)} more"
+        if plan.search.stays:
+            values += f", {show_bytes(plan.search.later)} if the search looks at later steps"
+    return (
+        f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
+        f"{search}; {budget}, {source}{values}"
+    )

@@ -1,7 +1,7 @@
 """Rollouts of a soft automaton over tiles, forward and backward.
 
-`Engine` is the driver: it owns the buffers, runs the compiled kernels on its workers, and reduces
-in a fixed order.
+`Engine` is the driver: it owns the buffers, runs the compiled kernels on its workers, and adds up
+gradients in a fixed order.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, neighbors
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.arrangement import Arrangement
-from difflogic.engine.buffers import Shape
+from difflogic.engine.arrangement import Arrangement, Shape
 from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.teams import (
@@ -34,8 +33,7 @@ from difflogic.engine.kernels.training import reduce_sums, train_by_gates
 from difflogic.engine.layout import Grid, make_layout
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.split import split_program
-from difflogic.engine.tracing import Tracer
-from difflogic.engine.work import WorkerPhases, WorkStats
+from difflogic.engine.tracing import Tracer, WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
@@ -44,9 +42,9 @@ Array = npt.NDArray[np.floating]
 
 
 class Engine:
-    """Runs a netlist on a batch of grids for a number of steps, and differentiates it.
+    """Runs a netlist on a batch of grids for some steps, and differentiates it.
 
-    Use it in a `with`, which keeps the workers' threads alive.
+    A context manager: the workers' threads live as long as the context.
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class Engine:
         dtype: npt.DTypeLike = np.float32,
         sharing: Sharing = SEQUENTIAL,
     ) -> None:
-        """Raises ValueError for sizes below one, ConfigError if the memory cannot suffice."""
+        """Raises ValueError for sizes below one, ConfigError if the memory does not suffice."""
         self.plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
@@ -89,7 +87,7 @@ class Engine:
         self._clock = aligned((self.plan.workers, CLOCK_FIELDS), np.float64)
         self._control = _make(self.plan.control)
         self._problem = k.Problem(self.team, rollouts.program.code, self.layout)
-        # The first of the workers that share a tile has the buffers of all.
+        # Workers that share a tile use the buffers of their first one.
         parts, splits = self.plan.parts, self._kernel is train_by_gates
         self._workspaces = [
             workspace(rollouts.workspace(splits, leads=worker % parts == 0))
@@ -106,22 +104,22 @@ class Engine:
 
     @property
     def pieces(self) -> tuple[int, int]:
-        """Chunks of tiles that a step of a full batch has, and those in groups done by one worker.
+        """Chunks in a step of a full batch, and how many of them are in groups of one worker.
 
-        All others are shared by all workers, which wait for each other after each step.
+        All workers share the other chunks.
         """
         chunks = len(self.layout.chunk_start) - 1
         return self._groups * chunks, self.team.whole * chunks
 
     @property
     def bytes_per_worker(self) -> int:
-        """Memory of one worker's tiles; of those who share them, a mean."""
+        """Bytes of one worker's buffers: a mean if workers share tiles."""
         spaces = self._workspaces
         return sum(buffer.nbytes for space in spaces for buffer in space) // len(spaces)
 
     @property
     def bytes_shared(self) -> int:
-        """Memory of what all workers share: the grids of every step, gradients and slots."""
+        """Bytes that all workers share: the grids of every step, gradients and slots."""
         buffers = (
             self._states,
             self._input_gradients,
@@ -143,10 +141,10 @@ class Engine:
     ) -> Array:
         """Roll out a batch. Returns the last states, shape (batch, C, H, W).
 
-        `coefficients` (parameters, 4), `starts` (batch, C, H, W) and, for an asynchronous run,
-        `masks` (batch, steps, H, W), 1 where a cell takes its new state. A batch smaller than
-        the engine's is allowed. The rollout ends after the last of `loss_steps`, ascending from 1,
-        or, without these, after the engine's last step; `masks` may end there too.
+        `coefficients` is (parameters, 4), `starts` (batch, C, H, W). `masks` (batch, steps, H, W),
+        for asynchronous automata, is 1 where a cell takes its new state. The batch may be smaller
+        than the engine's. The rollout ends after the last of `loss_steps`, ascending from 1, or by
+        default after the engine's last step; `masks` may end there too.
         """
         self._supervise(loss_steps)
         self._load(coefficients, starts, masks)
@@ -154,7 +152,7 @@ class Engine:
         return self._collect(self._states[:, self._loss_steps[-1]])
 
     def backward(self, *loss_gradients: Array) -> Array:
-        """Take dL/d(states) after each of the loss steps back through the last `forward`.
+        """Differentiate the last `forward`, given dL/d(states) after each of its loss steps.
 
         Each of `loss_gradients` has shape (batch, C, H, W). Returns dL/d(coefficients), shape
         (parameters, 4), summed over batch, cells and steps.
@@ -163,21 +161,21 @@ class Engine:
         return self.reduce(np.zeros((self.netlist.parameters, 4), self.dtype))
 
     def differentiate(self, *loss_gradients: Array) -> None:
-        """Do `backward` up to the slots; `reduce` adds those up."""
+        """Do `backward` without the sum over slots, which `reduce` does."""
         self._loss_gradients[:] = 0.0
         for loss, gradients in enumerate(loss_gradients):
             self._spread(gradients, self._loss_gradients[:, loss])
         self._run_backward()
 
     def start_gradients(self) -> Array:
-        """Return dL/d(starts), shape (batch, C, H, W), of the last way back."""
+        """Return dL/d(starts), shape (batch, C, H, W), of the last backward pass."""
         channels, height, width = self.netlist.channels, self.grid.height, self.grid.width
         shape = self._in_use, NEIGHBORHOOD, channels, height * width
         inputs = self._collect(self._input_gradients[:, 0]).reshape(shape)
-        # A last column of zeros stands for what lies OUTSIDE.
+        # The index OUTSIDE (-1) reads the last column, which is zero.
         inputs = np.concatenate([inputs, np.zeros((*shape[:3], 1), self.dtype)], axis=3)
         total = np.zeros((self._in_use, channels, height * width), self.dtype)
-        # The neighbour at a place sees the cell from the opposite one.
+        # The neighbour at one place sees the cell from the opposite place.
         for place, cells in enumerate(neighbors(height, width, self.grid.boundary)):
             total += inputs[:, NEIGHBORHOOD - 1 - place, :, cells].transpose(1, 2, 0)
         return total.reshape(self._in_use, channels, height, width)
@@ -191,13 +189,12 @@ class Engine:
         masks: npt.NDArray[np.uint8] | None = None,
         loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
-        """Do `forward`, the loss and `backward` up to the slots; `reduce` adds those up.
+        """Do `forward`, the loss and `differentiate` in one parallel call; then call `reduce`.
 
-        All of it is one parallel call, since waking the workers costs time. `targets` is (batch,
-        loss channels, H, W); the loss is the sum of squared errors after each of `loss_steps`,
-        ascending, or, without these, after the engine's last step. Returns each sample's loss,
-        and the seconds of the phases "forward", "loss", "backward" and "waiting": what the workers
-        were busy, as a mean over them, and what they waited for each other.
+        One call saves waking the workers again. `targets` is (batch, loss channels, H, W). The
+        loss is the sum of squared errors after each of `loss_steps`, ascending, by default after
+        the engine's last step. Returns each sample's loss, and seconds by phase as means over the
+        workers: busy with "forward", "loss" and "backward", and "waiting" for each other.
         """
         start = time.perf_counter()
         self._set_loss_channels(loss_channels)
@@ -216,7 +213,7 @@ class Engine:
         means = self._clock.mean(axis=0)
         _, loss, backward = means[BUSY:WAITING].tolist()
         waiting = float(means[WAITING:BEGAN].sum())
-        # All the rest is forward: handing the batch over, and waking the workers.
+        # Handing over the batch and waking the workers count as forward.
         forward = time.perf_counter() - start - loss - backward - waiting
         seconds = {"forward": forward, "loss": loss, "backward": backward, "waiting": waiting}
         return self._losses.ravel()[: self._in_use].tolist(), seconds
@@ -227,14 +224,14 @@ class Engine:
         return total
 
     def slots(self) -> Array:
-        """Gradients as they lie in the slots, shape (slots, parameters, 4): `reduce` adds them up.
+        """Return the gradients before `reduce` adds them up, shape (slots, parameters, 4).
 
-        There is a slot for each chunk of tiles of each group of samples, in this order.
+        Each group of samples has a slot for each of its chunks of tiles, in this order.
         """
         return self._sums.reshape(-1, self.netlist.parameters, 4).copy()
 
     def states(self, steps: Sequence[int] | None = None) -> Array:
-        """States of all steps of the last `forward`, or of some: (batch, steps + 1, C, H, W)."""
+        """Return the last `forward`'s states at all steps, or at some: (batch, steps, C, H, W)."""
         kept = range(self.steps + 1) if steps is None else steps
         return np.stack([self._collect(self._states[:, t]) for t in kept], axis=1)
 
@@ -256,7 +253,7 @@ class Engine:
     def _load(
         self, coefficients: Array, starts: npt.NDArray, masks: npt.NDArray[np.uint8] | None
     ) -> None:
-        """Put a batch where the kernels expect it."""
+        """Copy a batch into the kernels' buffers."""
         self._coefficients[:] = coefficients.ravel()
         self._in_use = len(starts)
         self._spread(starts, self._states[:, 0])
@@ -271,14 +268,14 @@ class Engine:
                 self._masks[group, : len(mask), columns] = mask.reshape(len(mask), cells)
 
     def _run_forward(self) -> None:
-        """Roll out to the last supervised step, pausing where that takes several calls."""
+        """Roll out to the last loss step; pause before each call of the workers."""
         steps = int(self._loss_steps[-1])
         for first in range(0, steps, self._steps_per_call):
             pause("rollout", first, steps)
             self._call(k.FORWARD, first, min(first + self._steps_per_call, steps))
 
     def _run_backward(self) -> None:
-        """Walk back from the last supervised step, in the same way."""
+        """Go back from the last loss step in the same way."""
         steps = int(self._loss_steps[-1])
         for end in range(steps, 0, -self._steps_per_call):
             pause("gradient", steps - end, steps)
@@ -300,7 +297,7 @@ class Engine:
         )
 
     def _call(self, parts: int, first: int, end: int) -> None:
-        """Run the kernel on all workers, over the automaton's steps `first` to before `end`."""
+        """Run the `parts` of the kernel on all workers, from step `first` to before step `end`."""
         self._control[:] = 0
         shared = (
             self._problem,
@@ -315,12 +312,12 @@ class Engine:
         try:
             self._workers.run(self._kernel, calls)
         except BaseException:
-            # Ctrl-C came before all workers had started: let nobody wait for the missing one.
+            # Ctrl-C came before all workers had started: nobody must wait for a missing one.
             self._control[ABORTED] = 1
             raise
         clock = self._clock
         began, ended = clock[:, BEGAN], clock[:, ENDED]
-        # Before a worker woke and after it was done, others were at work, and it was not.
+        # A worker also waits before it wakes and after it is done, while others work.
         clock[:, WAITING + (parts & -parts).bit_length() - 1] += began - began.min()
         clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended
         if self._tracer is not None:
@@ -333,9 +330,9 @@ class Engine:
         return k.Seat(part, split, leader, self._control, place)
 
     def trace(self, tracer: Tracer | None) -> None:
-        """Record what the workers do when, from now on; None stops it."""
+        """Record the workers' tasks in `tracer` from now on; None stops it."""
         self._tracer = tracer
-        # One worker may do every piece of a call, the loss, and the call.
+        # A worker may do all pieces of a call and the loss; the call itself takes a row too.
         pieces = 2 * self._groups * (len(self.layout.chunk_start) - 1) * self._steps_per_call
         shape = (0 if tracer is None else pieces + 2, TRACE_FIELDS)
         self._workspaces = [space._replace(trace=np.zeros(shape)) for space in self._workspaces]
@@ -351,13 +348,8 @@ class Engine:
             self.trace(None)
 
     @property
-    def phases(self) -> tuple[WorkerPhases, ...]:
-        """What each worker was busy and waited, phase by phase, in the last `run_training`."""
-        return tuple(WorkerPhases.of(clock) for clock in self._clock)
-
-    @property
     def work(self) -> tuple[WorkStats, ...]:
-        """What each worker has done since the engine was made; add them up with `sum_of`."""
+        """Counts of each worker since the engine was created; `sum_of` adds them up."""
         return tuple(WorkStats.of(space.cursor) for space in self._workspaces)
 
     def _spread(self, batch: npt.NDArray, states: Array) -> None:
@@ -379,7 +371,7 @@ class Engine:
 
 
 def add_slots(slots: Array, total: Array) -> None:
-    """Add `slots` (slots, parameters, 4), as `Engine.slots` gave them, to `total`, in order."""
+    """Add `slots` (slots, parameters, 4), as returned by `Engine.slots`, to `total` in order."""
     reduce_sums(slots.reshape(1, len(slots), -1), total.reshape(-1))
 
 

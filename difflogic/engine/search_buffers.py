@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config
+from difflogic.config.applying import LARGE, why_not_rectify
 from difflogic.engine.candidates import MOST_BYTES, MOST_HELPERS
 from difflogic.engine.detectors import MOST_SLOPES
 from difflogic.engine.hard_gradients import most_slopes
@@ -13,6 +15,7 @@ from difflogic.engine.kernels.hard_gradients import CELLS
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
 from difflogic.system.arrays import CACHE_LINE
+from difflogic.tasks import make_task
 
 MOST_SAMPLES = 64
 """Start states of a search at most: each makes every candidate slower."""
@@ -114,6 +117,50 @@ class SearchBuffers:
     stays: bool = False
     """Whether a circuit that is right at all steps that are looked at is run on, to where it goes
     wrong."""
+
+    @classmethod
+    def for_config(cls, config: Config, netlist: Netlist, searchers: int) -> SearchBuffers | None:
+        """Return the largest buffers that the searches of `config` may take; None without search.
+
+        `searchers` is the number of workers that judge candidates.
+        """
+        finishing = config.finishing
+        if not finishing.every:
+            return None
+        task, masked = make_task(config), config.automaton.fire_rate < 1
+        grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
+        cases, steps = task.find_cases(), max(task.decisive_steps)
+        # If nothing is random, one sample of each start decides. Large grids are not drawn to find
+        # that out.
+        only = not masked and grid.cells <= LARGE and not task.has_random_start
+        starts = 1 + sum(map(len, task.patches.values()))
+        faced, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
+        if cases is not None:
+            height, width = cases.starts.shape[2:]
+            grid, steps = Grid(height, width, cases.boundary), cases.steps
+            faced, first, verified = len(cases.starts), len(cases.starts), 0
+        elif only:
+            first = min(first, starts)
+            faced, verified = min(MOST_SAMPLES, starts), starts - first
+            steps = 3 * config.automaton.steps + 1 if task.holds else steps
+        damaged, sizes = only and starts > 1, [first]
+        rectified = 0
+        known = only or cases is not None
+        if finishing.rectify and known and why_not_rectify(config) is None:
+            rectified = faced if cases is not None else 1
+        sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
+        of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
+        return cls(
+            netlist,
+            grid,
+            config.automaton.steps,
+            min(most_samples(grid), starts if only else ROUND),
+            Trials(faced, *of),
+            tuple(Trials(size, *of) for size in sizes),
+            searchers,
+            rectified,
+            stays=only and task.holds,
+        )
 
     @cached_property
     def bytes(self) -> int:

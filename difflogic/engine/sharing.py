@@ -1,32 +1,39 @@
-"""How work is to be shared, and how a team of workers takes it on."""
+"""How workers share the work, and how much faster that can make it."""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from difflogic.engine.kernels.structures import Team
 
 Strategy = Literal["sequential", "samples", "cells", "steps", "gates"]
-"""How workers share samples: not at all; one worker each; by cells, waiting for each other after
-each automaton step; by cells and steps, as a pipeline (kernels/pipeline.py); or by gates too, teams
-of several workers in that pipeline (kernels/split.py)."""
+"""How workers share samples.
+
+- sequential: one worker does everything;
+- samples: each sample has one worker;
+- cells: workers share the cells and wait for each other after every automaton step;
+- steps: workers share cells and steps, as a pipeline (kernels/pipeline.py);
+- gates: the same pipeline, but several workers share the gates of each tile (kernels/split.py).
+"""
 
 
 @dataclass(frozen=True)
 class Sharing:
     """How work is shared. None lets the plan choose.
 
-    Nothing here changes a result, but for the tiling: `lanes` and `chunk` set the order in which
-    gradients are summed, and so their last bits.
+    Only the tiling changes a result: `lanes` and `chunk` set the order in which gradients are
+    summed, and so their last bits.
     """
 
     workers: int = 1
     strategy: Strategy = "steps"
     samples_first: bool = True
-    """Whether as many samples as go around are one worker's each, and only the others shared."""
+    """Whether as many samples as divide evenly get one worker each, and only the rest is shared."""
     parts: int | None = None
-    """Workers that share a tile's gates, where the strategy is that."""
+    """Workers that share a tile's gates, for the strategy "gates"."""
     lanes: int | None = None
     chunk: int | None = None
 
@@ -36,10 +43,10 @@ SEQUENTIAL = Sharing(strategy="sequential")
 
 
 def parts_of(sharing: Sharing, tasks: int) -> int:
-    """Return how many workers share the gates of each tile, where `tasks` are done side by side.
+    """Return how many workers share the gates of each tile, if `tasks` can run side by side.
 
-    As many as go around. Where there are tiles enough for all workers, and their gates are to be
-    shared nevertheless, all share each tile.
+    The workers are divided among the tasks. If there are tasks enough for all workers, all workers
+    share each tile.
     """
     workers = sharing.workers
     if sharing.strategy != "gates":
@@ -48,10 +55,10 @@ def parts_of(sharing: Sharing, tasks: int) -> int:
 
 
 def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
-    """Decide how workers share `groups` of samples of `chunks` each.
+    """Decide how workers share `groups` of samples with `chunks` each.
 
-    With `samples_first`, as many groups as divide evenly go to one worker each, without any
-    waiting; a group of one chunk has nothing to share.
+    With `samples_first`, as many groups as divide evenly go to one worker each, without waiting.
+    A group of one chunk cannot be shared.
     """
     if sharing.strategy == "sequential":
         return Team(workers=1, whole=groups)
@@ -61,3 +68,23 @@ def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
     elif sharing.samples_first:
         whole = groups if chunks == 1 else groups - groups % workers
     return Team(workers, whole)
+
+
+def makespan(tasks: Iterable[float], workers: int) -> float:
+    """Return when the last worker is done, if each takes the largest remaining task in turn."""
+    done = [0.0] * workers
+    for task in sorted(tasks, reverse=True):
+        heapq.heapreplace(done, done[0] + task)
+    return max(done)
+
+
+def ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
+    """Return an upper bound of the speed-up, from the number and sizes of the tasks alone.
+
+    A whole group is one task of all `steps`. In the other groups each of the `chunks`, given by
+    their lanes, is a task in each step; the tasks of one chunk follow each other.
+    """
+    per_step, shared = sum(chunks), groups - team.whole
+    work = groups * steps * per_step
+    alone = makespan([steps * per_step] * team.whole, team.workers) if team.whole else 0.0
+    return work / max(work / team.workers, alone, steps * max(chunks) if shared else 0.0)

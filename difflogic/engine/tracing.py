@@ -1,11 +1,11 @@
-"""What every worker did when: recorded step by step, for timelines and trace files."""
+"""What each worker did and when: counts, timelines and trace files."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,48 @@ import numpy.typing as npt
 
 from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
-from difflogic.engine.kernels.teams import ALONE
 from difflogic.system.files import write_new
 
+
+@dataclass(frozen=True)
+class WorkStats:
+    """What one worker has done, or the sum over several."""
+
+    tasks: int = 0
+    """Pieces of work taken: whole groups of samples, or one automaton step of a chunk of cells."""
+    steals: int = 0
+    """Tasks taken from another worker's share."""
+    waits: int = 0
+    """Waits for another worker, at a barrier or for the cells around its own."""
+    seconds_waited: float = 0.0
+    """Wall time of the waits, in seconds, added up over several workers."""
+
+    @classmethod
+    def of(cls, cursor: npt.NDArray[np.int64]) -> WorkStats:
+        """Read the counts that a worker's kernel keeps in its cursor."""
+        tasks, steals, waits, waited = (
+            int(cursor[k]) for k in (t.TASKS, t.STEALS, t.WAITS, t.WAITED)
+        )
+        return cls(tasks, steals, waits, waited / 1e9)
+
+    def __add__(self, other: WorkStats) -> WorkStats:
+        return WorkStats(*(x + y for x, y in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, before: WorkStats) -> WorkStats:
+        """Return what was done between two readings of the same counts."""
+        return WorkStats(*(x - y for x, y in zip(astuple(self), astuple(before), strict=True)))
+
+
+def sum_of(stats: Iterable[WorkStats]) -> WorkStats:
+    """Return the sum over several workers."""
+    return sum(stats, WorkStats())
+
+
 SHORTEST_WAIT = 1e-6
-"""Seconds. What is shorter is no wait, but the way from one task to the next, and counts to it."""
+"""Seconds. A shorter gap between two tasks counts to the later task."""
 
 MOST_EVENTS = 200_000
-"""Events that are kept, about 30 MB as a file: hundreds of steps."""
+"""Events to keep: hundreds of steps, about 30 MB as a file."""
 
 NAMES = {FORWARD: "forward", LOSS: "loss", BACKWARD: "backward"}
 WAIT = "wait"
@@ -31,13 +65,13 @@ TASK = "task"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a worker did. Times in seconds of `time.perf_counter`."""
+    """Something that a worker did. Times are in seconds of `time.perf_counter`."""
 
     worker: int
     name: str
     """A phase of training, or "wait"."""
     kind: str
-    """"task", "wait", or "serial": what one thread does alone."""
+    """"task", "wait", or "serial" for work that one thread does alone."""
     since: float
     until: float
     stolen: bool = False
@@ -45,22 +79,21 @@ class Event:
     place: tuple[int, int, int] | None = None
     """Group of samples, automaton step and chunk of a task."""
     gates: tuple[float, float] | None = None
-    """Seconds in a task's gates, of perception and of the update: the rest moved rows between grid
-    and tiles. None where workers share the gates of a tile. A perception gate with a row for one
-    channel only, outside of a star, counts as the update's."""
+    """Seconds that a task spent in the gates of perception and of the update; the rest moved rows
+    between grid and tiles. None if workers share the gates of a tile. A perception gate that is
+    neither in a star nor in a run counts to the update."""
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
         return self.until - self.since
 
 
 class Tracer:
-    """Collects what happens; give it to a Trainer's `trace`. Keeps the first `most` events."""
+    """Collects events; pass it to a Trainer's `trace`. Keeps the first `most` events."""
 
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self.full = False
-        """Whether there was more than could be kept."""
+        """Whether some events were dropped."""
         self._most, self._left = most, most
         self._phases: list[Event] = []
         self._calls: list[list[npt.NDArray[np.float64]]] = []
@@ -68,7 +101,7 @@ class Tracer:
 
     @property
     def events(self) -> list[Event]:
-        """What was recorded, of one worker after the other in each call."""
+        """The recorded events, worker by worker in each call."""
         found = list(self._phases)
         for call in self._calls:
             for worker, trace in enumerate(call):
@@ -76,13 +109,13 @@ class Tracer:
         return found
 
     def add_phase(self, phase: str, since: float, until: float) -> None:
-        """Record what the calling thread does alone."""
+        """Record a phase that the calling thread does alone."""
         if self._has_room(1):
             self._phases.append(Event(0, phase, SERIAL, since, until))
 
     def add_call(self, traces: list[npt.NDArray[np.float64]]) -> None:
-        """Record one call of the workers, from the trace of each. Quick: it is read later."""
-        # Between two tasks there may be a wait.
+        """Record one call of the workers from their traces, which are decoded later."""
+        # Each task may come with a wait.
         if self._has_room(2 * sum(map(len, traces))):
             self._calls.append(traces)
 
@@ -94,25 +127,25 @@ class Tracer:
         return True
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Forget all events."""
         self._phases.clear()
         self._calls.clear()
         self.full, self._left = False, self._most
 
 
 def _clock_difference() -> float:
-    """Return how far Python's clock is ahead of the kernels', which may start elsewhere."""
-    t.read_clock()  # compiled now
+    """Return Python's clock minus the kernels' clock, in seconds."""
+    t.read_clock()  # compile it first
     found = []
     for _ in range(20):
         before, theirs, after = time.perf_counter(), t.read_clock(), time.perf_counter()
         found.append((after - before, (before + after) / 2 - theirs))
-    # The quickest of them was not interrupted.
+    # The quickest reading was not interrupted.
     return min(found)[1]
 
 
 def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterator[Event]:
-    """Yield the tasks of one worker's call in order, and what lies between them as waiting."""
+    """Yield the tasks of one worker's call in order, with the waits between them."""
     calls = trace[trace[:, t.KIND] == t.CALL]
     tasks = trace[trace[:, t.KIND] != t.CALL]
     if not len(calls):
@@ -125,8 +158,8 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
             yield Event(worker, WAIT, WAIT, at + ahead, since + ahead)
         else:
             since = at
-        # All chunks of a whole group are stolen with it.
-        same = task[t.OF_PHASE] == ALONE and task[t.OF_GROUP] == group
+        # A stolen whole group is stolen with all of its chunks.
+        same = task[t.OF_PHASE] == t.ALONE and task[t.OF_GROUP] == group
         stolen = task[t.STOLEN] > taken or (stolen and same and index > 0)
         taken, group = float(task[t.STOLEN]), float(task[t.OF_GROUP])
         is_loss = task[t.KIND] == LOSS
@@ -148,10 +181,10 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
 
 
 def trace_events(events: list[Event], name: str) -> dict[str, Any]:
-    """Return events in the trace-event format that Perfetto and Chrome's tracing page open.
+    """Return events in the trace-event format, which Perfetto and Chrome's tracing page open.
 
-    Times are in microseconds from the first event on. Source: "Trace Event Format", Google, with
-    complete events (X) and metadata (M).
+    Times are in microseconds since the first event. Source: "Trace Event Format", Google: complete
+    events (X) and metadata (M).
     """
     start = min((event.since for event in events), default=0.0)
     workers = sorted({event.worker for event in events})
@@ -187,6 +220,6 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
 
 
 def write_events(path: Path, events: list[Event], name: str) -> None:
-    """Write events as a new trace-event file. Raises RunDirectoryError if it cannot."""
+    """Write events to a new trace-event file. Raises RunDirectoryError if that fails."""
     text = json.dumps(trace_events(events, name), separators=(",", ":"))
     write_new(path, lambda file: file.write(text.encode()))

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
-from difflogic.engine.plan import ParallelPlan
-from difflogic.engine.reasons import Decision, explain
+from difflogic.engine.plan import Decision, ParallelPlan, explain
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import Conditions

@@ -14,8 +14,8 @@ import pytest
 from cli.commands import bench
 from cli.terminal import counter, display
 from difflogic.config import load_config
+from difflogic.engine.tracing import WorkStats
 from difflogic.engine.traffic import Traffic
-from difflogic.engine.work import WorkStats
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Row, Setting

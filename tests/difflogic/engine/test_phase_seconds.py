@@ -1,4 +1,4 @@
-"""What each worker was busy, and what it waited: a late worker makes no phase longer."""
+"""Busy and waiting times of workers: a late worker makes no other worker's phase longer."""
 
 import json
 import os
@@ -8,13 +8,14 @@ import sys
 import numpy as np
 import pytest
 
+from difflogic.engine.kernels.teams import BEGAN, BUSY, WAITING
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
 LATE = 0.2
+PHASES = ("forward", "loss", "backward")
 SCRIPT = """
 import json, sys, time
-from dataclasses import asdict
 from difflogic.config import load_config
 from difflogic.engine.kernels import training
 from difflogic.training.trainer import Trainer
@@ -41,15 +42,19 @@ with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides))
         return found
     trainer.engine.run_training = timed
     trainer.step()
-    phases = [asdict(phase) for phase in trainer.engine.phases]
-    print(json.dumps([trainer.phases.seconds, phases, sum(took)]))
+    print(json.dumps([trainer.phases.seconds, trainer.engine._clock.tolist(), sum(took)]))
 """
+
+
+def phases(clock):
+    """Seconds that a worker was busy, and that it waited, by phase."""
+    return [dict(zip(PHASES, clock[at : at + 3], strict=True)) for at in (BUSY, WAITING)]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("way", ["samples", "steps"])
-def test_who_waits_for_a_late_worker_is_not_busy(way):
-    # Without the compiler, so that a worker can be made to be late in the loss.
+def test_waiting_for_a_late_worker_does_not_count_as_busy(way):
+    # Without the compiler, so that a worker can be delayed in the loss.
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, way, str(LATE)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
@@ -59,35 +64,36 @@ def test_who_waits_for_a_late_worker_is_not_busy(way):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    seconds, workers, took = json.loads(done.stdout)
-    assert workers[1]["busy"]["loss"] >= LATE
-    assert workers[0]["busy"]["loss"] < LATE / 2
-    assert workers[0]["waiting"]["loss"] >= 0.9 * LATE
+    seconds, clocks, took = json.loads(done.stdout)
+    busy, waiting = zip(*map(phases, clocks), strict=True)
+    assert busy[1]["loss"] >= LATE
+    assert busy[0]["loss"] < LATE / 2
+    assert waiting[0]["loss"] >= 0.9 * LATE
     for name in ("loss", "backward"):
-        assert seconds[name] == pytest.approx(np.mean([w["busy"][name] for w in workers]))
-    waited = [sum(worker["waiting"].values()) for worker in workers]
+        assert seconds[name] == pytest.approx(np.mean([worker[name] for worker in busy]))
+    waited = [sum(worker.values()) for worker in waiting]
     assert seconds["waiting"] == pytest.approx(np.mean(waited))
-    whole = sum(seconds[name] for name in ("forward", "loss", "backward", "waiting"))
+    whole = sum(seconds[name] for name in (*PHASES, "waiting"))
     assert whole == pytest.approx(took, abs=LATE / 2)
 
 
 @pytest.mark.parametrize(
     ("strategy", "workers"), [("samples", 1), ("samples", 3), ("steps", 3), ("gates", 3)]
 )
-def test_workers_of_a_call_are_busy_or_wait_for_equally_long(strategy, workers):
+def test_each_worker_is_busy_or_waits_during_the_whole_call(strategy, workers):
     more = () if strategy == "samples" else ("parallel.lanes=16",)
     ways = (f"parallel.strategy={strategy}", f"parallel.workers={workers}", *more)
     with Trainer(tiny(*ways, "training.batch=3", "task.height=16", "task.width=16")) as trainer:
         trainer.step()
         before = trainer.phases.seconds["waiting"]
         trainer.step()
-        found = trainer.engine.phases
-        assert len(found) == trainer.plan.workers
-        # From the first worker's begin to the last one's end.
-        spans = [sum(each.busy.values()) + sum(each.waiting.values()) for each in found]
+        clock = trainer.engine._clock
+        assert len(clock) == trainer.plan.workers
+        # From the start of the first worker to the end of the last one.
+        spans = clock[:, BUSY:BEGAN].sum(axis=1)
         np.testing.assert_allclose(spans, max(spans), rtol=0.02, atol=2e-4)
-        assert all(min(*e.busy.values(), *e.waiting.values()) >= 0 for e in found)
+        assert clock[:, BUSY:BEGAN].min() >= 0
         waited = trainer.phases.seconds["waiting"] - before
-        assert waited == pytest.approx(sum(sum(e.waiting.values()) for e in found) / len(found))
+        assert waited == pytest.approx(clock[:, WAITING:BEGAN].sum(axis=1).mean())
         if workers == 1:
             assert waited == 0

@@ -1,6 +1,7 @@
-"""What is decided for a configuration and a machine, and what no decision may touch."""
+"""Plans for a configuration and a machine, their limits, and the reasons they give."""
 
 from dataclasses import replace
+from itertools import product
 from typing import get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
-from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.plan import ParallelPlan, explain
 from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -212,12 +213,63 @@ def test_too_many_workers_are_warned_of():
     assert plan.workers == 7
     assert plan.tasks == 4
     assert plan.warnings == [
-        "7 workers for 4 tasks: 3 of them have nothing to do but wait",
-        "7 workers on 4 cores: they wait for each other, and whoever waits may keep another from "
-        "working",
+        "7 workers for 4 tasks: 3 of them only wait",
+        "7 workers on 4 cores: they wait for each other, and a waiting worker may keep another "
+        "from working",
     ]
 
 
 def test_searches_use_all_workers_that_are_asked_for():
     assert plan_of("parallel.workers=auto").searchers == 4
     assert plan_of("parallel.workers=3").searchers == 3
+
+
+WHATS = ["lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"]
+
+
+def reasons(*overrides, machine=None):
+    config = tiny(*overrides)
+    plan = ParallelPlan.for_model(config, machine or Machine(cores=4, memory=10**9), NETLIST)
+    return {each.what: (each.value, each.why) for each in explain(config, plan)}
+
+
+@pytest.mark.parametrize("strategy", ["auto", "sequential", "samples", "cells", "steps", "gates"])
+def test_every_decision_has_a_value_and_a_reason(strategy):
+    for workers, batch in product(("auto", "1", "3"), ("1", "5")):
+        found = reasons(
+            f"parallel.strategy={strategy}",
+            f"parallel.workers={workers}",
+            f"training.batch={batch}",
+            machine=Machine(cores=4, memory=None),
+        )
+        assert list(found) == WHATS
+        assert all(value and why for value, why in found.values())
+
+
+def test_reasons_name_what_was_asked_for():
+    found = reasons("parallel.lanes=16", "parallel.chunk=2", "parallel.workers=2")
+    assert found["lanes"][0] == "16"
+    assert found["lanes"][1].startswith("[parallel] lanes")
+    assert found["chunks"] == ("2 of 2 tiles", "[parallel] chunk")
+    assert found["workers"] == ("2", "[parallel] workers")
+    assert found["strategy"][0] == "samples"
+    two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)
+    room = f"parallel.memory_budget={two.bytes}B"
+    one = reasons("training.batch=9", room, "parallel.workers=1")
+    assert one["waves"] == ("5", "2 samples in flight: as many as the memory holds")
+    assert one["strategy"] == ("sequential", "one worker does it all")
+    off = reasons("parallel.strategy=sequential", "parallel.workers=3")
+    assert off["workers"] == ("1", "[parallel] strategy")
+    assert off["strategy"] == ("sequential", "[parallel] strategy")
+
+
+def test_reasons_name_what_bounds_the_workers():
+    assert reasons("parallel.workers=auto")["workers"] == ("1", "the step is too short for more")
+    few = reasons("parallel.workers=auto", machine=Machine(cores=1))
+    assert few["workers"] == ("1", "1 core")
+    whole = ParallelPlan.for_model(tiny("parallel.workers=3"), Machine(cores=4), NETLIST)
+    budget = whole.at(2).bytes
+    found = reasons("parallel.workers=3", f"parallel.memory_budget={budget}B")
+    assert found["workers"][1] in ("[parallel] workers", "as many as the memory holds")
+    assert found["memory"][1].endswith("[parallel] memory_budget")
+    assert "no limit is known" in reasons(machine=Machine(cores=1))["memory"][1]

@@ -15,7 +15,7 @@ from difflogic.engine.kernels.teams import ABORTED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.engine.work import sum_of
+from difflogic.engine.tracing import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.system import machine
 from difflogic.system.callbacks import listening

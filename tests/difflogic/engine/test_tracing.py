@@ -6,7 +6,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from difflogic.engine.tracing import SERIAL, TASK, WAIT, Tracer, trace_events, write_events
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, STEALS, TASKS, WAITED, WAITS
+from difflogic.engine.tracing import (
+    SERIAL,
+    TASK,
+    WAIT,
+    Tracer,
+    WorkStats,
+    sum_of,
+    trace_events,
+    write_events,
+)
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
@@ -143,3 +153,14 @@ def test_the_file_is_in_the_trace_event_format(tmp_path):
 def test_a_file_that_cannot_be_written_says_so(tmp_path):
     with pytest.raises(RunDirectoryError, match="written"):
         write_events(tmp_path / "no" / "trace.json", [], "x")
+
+
+def test_counts_are_read_added_and_subtracted():
+    cursor = np.zeros(CURSOR_FIELDS, np.int64)
+    cursor[[TASKS, STEALS, WAITS, WAITED]] = 5, 2, 3, 1_500_000_000
+    stats = WorkStats.of(cursor)
+    assert stats == WorkStats(tasks=5, steals=2, waits=3, seconds_waited=1.5)
+    assert stats + stats == WorkStats(10, 4, 6, 3.0)
+    assert stats + stats - stats == stats
+    assert sum_of([]) == WorkStats(0, 0, 0, 0.0)
+    assert sum_of([stats, WorkStats(tasks=1)]) == WorkStats(6, 2, 3, 1.5)
