@@ -24,13 +24,14 @@ from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts, state_file
 from difflogic.simulation.bit_grid import BitGrid, Geometry
-from difflogic.simulation.damage import Damage, rectangle
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
     MOST_STEPS,
+    Damage,
     Engine,
     Simulator,
     choose_engine,
+    rectangle,
     require_memory,
     useful_workers,
 )

@@ -1,9 +1,9 @@
-"""Simulation by the billion: any circuit on any grid, 64 cells to a word, two bit grids of memory.
+"""Fast simulation: any circuit on any grid, 64 cells per word, in the memory of two bit grids.
 
-`simulator.py` is the way in. It has two engines with one result: an interpreter that needs no
-compiler, and straight-line code that is compiled once per circuit.
+Start with `simulator.py`. It has two engines with the same results: an interpreter, which needs
+no compiler, and straight-line machine code, compiled once per circuit.
 
-`difflogic.engine.hard.HardSimulator` does another job: it runs *batches* of small grids while
-training changes the circuit with every epoch, so its kernel interprets gates, and counts wrong
-bits as it goes. Here a circuit is fixed and one grid may be as large as memory.
+`difflogic.engine.hard.HardSimulator` has a different job: it runs *batches* of small grids during
+training, where the circuit changes every epoch. Its kernel therefore interprets gates, and counts
+wrong bits on the way. Here the circuit is fixed, and one grid may be as large as memory.
 """

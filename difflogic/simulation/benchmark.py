@@ -1,7 +1,7 @@
-"""How fast a circuit is simulated here, by each engine, and whether all compute the same.
+"""Measures how fast each engine simulates a circuit, and checks that all agree.
 
-Measurements of the compiled paths alternate, since the speed of a shared machine drifts. All
-start from the same random state.
+All paths start from the same random state. Measurements of the compiled paths alternate, since the
+speed of a shared machine drifts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton
 from difflogic.simulation import native, peak
 from difflogic.simulation.bit_grid import Geometry
@@ -24,18 +23,18 @@ from difflogic.system.measuring import Spread, peak_memory
 
 REPEAT = 10
 PART_SECONDS = 0.25
-"""Of one measurement of a compiled path, unless the steps are given."""
+"""Length of one measurement of a compiled path, unless the steps are given."""
 INTERPRETER_SECONDS = 3.0
 Pause = Callable[[int], None]
-"""Is called now and then, and may raise to stop."""
+"""Called now and then; may raise to stop."""
 
 SMALL_HEIGHT, SMALL_WIDTH, SMALL_STEPS = 320, 333, 21
-"""A grid on which all engines are compared over more steps: rows that end within a word."""
+"""A small grid, where all engines are compared over more steps. Its rows end within a word."""
 
 
 @dataclass
 class Path:
-    """One way to simulate, and what its measurements of `steps` steps each took."""
+    """One way to simulate, and the times of its measurements, `steps` steps each."""
 
     name: str
     engine: Engine
@@ -50,7 +49,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether engines came to the same state."""
+    """Whether engines reached the same state."""
 
     what: str
     equal: bool
@@ -58,23 +57,23 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """What was measured. Rates per second, times in seconds, memory in bytes."""
+    """The measurements. Rates are per second, times in seconds, memory in bytes."""
 
     name: str
     gates: int
     instructions: int
-    """Gates that are computed, which are fewer where some only hand an input on."""
+    """Gates that are computed; gates that only pass an input on are not."""
     geometry: Geometry
     fire_rate: float
     paths: tuple[Path, ...]
     checks: tuple[Check, ...]
     compile_seconds: float
     load_seconds: float
-    """To find and load the compiled circuit in the cache."""
+    """Time to find and load the compiled circuit in the cache."""
     clock: float
     """Cycles per second of one core."""
     peak_one_core: float
-    """Two-input operations per second, counted per bit."""
+    """Two-input operations per second, per bit."""
     peak_all_workers: float
     grid_bytes: int
     peak_memory: int | None
@@ -85,25 +84,25 @@ class Report:
         return all(check.equal for check in self.checks)
 
     def gate_rate(self, path: Path) -> float:
-        """Return gates per second, counted per cell, of the median measurement."""
+        """Return gates per second, over all cells, by the median."""
         return path.rates(self.geometry.cells).median * self.instructions
 
     def gates_per_cycle(self, path: Path) -> float:
-        """Return the same per cycle of all workers' cores."""
+        """Return gates per clock cycle of each core in use."""
         return self.gate_rate(path) / (self.clock * path.workers)
 
     def share_of_peak(self, path: Path) -> float:
-        """Return gates as part of the machine's two-input operations; ternary logic exceeds 1."""
-        every = path.workers > 1
-        return self.gate_rate(path) / (self.peak_all_workers if every else self.peak_one_core)
+        """Return the gate rate relative to the machine's peak; ternary logic may exceed 1."""
+        peak = self.peak_all_workers if path.workers > 1 else self.peak_one_core
+        return self.gate_rate(path) / peak
 
     def speedup(self, path: Path) -> float:
-        """Return how many times faster than the first path a path is, by medians."""
+        """Return how many times as fast as the first path a path is, by medians."""
         cells = self.geometry.cells
         return path.rates(cells).median / self.paths[0].rates(cells).median
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """Return everything as plain values."""
         paths = [
             {
                 "name": path.name,
@@ -129,14 +128,19 @@ def run(
     repeat: int = REPEAT,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Report:
-    """Measure a circuit on a random start, `repeat` times each path.
+    """Measure a circuit on a random start, `repeat` times for each path.
 
-    `progress` is called with the rounds of measurements done, several times a second, and may
-    raise to stop. Raises ConfigError if the grids of all paths do not fit into memory, and for a
-    circuit that is too large to be compiled.
+    `progress` gets the number of finished rounds several times a second, and may raise to stop.
+    Raises ConfigError if the grids of all paths do not fit into memory, or if the circuit is too
+    large to compile.
     """
     circuit = automaton.circuit
-    _require_compilable(circuit)
+    gates = schedule(circuit).gates
+    if gates > native.MOST_GATES:
+        raise ConfigError(
+            f"{gates} gates take too long to compile (at most {native.MOST_GATES}), so there is "
+            "nothing to compare; dct simulate interprets such a circuit"
+        )
     rounds = 0
 
     def pause(_: int = 0) -> None:
@@ -152,7 +156,7 @@ def run(
     native.native(circuit, pause)
     load_seconds = _timed(lambda: native.native(circuit, pause))
     checks = [_check_small(automaton, workers, pause)]
-    clock, peaks = peak.clock_rate(), [(peak.logic_rate(), peak.logic_rate(workers))]
+    limits = [_limits(workers)]
     with ExitStack() as stack:
         simulators = [
             stack.enter_context(Simulator(circuit, conditions, path.engine, path.workers))
@@ -163,9 +167,7 @@ def run(
         _measure_interpreter(paths[0], simulators[0], repeat, pause)
         progress(rounds := 1)
         checks.append(_check_states(simulators, automaton, "interpreter and compiled", pause))
-        for path, simulator in zip(paths[1:], simulators[1:], strict=True):
-            path.steps = steps or _steps_for(simulator, pause)
-        path_steps = max(path.steps for path in paths[1:])
+        path_steps = max(steps or _steps_for(each, pause) for each in simulators[1:])
         for rounds in range(1, repeat + 1):
             for path, simulator in zip(paths[1:], simulators[1:], strict=True):
                 path.steps = path_steps
@@ -175,12 +177,12 @@ def run(
             checks.append(
                 _check_states(simulators[1:], automaton, f"1 and {workers} workers", pause)
             )
-    clock = max(clock, peak.clock_rate())
-    peaks.append((peak.logic_rate(), peak.logic_rate(workers)))
+    limits.append(_limits(workers))
+    clock, peak_one_core, peak_all_workers = map(max, *limits)
     return Report(
         automaton.name,
         circuit.gates,
-        schedule(circuit).gates,
+        gates,
         geometry,
         automaton.fire_rate,
         tuple(paths),
@@ -188,20 +190,16 @@ def run(
         compile_seconds,
         load_seconds,
         clock,
-        max(one for one, _ in peaks),
-        max(every for _, every in peaks),
+        peak_one_core,
+        peak_all_workers,
         2 * geometry.bytes,
         peak_memory(),
     )
 
 
-def _require_compilable(circuit: Circuit) -> None:
-    gates = schedule(circuit).gates
-    if gates > native.MOST_GATES:
-        raise ConfigError(
-            f"{gates} gates take too long to compile (at most {native.MOST_GATES}): there is "
-            "nothing to compare; dct simulate interprets such a circuit"
-        )
+def _limits(workers: int) -> tuple[float, float, float]:
+    """Return the clock, and the peak rates of one core and of all workers."""
+    return peak.clock_rate(), peak.logic_rate(), peak.logic_rate(workers)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -216,7 +214,7 @@ def _run(simulator: Simulator, steps: int, pause: Pause) -> float:
 
 
 def _measure_interpreter(path: Path, simulator: Simulator, repeat: int, pause: Pause) -> None:
-    """Measure single steps after a warm-up, as many as time allows and at least one."""
+    """Measure single steps after a warm-up, at least one and as many as time allows."""
     _run(simulator, 1, pause)
     while len(path.seconds) < repeat and sum(path.seconds) < INTERPRETER_SECONDS:
         path.seconds.append(_run(simulator, 1, pause))
@@ -231,7 +229,7 @@ def _steps_for(simulator: Simulator, pause: Pause) -> int:
 def _check_states(
     simulators: list[Simulator], automaton: Automaton, who: str, pause: Pause
 ) -> Check:
-    """Take all to the step of the furthest, and compare the states."""
+    """Bring all simulators to the same step, and compare their states."""
     last = max(simulator.step for simulator in simulators)
     states = set()
     for simulator in simulators:
@@ -245,12 +243,13 @@ def _check_small(automaton: Automaton, workers: int, pause: Pause) -> Check:
     circuit = automaton.circuit
     geometry = Geometry(circuit.channels, SMALL_HEIGHT, SMALL_WIDTH, automaton.boundary)
     conditions = Conditions(geometry, automaton.fire_rate, seed=1)
-    simulators = []
+    engines: list[tuple[Engine, int]] = [("interpreter", 1), ("compiled", 1)]
     with ExitStack() as stack:
-        engines: list[tuple[Engine, int]] = [("interpreter", 1), ("compiled", 1)]
-        for engine, count in [*engines, ("compiled", max(2, workers))]:
-            simulator = stack.enter_context(Simulator(circuit, conditions, engine, count))
+        simulators = [
+            stack.enter_context(Simulator(circuit, conditions, engine, count))
+            for engine, count in [*engines, ("compiled", max(2, workers))]
+        ]
+        for simulator in simulators:
             simulator.randomize()
-            simulators.append(simulator)
         simulators[0].run(SMALL_STEPS, progress=pause)
         return _check_states(simulators, automaton, "all", pause)

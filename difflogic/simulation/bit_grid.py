@@ -1,10 +1,10 @@
-"""A grid of cells as bits: where each lies, and what lies around them.
+"""A grid of cells as bits, and its layout in memory.
 
-The words are an array (height + 1, channels, stride): each row of each channel is `words` words
-of 64 cells, cell x in bit x mod 64 of word x // 64. A guard of one cache line stands before each
-row, and the row after the last is all zeros: the one beyond a zero boundary. Left and right of
-a row's cells stands one ghost bit each, the cell that the boundary puts there, so that a
-neighbour is a shift, whatever the boundary and the width.
+The words have shape (height + 1, channels, stride). Each row of each channel has `words` words of
+64 cells; cell x is bit x mod 64 of word x // 64. A guard of one cache line comes before each row.
+The row after the last is all zeros and stands for cells beyond a zero boundary. One ghost bit at
+each end of a row holds the cell that the boundary puts there. So a neighbour is always a shift,
+whatever the boundary and the width.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +25,13 @@ Bits = npt.NDArray[np.uint8]
 
 WORD = 64
 LINE = CACHE_LINE // 8
-"""Words of a cache line, and of the widest vector."""
+"""Words per cache line, and per widest vector."""
 _BAND_BYTES = 2**20
-_ALL = ~np.uint64(0)
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Sizes of a grid, each at least 1."""
+    """The size of a grid, each side at least 1, and its boundary."""
 
     channels: int
     height: int
@@ -44,12 +44,12 @@ class Geometry:
 
     @property
     def words(self) -> int:
-        """Words that hold a channel's row."""
+        """Words per row of a channel."""
         return -(-self.width // WORD)
 
     @property
     def stride(self) -> int:
-        """Words from a channel's row to the next channel's, its guard included."""
+        """Words from a channel's row to the next channel's, including its guard."""
         return LINE * (1 + -(-self.words // LINE))
 
     @property
@@ -63,38 +63,38 @@ class Geometry:
 
     @property
     def last_bit(self) -> int:
-        """Place of a row's last cell in its last word."""
+        """Position of a row's last cell in its last word."""
         return (self.width - 1) % WORD
 
     @property
     def last_mask(self) -> int:
-        """The bits of a row's last word that are cells."""
+        """Mask of the bits of a row's last word that are cells."""
         return (1 << self.last_bit + 1) - 1
 
     @property
     def above(self) -> int:
-        """The row that lies above row 0."""
+        """Index of the row above row 0."""
         return self.height - 1 if self.boundary == "periodic" else self.height
 
     @property
     def below(self) -> int:
-        """The row that lies below the last."""
+        """Index of the row below the last."""
         return 0 if self.boundary == "periodic" else self.height
 
     def bands(self) -> Iterator[slice]:
-        """Cut the rows into bands of about a megabyte."""
+        """Yield bands of rows, about a megabyte each."""
         rows = max(1, _BAND_BYTES // (8 * self.channels * self.stride))
         for first in range(0, self.height, rows):
             yield slice(first, min(first + rows, self.height))
 
 
 class BitGrid:
-    """The state of all channels; starts as zeros, which take no memory until they are written."""
+    """The state of all channels. It starts as zeros, which take no memory until written."""
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
-        # Each row also shows the first word of the next one's guard, where its right ghost may
-        # stand; behind the last row there is such a guard, too.
+        # Each row also includes the first word of the next guard, which may hold its right ghost.
+        # A guard follows the last row, too.
         rows, channels, stride = geometry.shape
         self.words: Words = np.lib.stride_tricks.as_strided(
             aligned((geometry.bytes // 8,), np.uint64),
@@ -105,21 +105,21 @@ class BitGrid:
 
     @property
     def address(self) -> int:
-        """Where the words begin, at a cache line."""
+        """Address of the first word, aligned to a cache line."""
         return self.words.ctypes.data
 
     def columns(self, shift: int = 0) -> slice:
-        """Return the columns of `words` that hold a row's cells, moved by `shift` words."""
+        """Return the columns of `words` that hold a row's cells, shifted by `shift` words."""
         first = LINE + shift
         return slice(first, first + self.geometry.words)
 
     def load(self, rows: slice, packed: Words) -> None:
-        """Set rows of all channels from words (rows, channels, words); bits beyond are ignored."""
+        """Set rows from words (rows, channels, words), ignoring bits beyond the width."""
         self.words[rows, :, self.columns()] = packed
         self.refresh_ends(rows)
 
     def refresh_ends(self, rows: slice) -> None:
-        """Set what lies beyond both ends of `rows`, after their cells have changed."""
+        """Set the ghost bits at both ends of `rows`, after their cells have changed."""
         g = self.geometry
         band = self.words[rows]
         first, last = LINE, LINE + g.words - 1
@@ -135,7 +135,7 @@ class BitGrid:
         band[..., last + 1] = right
 
     def cells(self, rows: slice, channel: int | slice = slice(None)) -> Words:
-        """Return the words of rows, without what lies beyond their cells.
+        """Return the words of rows without their ghost bits.
 
         Shape (rows, channels, words), or (rows, words) for one channel.
         """
@@ -144,7 +144,7 @@ class BitGrid:
         return packed
 
     def bits(self, channels: Sequence[int] | None = None) -> Bits:
-        """Return the state as 0 and 1, shape (channels, height, width); by default all channels."""
+        """Return channels, by default all, as 0 and 1 of shape (channels, height, width)."""
         g = self.geometry
         chosen = list(range(g.channels) if channels is None else channels)
         bits = np.empty((len(chosen), g.height, g.width), np.uint8)
@@ -157,10 +157,11 @@ class BitGrid:
         total = np.zeros(self.geometry.channels, np.int64)
         for rows in self.geometry.bands():
             total += np.bitwise_count(self.cells(rows)).sum(axis=(0, 2), dtype=np.int64)
-        return [int(count) for count in total]
+        counts: list[int] = total.tolist()
+        return counts
 
     def digest(self, channels: Sequence[int]) -> str:
-        """Return a SHA-256, in hexadecimal, of the sizes and of these channels' cells."""
+        """Return the SHA-256, in hexadecimal, of the size and of these channels' cells."""
         g = self.geometry
         found = hashlib.sha256(f"{len(channels)}x{g.height}x{g.width}".encode())
         for rows in g.bands():
@@ -168,7 +169,7 @@ class BitGrid:
         return found.hexdigest()
 
 
-def pack(bits: npt.NDArray) -> Words:
+def pack(bits: npt.NDArray[Any]) -> Words:
     """Pack 0 and 1, shape (channels, rows, width), into words (rows, channels, words)."""
     channels, rows, width = bits.shape
     padded = np.zeros((rows, channels, 8 * -(-width // WORD)), np.uint8)
@@ -178,6 +179,6 @@ def pack(bits: npt.NDArray) -> Words:
 
 
 def unpack(words: Words, width: int) -> Bits:
-    """Undo `pack`: return 0 and 1, shape (channels, rows, width)."""
+    """Undo `pack`: return 0 and 1 of shape (channels, rows, width)."""
     packed = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(packed, axis=2, count=width, bitorder="little").swapaxes(0, 1)

@@ -1,4 +1,4 @@
-"""What all emitted functions are built with: words, vectors of words, loops, and the hash."""
+"""Building blocks of the emitted code: words, vectors of words, loops, and the hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
 class Builder:
-    """An IR builder with the few things that all functions here need."""
+    """An LLVM IR builder with a few helpers."""
 
     def __init__(self, function: ir.Function, words: int) -> None:
         self.ir = ir.IRBuilder(function.append_basic_block("entry"))
@@ -49,9 +49,9 @@ class Builder:
         return ir.Constant(self.vector, [value] * self.words)
 
     def move_in(self, vector: Any, word: Any, shift: int) -> Any:
-        """Return a vector moved by a word, and `word` in the place that is free.
+        """Shift a vector by one word and fill the free place with `word`.
 
-        That is the first place where `shift` is -1, and the last where it is 1.
+        The free place is the first if `shift` is -1, and the last if it is 1.
         """
         undefined, n = ir.Constant(self.vector, ir.Undefined), self.words
         single = self.ir.insert_element(undefined, word, I32(0))
@@ -67,23 +67,19 @@ class Builder:
         return self.ir.call(function, arguments)
 
     def prefetch(self, place: Any, write: bool) -> None:
-        """Ask for a cache line, as far as the second-level cache."""
+        """Prefetch a cache line into the second-level cache."""
         pointer = self.ir.bitcast(place, ir.IntType(8).as_pointer())
-        name, module = "llvm.prefetch.p0", self.function.module
-        function = module.globals.get(name)
-        if function is None:
-            kind = ir.FunctionType(ir.VoidType(), [pointer.type, I32, I32, I32])
-            function = ir.Function(module, kind, name)
-        self.ir.call(function, [pointer, I32(int(write)), I32(2), I32(1)])
+        options = I32(int(write)), I32(2), I32(1)
+        self.intrinsic("llvm.prefetch.p0", ir.VoidType(), pointer, *options)
 
     def funnel(self, left: bool, high: Any, low: Any, bits: int) -> Any:
-        """Shift the pair (high, low) by `bits`: its upper word if `left`, else its lower one."""
+        """Shift the pair (high, low); return its upper word if `left`, else its lower one."""
         name = f"llvm.fsh{'l' if left else 'r'}.v{self.words}i64"
         return self.intrinsic(name, self.vector, high, low, self.constant(bits))
 
     @contextmanager
     def loop(self, start: Any, end: Any) -> Iterator[Any]:
-        """Repeat what is built inside for each number from `start` to below `end`."""
+        """Emit a loop over the numbers from `start` to below `end`."""
         before = self.ir.block
         head, body, after = (
             self.function.append_basic_block(name) for name in ("head", "body", "after")
@@ -102,10 +98,10 @@ class Builder:
     def repeat(
         self, starts: Sequence[Any], emit: Callable[[list[Any]], tuple[Sequence[Any], Any]]
     ) -> list[Any]:
-        """Repeat what `emit` builds, at least once; return the values that it ends with.
+        """Emit a loop that runs at least once; return its final values.
 
-        It gets the values of each round, `starts` in the first, and returns those of the next
-        round and whether there is one. It builds no blocks.
+        `emit` gets the values of a round, at first `starts`. It returns the values of the next
+        round, and a condition to go on. It must not create blocks.
         """
         before = self.ir.block
         body, after = (self.function.append_basic_block(name) for name in ("again", "enough"))
@@ -121,7 +117,7 @@ class Builder:
         return list(following)
 
     def mix(self, x: Any) -> Any:
-        """Hash words, or one word: `random_bits.mix`."""
+        """Emit `random_bits.mix`, the hash, of a vector or of one word."""
         build, single = self.ir, x.type is I64
         for shift, factor in ((30, FIRST_FACTOR), (27, SECOND_FACTOR), (31, None)):
             amount = I64(shift) if single else self.constant(shift)

@@ -1,4 +1,4 @@
-"""A circuit run by machine code on threads: grids cut into bands, steps taken in blocks."""
+"""Runs a circuit's machine code on threads: the grid in bands of rows, the steps in blocks."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from difflogic.engine.workers import Workers
 
 CALL_SECONDS = 0.2
-"""Aimed-at length of one call, as Ctrl-C has to wait for its end."""
+"""Target length of one call: Ctrl-C waits until it ends."""
 
 BANDS_PER_WORKER = 4
-"""Bands of rows that a grid is cut into, so that nobody waits long for a slow neighbour."""
+"""Bands of rows per thread, so that nobody waits long for a slow neighbour."""
 
 BAND_ROWS = 512
-"""Rows of a band at most, so that a call can be short on any grid."""
+"""Most rows of a band, so that a call can be short on any grid."""
 
 RING_BYTES = 2**20
-"""What a worker may keep of the steps within a block: half of a usual second-level cache."""
+"""Memory for the rows that a worker keeps within a block: half a typical second-level cache."""
 
 MAX_DEPTH = 8
-"""Steps of a block; more did not help where all fits into the cache."""
+"""Most steps of a block; more did not help even if all rows fit into the cache."""
 
 ROWS_PER_STEP = 16
-"""Least rows of a band per step of a block, so that neighbours compute few rows twice."""
+"""Fewest rows of a band per step of a block, so that neighbours compute few rows twice."""
 
 
 class Compiled:
-    """Takes steps of a circuit by machine code; threads take bands of rows, one after the other."""
+    """Takes steps of a circuit by machine code; threads draw bands of rows in order."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Compiled:
         self._workers: Workers | None = None
         self._vectors = -(-geometry.words // self._native.vector_words)
         self._ring = at_once * LINE * -(-self._vectors * self._native.vector_words // LINE)
-        # Behind the rows that are kept lies one for what is not wanted.
+        # The last row is the dummy.
         rows = (self._depth - 1) * kept_rows(at_once) + 1
         size = self._ring + rows * geometry.channels * geometry.stride + LINE
         self._scratch = [aligned((size,), np.uint64) for _ in range(workers)]
@@ -84,14 +84,14 @@ class Compiled:
         fire: Fire | None,
         pause: Callable[[], None],
     ) -> tuple[int, int]:
-        """Take at least one step and at most `most`, for about CALL_SECONDS, from `source` on.
+        """Take one to `most` steps from `source`, for about CALL_SECONDS.
 
-        Returns the steps taken, and how often the grids have changed places. Within one long
-        block `pause` is called; where it raises, `source` is as it was.
+        Returns the number of steps taken and of grid swaps. A long block calls `pause`; if it
+        raises, `source` is unchanged.
         """
         depth = min(self._depth, most)
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
-        # Behind the bands' own lines comes the next ticket's.
+        # The last cache line holds the next ticket.
         done = aligned(((self._bands + 1) * LINE,), np.uint64)
         parameters = self._parameters(source, target, step, fire, done)
         parameters[Field.DEPTH] = depth
@@ -106,7 +106,7 @@ class Compiled:
         return blocks * depth, blocks
 
     def _tickets(self) -> int:
-        """Return how many tickets fit into one call, as learned from the call before."""
+        """Return how many tickets fit into one call, judging by the last call."""
         if self._ticket_seconds is None:
             return self._count
         return max(self._count, int(CALL_SECONDS / max(self._ticket_seconds, 1e-9)))
@@ -158,10 +158,10 @@ class Compiled:
 
 
 def plan(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:
-    """Return how many bands a grid is cut into, and how many steps a block has.
+    """Return the number of bands of a grid, and of steps in a block.
 
-    Bands are high enough for the rows that two of them compute to be few, and what is kept of a
-    block's steps fits into the cache.
+    Bands are high enough that few rows are computed twice, and the rows that a block keeps fit
+    into the cache.
     """
     height = geometry.height
     wanted = 1 if workers == 1 else BANDS_PER_WORKER * workers

@@ -1,15 +1,14 @@
-"""From a circuit to LLVM's intermediate code: the whole simulation of one circuit.
+"""Translates a circuit into LLVM's intermediate code: the whole simulation of one circuit.
 
-A cell's update becomes straight-line code on vectors of words, without a table of gates, an
-index or a branch. LLVM chooses the machine's instructions; with AVX-512 it joins gates in pairs
-to ternary logic. The code is built with llvmlite, which numba brings, and never passes through
-numba's typing: a circuit of 1000 gates compiles in about two seconds, and a cached one is there
-at once.
+A cell's update becomes straight-line code on vectors of words: no table of gates, no index, no
+branch. LLVM chooses the machine's instructions; with AVX-512 it joins pairs of gates into ternary
+logic. The code is built with llvmlite, which numba brings, but without numba's slow typing: a
+circuit of 1000 gates compiles in about two seconds.
 
-Exported functions, where arguments are addresses and numbers of 64 bits:
+Exported functions; all arguments are addresses or numbers of 64 bits:
 
 - run(parameters, scratch): takes tickets until all bands of all steps are done, see `running`.
-- fill(out, vectors, key, threshold, digits): random words, as `random_bits.bernoulli`.
+- fill(out, vectors, key, threshold, digits): writes the words of `random_bits.bernoulli`.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from difflogic.simulation.random_bits import GOLDEN
 from difflogic.simulation.running import emit_run
 
 DIGITS_AT_ONCE = 4
-"""Random words that do not wait for each other: a hash has a latency of about 40 cycles."""
+"""Random words computed in parallel: a hash has a latency of about 40 cycles."""
 FEW_DIGITS = (1, 2)
-"""A probability with no more, such as a half or a quarter, takes as many random words and no more.
-The hashes are most of what an asynchronous circuit of some gates takes."""
+"""Loops of their own for probabilities with this many digits, such as 1/2 and 1/4, so that they
+need no further random words. Hashing takes most of the time of a small asynchronous circuit."""
 
 _POINTER = _I64.as_pointer()
 
@@ -40,10 +39,10 @@ _POINTER = _I64.as_pointer()
 def emit(circuit: Circuit, words: int, rows: int = 1, ask_ahead: bool = False) -> ir.Module:
     """Return the module that simulates a circuit, with vectors of `words` words of 64 cells.
 
-    The gates are computed in their order, which `schedule` makes a good one.
-    `rows` rows of cells are computed together, and what they see of their neighbours is loaded
-    and shifted once. With `ask_ahead` memory is asked for before it is needed: on large grids
-    steps of several channels became 1.1 to 1.2 times as fast, and of one channel as fast.
+    Gates run in the circuit's order; `schedule` makes it a good one. `rows` rows are computed
+    together, and share the words that they load and shift. `ask_ahead` prefetches memory: on large
+    grids this made steps of several channels 1.1 to 1.2 times as fast, and of one channel no
+    slower.
     """
     module = ir.Module("simulation")
     fill = _emit_fill(module, words)
@@ -75,14 +74,14 @@ def _emit_fill(module: ir.Module, words: int) -> ir.Function:
 
 
 def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_once: int) -> Any:
-    """Emit the comparison of random numbers with the threshold, some digits at a time."""
+    """Emit the comparison of random numbers with the threshold, `at_once` digits per round."""
 
     def some_digits(carried: list[Any]) -> tuple[Sequence[Any], Any]:
         digit, counter, result, undecided = carried
         for number in range(at_once):
             bits = b.mix(counter)
             counter = b.ir.add(counter, b.constant(GOLDEN))
-            # Our next digit against theirs: smaller, greater, or equal and still undecided.
+            # Compare the next digit with the threshold's: smaller, greater, or still undecided.
             place = b.ir.sub(_I64(WORD - 1 - number), digit)
             theirs = b.splat(b.ir.sub(_I64(0), b.ir.and_(b.ir.lshr(threshold, place), _I64(1))))
             differs = b.ir.and_(undecided, b.ir.xor(bits, theirs))
@@ -99,10 +98,10 @@ def _emit_comparison(b: Builder, counter: Any, threshold: Any, digits: Any, at_o
 
 
 def _emit_cells_of_rows(module: ir.Module, circuit: Circuit, words: int, rows: int) -> ir.Function:
-    """Emit cells(seen …, target …, channel stride, vectors, fire …): some rows of cells.
+    """Emit cells(seen …, target …, channel stride, vectors, fire …), which updates `rows` rows.
 
-    The addresses are those of each row's first word of channel 0: of the rows from the one above
-    to the one below, of those that are written, and of the words of cells that fire, or 0.
+    Each address is of a row's first word in channel 0: the rows read, from one above to one below;
+    the rows written; and their fire masks, or 0.
     """
     kind = ir.FunctionType(
         ir.VoidType(), [*[_POINTER] * (2 * rows + 2), _I64, _I64, *[_POINTER] * rows]
@@ -110,8 +109,8 @@ def _emit_cells_of_rows(module: ir.Module, circuit: Circuit, words: int, rows: i
     function = ir.Function(module, kind, "cells")
     function.linkage = "internal"
     function.attributes.add("noinline")
-    # Without it LLVM finds out too late that values do not fit into registers, and stores them
-    # across cache lines.
+    # Otherwise LLVM notices too late that values do not fit into registers, and spills them across
+    # cache lines.
     function.attributes.alignstack = 8 * LINE
     seen, targets = function.args[: rows + 2], function.args[rows + 2 : 2 * rows + 2]
     stride, vectors, *fire = function.args[2 * rows + 2 :]
@@ -139,17 +138,17 @@ class _Cells:
     ) -> None:
         self._b, self._circuit, self._stride = b, circuit, stride
         self._word = b.ir.mul(vector, _I64(b.words))
-        # Where one instruction moves words of a cache line, it is cheaper than to load two lines
-        # in part. Not where rows share what they load: their gates are at the same instructions.
+        # If one instruction can shift words by a place, that is cheaper than a second, unaligned
+        # load. Not if rows share their loads: then gates compete for the same instructions.
         self._moves = b.words == LINE and len(seen) == 3
-        # Moved once per vector, so that a channel's place is the same for all of them.
+        # Advanced once per vector, so that a channel's offset is the same for all vectors.
         self._rows = [b.at(row, self._word) for row in seen]
         self._offsets: dict[int, Any] = {}
         self._loaded: dict[tuple[int, int, int], Any] = {}
         self._seen: dict[tuple[int, int, int], Any] = {}
 
     def emit(self, targets: Sequence[Any], fires: Sequence[Any] | None) -> None:
-        """Emit the rows `targets`, whose first is the second of those that are seen."""
+        """Emit the rows `targets`; the first of them is the second row of `seen`."""
         for number, target in enumerate(targets):
             fire = None if fires is None else fires[number]
             self._emit_row(number, self._b.at(target, self._word), fire)
@@ -157,7 +156,7 @@ class _Cells:
     def _emit_row(self, number: int, target: Any, fire: Any) -> None:
         b, circuit = self._b, self._circuit
         values: dict[int, Any] = {}
-        # After how many gates each channel is written, one after the other.
+        # Channels are written in order, each after this many gates.
         ready = np.maximum.accumulate(circuit.outputs - circuit.inputs + 1).clip(0)
         known_after, vectors = ready.tolist(), _Vectors(b)
 
@@ -181,7 +180,7 @@ class _Cells:
         finish(0)
         ops, *wires = circuit.lists
         for count, (op, *reads) in enumerate(zip(ops, *wires, strict=True), 1):
-            # What an op ignores is not asked for.
+            # Do not load what an op ignores.
             x, y = (value(wire) if wire < circuit.rows else None for wire in reads)
             values[circuit.inputs + count - 1] = vectors.gate(op, x, y)
             finish(count)
@@ -199,7 +198,7 @@ class _Cells:
         return self._loaded[row, channel, shift]
 
     def _input(self, row: int, column: int, channel: int) -> Any:
-        """Return a channel of a row as it is seen from the west (0), straight, or from the east."""
+        """Return a channel of a row as seen to the west (0), straight (1), or to the east (2)."""
         if (row, column, channel) not in self._seen:
             here = self._words_at(row, channel, 0)
             if column == 0:  # the cell to the left is one bit lower
@@ -210,7 +209,7 @@ class _Cells:
         return self._seen[row, column, channel]
 
     def _beside(self, row: int, channel: int, shift: int) -> Any:
-        """Return the words before (-1) those of a vector, or after (1)."""
+        """Return a vector's words shifted by one word: to the left (-1) or to the right (1)."""
         if not self._moves:
             return self._words_at(row, channel, shift)
         b = self._b
@@ -220,7 +219,7 @@ class _Cells:
 
 
 class _Vectors(Logic[Any]):
-    """Vectors of words: each op is emitted as instructions."""
+    """The algebra of vectors: each op emits instructions."""
 
     def __init__(self, b: Builder) -> None:
         self._b = b

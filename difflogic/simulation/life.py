@@ -1,4 +1,4 @@
-"""The Game of Life and rules like it as a circuit, built from the rule and not trained."""
+"""Builds the Game of Life and similar rules as a circuit, without training."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from difflogic.model.automaton import Automaton
 
 
 def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Automaton:
-    """Return an automaton of one channel that follows a rule in Golly's B/S notation.
+    """Return a one-channel automaton for a rule in Golly's B/S notation.
 
-    Eight neighbours are counted by full adders, and the count's four bits decide.
+    Full adders count the eight neighbours; the four bits of the count decide.
     """
     born, survive = (part[1:] for part in rule.split("/"))
     xag = Xag(len(OFFSETS))

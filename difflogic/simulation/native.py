@@ -1,12 +1,11 @@
-"""Machine code of one circuit: compiled by LLVM once, kept on disk, called with addresses.
+"""Machine code of one circuit: compiled by LLVM once, cached on disk.
 
-LLVM comes with numba, as llvmlite. The same circuits written as C ran as fast: 0.9 to 1.3 times
-with clang, 0.9 to 1.1 times with gcc, which needed 36 s for 998 gates where this needs 2. So there
-is no second way by a C compiler.
+LLVM comes with numba, as llvmlite. C compilers are no faster: code by clang ran at 0.9 to 1.3 times
+this speed, code by gcc at 0.9 to 1.1 times, and gcc took 36 s for 998 gates instead of 2.
 
-A circuit's code is kept on disk, see `code_cache.py`, by the hash of everything that it depends on:
-circuit, program, LLVM, processor. Code of more than HERE_GATES gates is compiled by a process of
-its own, as LLVM cannot be interrupted, and takes minutes for the largest.
+The cache (`code_cache.py`) names code by the hash of everything it depends on: circuit, program,
+LLVM, processor. A circuit of more than HERE_GATES gates is compiled by a separate process, since
+LLVM cannot be interrupted and takes minutes for the largest.
 """
 
 from __future__ import annotations
@@ -45,42 +44,42 @@ _SOURCES = (
     "schedule.py",
     "../circuit/evaluate.py",
 )
-"""What decides which code a circuit becomes."""
+"""The files that determine a circuit's code."""
 
 MOST_GATES = 5000
-"""Of a circuit that is compiled: LLVM's time grows with the square of them. On a busy core of a
-Xeon 719 gates took 1.4 s, 2311 took 7 s, and 7950 took 81 s."""
+"""Largest circuit to compile: LLVM's time grows with the square of its gates. On a busy core of a
+Xeon, 719 gates took 1.4 s, 2311 took 7 s, and 7950 took 81 s."""
 
 HERE_GATES = 300
-"""Up to which compiling takes less than a process needs to start."""
+"""Up to this size, compiling takes less time than starting a process."""
 
 ROWS_AT_ONCE = 4
-"""Rows of cells that a small circuit's code computes together, where it then loads and shifts much
-of what they see once: the Game of Life of 24 gates took 67 % of the time that it took row by row,
-and eight rows gained nothing more. Circuits of 4 and 7 gates on 5 and 6 channels, which see little
-twice, took 7 and 9 % longer together, and one of 337 gates 5 %."""
+"""Rows that a small circuit's code computes together, if they share many loads and shifts. The Game
+of Life with 24 gates then took 67 % of its time row by row; eight rows gained no more. Circuits of
+4 and 7 gates on 5 and 6 channels, whose rows share little, took 7 and 9 % longer, and one of 337
+gates took 5 % longer."""
 MOST_GATES_AT_ONCE = 64
 LEAST_SAVING = 1 / 4
-"""Of loads and shifts, as a share of gates and stores, from which on rows are computed together."""
+"""Rows are computed together if they save this many loads and shifts per gate and store."""
 
 _TICK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Native:
-    """A circuit's functions, see `emission.py`; they hold while this object does."""
+    """A circuit's functions, see `emission.py`. They are valid as long as this object lives."""
 
     run: Callable[[int, int], None]
     fill: Callable[[int, int, int, int, int], None]
     vector_words: int
     engine: Any
     rows: int = 1
-    """That are computed at once."""
+    """Rows computed together."""
 
 
 @cache
 def vector_words() -> int:
-    """Return how many words the widest vector registers of this machine hold: 8, 4 or 2."""
+    """Return how many words fit into this machine's widest vector registers: 8, 4 or 2."""
     features = llvm.get_host_cpu_features()
     if features.get("avx512f"):
         return 8
@@ -88,14 +87,14 @@ def vector_words() -> int:
 
 
 def compile_seconds(gates: int) -> float:
-    """Estimate how long compiling takes, by the times of MOST_GATES."""
+    """Estimate how long compiling takes, from the times at MOST_GATES."""
     return 0.2 + 1.2e-3 * gates + 1.1e-6 * gates**2
 
 
 def native(circuit: Circuit, pause: Callable[[], None] = lambda: None) -> Native:
-    """Return a circuit's machine code, from the cache if it is there, else compiled.
+    """Return a circuit's machine code, from the cache or else compiled.
 
-    `pause` is called again and again while a large circuit is compiled, and may raise to stop.
+    `pause` is called repeatedly while a large circuit compiles, and may raise to stop.
     """
     words = vector_words()
     name = cache_name(circuit, words)
@@ -108,10 +107,11 @@ def native(circuit: Circuit, pause: Callable[[], None] = lambda: None) -> Native
 
 def rows_at_once(order: Circuit) -> int:
     """Return how many rows of cells a circuit's code computes together."""
+    # A channel, and the column of the neighbour: west, straight, or east.
     columns = Counter(
         (row % order.channels, row // order.channels % 3) for row in order.read_inputs.tolist()
-    )  # a channel, seen from the west, straight, or from the east
-    # What is seen in a row is seen in those above and below it, too, loaded, and shifted aside.
+    )
+    # Rows that read the same words share a load and, for west and east, a shift.
     saved = sum((seen - 1) * (1 if column == 1 else 2) for (_, column), seen in columns.items())
     worth = saved >= LEAST_SAVING * (order.gates + order.channels)
     return ROWS_AT_ONCE if worth and order.gates <= MOST_GATES_AT_ONCE else 1
@@ -123,7 +123,7 @@ def is_cached(circuit: Circuit) -> bool:
 
 
 def cache_name(circuit: Circuit, words: int) -> str:
-    """Return the name that a circuit's code is kept by."""
+    """Return the name of a circuit's code in the cache."""
     parts = [
         f"{_program()} {words} {llvmlite.__version__} {llvm.llvm_version_info}",
         f"{_triple()} {llvm.get_host_cpu_name()} {_features()}",
@@ -137,7 +137,7 @@ def cache_name(circuit: Circuit, words: int) -> str:
 
 @cache
 def _program() -> str:
-    """Return a hash of this program's sources, so that none outlives an edit."""
+    """Hash the sources, so that no cached code outlives an edit."""
     found = hashlib.sha256()
     for name in _SOURCES:
         found.update((Path(__file__).parent / name).read_bytes())
@@ -149,17 +149,19 @@ def compile_code(circuit: Circuit, words: int, pause: Callable[[], None] = lambd
     from difflogic.simulation.emission import emit
 
     order = schedule(circuit)
-    rows = rows_at_once(order)
-    module = emit(order, words, rows, ask_ahead=True)
+    module = emit(order, words, rows_at_once(order), ask_ahead=True)
     return lower(module) if order.gates <= HERE_GATES else _lower_aside(module, pause)
 
 
 def lower(module: Any) -> bytes:
-    """Return the object code of a module of llvmlite's."""
-    machine = _machine()
+    """Return the object code of an llvmlite module."""
+    return _lower_text(_assembly(module))
+
+
+def _assembly(module: Any) -> str:
     module.triple = _triple()
-    module.data_layout = str(machine.target_data)
-    return _lower_text(str(module))
+    module.data_layout = str(_machine().target_data)
+    return str(module)
 
 
 def _lower_text(text: str) -> bytes:
@@ -169,10 +171,8 @@ def _lower_text(text: str) -> bytes:
 
 
 def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
-    """Do what `lower` does in another process, which ends at once where `pause` raises."""
-    module.triple = _triple()
-    module.data_layout = str(_machine().target_data)
-    # Isolated, so that it imports what is imported here, and nothing from the working directory.
+    """Do the same as `lower` in another process, which is killed if `pause` raises."""
+    # Isolated, so that it imports the same packages, and nothing from the working directory.
     places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
     program = (
         f"import sys; sys.path[:] = {places!r}\n"
@@ -181,8 +181,8 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
         "sys.stdout.buffer.write(code)"
     )
     with TemporaryFile() as text:
-        # As a file: `communicate` does not go on writing to a pipe after its time is up.
-        text.write(str(module).encode())
+        # From a file: after a timeout, `communicate` does not resume writing to a pipe.
+        text.write(_assembly(module).encode())
         text.seek(0)
         with subprocess.Popen(
             [sys.executable, "-I", "-c", program],
@@ -220,16 +220,16 @@ def _machine() -> Any:
 
 
 def _triple() -> str:
-    # MCJIT loads ELF alone on Windows.
-    return llvm.get_process_triple() + ("-elf" if sys.platform == "win32" else "")
+    # On Windows, MCJIT loads only ELF.
+    return str(llvm.get_process_triple()) + ("-elf" if sys.platform == "win32" else "")
 
 
 def _features() -> str:
-    return llvm.get_host_cpu_features().flatten()
+    return str(llvm.get_host_cpu_features().flatten())
 
 
 def load(code: bytes) -> Any:
-    """Return an engine that holds object code, which can be called as long as it lives."""
+    """Return an engine with this object code; its functions are valid as long as it lives."""
     empty = llvm.parse_assembly("")
     empty.triple = _triple()
     engine = llvm.create_mcjit_compiler(empty, _machine())
@@ -250,11 +250,9 @@ def link(code: bytes, words: int, rows: int = 1) -> Native:
 
 @cache
 def yield_address() -> int:
-    """Return the address of the system's function that offers the core to other threads."""
+    """Return the address of the system function that yields the core to other threads."""
     if sys.platform == "win32":
-        return _address(ctypes.WinDLL("kernel32").SwitchToThread)
-    return _address(ctypes.CDLL(None).sched_yield)
-
-
-def _address(function: Any) -> int:
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+        function = ctypes.WinDLL("kernel32").SwitchToThread
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

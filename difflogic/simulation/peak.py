@@ -1,9 +1,9 @@
-"""The machine's limit for bitwise logic, measured: what simulations are compared with.
+"""Measures the machine's peak rate of bitwise logic, to compare simulations with.
 
-The kernel has chains of two-input operations, AND, OR and XOR in turn, on the widest vectors, each
-result read by two others, so that LLVM cannot join them to ternary logic: what is counted is what
-the machine executes. A circuit's gates can be joined where the processor has ternary logic
-(AVX-512), so that its gates may exceed this rate.
+The kernel runs chains of AND, OR and XOR on the widest vectors. Two operations read each result,
+so LLVM cannot join them into ternary logic: the machine executes exactly the counted operations. A
+real circuit's gates can be joined on processors with ternary logic (AVX-512), and may therefore
+exceed this rate.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _emit_logic(b: Builder, rounds: Any, seed: Any) -> None:
 
 
 def _emit_clock(b: Builder, rounds: Any, seed: Any) -> None:
-    """Emit a chain of additions and XORs; each takes one cycle and waits for the one before."""
+    """Emit a chain of additions and XORs. Each takes one cycle and waits for the one before."""
 
     def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
         left, value = carried

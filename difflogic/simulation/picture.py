@@ -1,4 +1,4 @@
-"""A grid's visible channels as an image: two colours, three primary colours, or greys."""
+"""Draws a grid's visible channels as an image: two colours, three primary colours, or shades."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from difflogic.simulation.bit_grid import BitGrid, unpack
 from difflogic.system.files import write_whole
 
 SIDE = 2048
-"""Pixels of an image's longer side at most: on larger grids a pixel is the mean of its cells."""
+"""Longest side of an image, in pixels. On larger grids a pixel is the mean of a square of cells."""
 SMALL_SIDE = 512
-"""Pixels that a small grid is enlarged to, at most."""
+"""Small grids are enlarged up to this many pixels."""
 
 Color = tuple[int, int, int]
 
@@ -26,7 +26,7 @@ PAPER, INK = (245, 242, 235), (28, 52, 84)
 def save_picture(
     path: Path, grid: BitGrid, channels: Sequence[int], palette: Sequence[Color] = ()
 ) -> int:
-    """Write channels, by their places, as PNG; return the side of a pixel's square, in cells.
+    """Write channels, given by position, as PNG; return how many cells wide a pixel is.
 
     Raises RunDirectoryError if that fails.
     """
@@ -38,20 +38,20 @@ def save_picture(
     content = io.BytesIO()
     image.save(content, "PNG")
     write_whole(path, lambda file: file.write(content.getvalue()))
-    return _square(grid)
+    return _cells_per_pixel(grid)
 
 
 def render(
     grid: BitGrid, channels: Sequence[int], palette: Sequence[Color] = ()
 ) -> npt.NDArray[np.uint8]:
-    """Return the colours (rows, columns, 3) of one pixel per cell, or per square of cells.
+    """Return colours of shape (rows, columns, 3), one pixel per cell or square of cells.
 
-    One channel goes from the paper's colour to the ink's, three are red, green and blue on black,
-    and of any other number the share of ones is the ink. With a `palette` the bits, the first
-    channel the lowest, are the number of a colour.
+    One channel goes from PAPER to INK. Three channels are red, green and blue. For any other
+    number, the share of ones goes from PAPER to INK. With a `palette`, the bits form a colour's
+    number; the first channel is the lowest bit.
     """
     geometry = grid.geometry
-    square = _square(grid)
+    square = _cells_per_pixel(grid)
     rows = []
     for first in range(0, geometry.height, square):
         band = slice(first, min(first + square, geometry.height))
@@ -72,6 +72,6 @@ def render(
     return colors.round().astype(np.uint8)
 
 
-def _square(grid: BitGrid) -> int:
+def _cells_per_pixel(grid: BitGrid) -> int:
     """Return how many cells wide and high a pixel is."""
     return -(-max(grid.geometry.height, grid.geometry.width) // SIDE)

@@ -1,11 +1,11 @@
-"""Random bits 64 at a time, each a function of a key and its place, never of who asks or when.
+"""Random bits, 64 at a time. Each depends on its key and place alone, not on threads or order.
 
-A word of random bits is the hash of its key plus its number in a counter; the hash is the output
-function of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
-generators"). Bits that are 1 with probability p come from comparing, in all 64 places at once, a
-random number's binary digits with those of p, most significant first, until all places have
-decided: about 11 digits for 512 places. All digits that p has as a 64-bit fraction count, so the
-probability is exact to 2**-64.
+A word of random bits is a hash of its key plus a counter. The hash is the output function of
+SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+
+A bit that is 1 with probability p compares a random number with p, digit by digit from the most
+significant, for 64 places at once, until every place is decided: about 11 digits for 512 places.
+All digits of p as a 64-bit fraction count, so the probability is exact to 2**-64.
 """
 
 from __future__ import annotations
@@ -16,54 +16,53 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
+from difflogic.simulation.bit_grid import WORD, Words
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR = 0xBF58476D1CE4E5B9
 SECOND_FACTOR = 0x94D049BB133111EB
 
-WORD = 64
 _ALL = 2**64 - 1
 
 
 class Use(IntEnum):
-    """What random bits are for. The numbers are part of every result: never change one."""
+    """The purpose of random bits. The numbers are part of every result: never change one."""
 
     START = 0
     FIRE = 1
 
 
 def mix(x: Words) -> Words:
-    """Return a hash of each word."""
+    """Hash each word."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
     return x ^ (x >> np.uint64(31))
 
 
 def child_keys(key: int, numbers: npt.ArrayLike) -> Words:
-    """Return the keys of the streams with these numbers below the stream of `key`."""
+    """Return the keys of the child streams with these numbers."""
     counted = np.asarray(numbers, np.uint64) + np.uint64(1)
     return mix(np.uint64(key) + np.uint64(GOLDEN) * counted)
 
 
 def stream_key(seed: int, use: Use) -> int:
-    """Return the key of all random bits of one use; `seed` is in [0, 2**64)."""
+    """Return the key of all random bits for one use; `seed` is in [0, 2**64)."""
     root = int(child_keys(0, [seed])[0])
     return int(child_keys(root, [use])[0])
 
 
 def threshold(probability: float) -> int:
-    """Return the digits of a probability from 0 to 1 as a 64-bit fraction, at most 2**64 - 1."""
+    """Return a probability from 0 to 1 as a 64-bit fraction, at most 2**64 - 1."""
     return min(round(probability * 2**64), _ALL)
 
 
 def digits(threshold: int) -> int:
-    """Return how many digits there are up to the last 1."""
+    """Return how many binary digits a threshold has up to its last 1."""
     return WORD - ((threshold & -threshold).bit_length() - 1) if threshold else 0
 
 
 def bernoulli(keys: Words, words: int, threshold: int) -> Words:
-    """Return words (keys, words) whose bits are 1 with probability threshold · 2**-64."""
+    """Return words of shape (keys, words) whose bits are 1 with probability threshold / 2**64."""
     place = np.arange(words, dtype=np.uint64) * np.uint64(WORD * GOLDEN & _ALL)
     counter = keys[:, None] + place
     result = np.zeros_like(counter)
@@ -81,17 +80,17 @@ def bernoulli(keys: Words, words: int, threshold: int) -> Words:
 
 
 class Fire(NamedTuple):
-    """Where the masks of cells that take their new state come from; compiled code has the same."""
+    """Draws fire masks: which cells update in a step. Compiled code draws the same masks."""
 
     key: int
     threshold: int
 
     @classmethod
     def of(cls, seed: int, fire_rate: float) -> Fire:
-        """Return the masks that a seed names, of cells that fire with a probability below 1."""
+        """Return the masks of a seed and a fire rate below 1."""
         return cls(stream_key(seed, Use.FIRE), threshold(fire_rate))
 
     def masks(self, step: int, rows: range, words: int) -> Words:
-        """Return the words (rows, words) of cells that fire in the step after `step` steps."""
+        """Return the mask of the step after `step` steps, as words of shape (rows, words)."""
         own = int(child_keys(self.key, [step])[0])
         return bernoulli(child_keys(own, rows), words, self.threshold)

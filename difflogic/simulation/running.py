@@ -1,4 +1,4 @@
-"""The function `run`: bands of rows and blocks of steps as tickets, and what lies around a row."""
+"""Emits the function `run`, which takes steps: bands of rows, blocks of steps, and boundaries."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from difflogic.simulation.random_bits import GOLDEN
 
 
 class Field(IntEnum):
-    """Places in the parameters of `run`, 64 bits each.
+    """Positions in the parameters of `run`, 64 bits each.
 
-    Steps are taken in blocks of DEPTH: of all steps of a block but the last a worker keeps three
-    rows, in its scratch, which its caches hold. So a block reads one grid once and writes the
-    other once. Around a band of rows, DEPTH - 1 rows more are computed by its neighbours, too.
+    A block is DEPTH steps. For each step of a block but the last, a worker keeps a few rows in its
+    scratch memory, small enough for its caches. So a block reads one grid once and writes the
+    other once. Adjacent bands both compute the DEPTH - 1 rows around their border.
 
-    A ticket t is band t mod BANDS of block t // BANDS. Worker threads draw tickets in order, and
-    a band waits until it and its two neighbours have done the block before: no barrier, and a
-    thread that starts late, or never, keeps nobody waiting.
+    Ticket t stands for band t mod BANDS of block t // BANDS. Threads draw tickets in order. A band
+    waits until it and its two neighbours have finished the block before. So there is no barrier,
+    and a thread that starts late, or never, delays nobody.
     """
 
-    SOURCE = 0  # address of the grid before block 0; odd blocks read the other
+    SOURCE = 0  # address of the grid before block 0; odd blocks read the other one
     TARGET = 1
     TICKET = 2  # address of the next ticket
-    DONE = 3  # address of the bands' finished blocks, one per cache line
+    DONE = 3  # address of each band's count of finished blocks, one per cache line
     TICKETS = 4  # blocks · bands
     BANDS = 5
     DEPTH = 6  # at most the height
     HEIGHT = 7
     ROW_STRIDE = 8  # words from a row to the next
     CHANNEL_STRIDE = 9  # words from a channel to the next
-    VECTORS = 10  # of a channel's row
-    RING = 11  # where the kept rows begin in the scratch, in words; the fire mask lies before
+    VECTORS = 10  # vectors per row of a channel
+    RING = 11  # offset of the kept rows in the scratch memory, in words; the fire masks come first
     LAST_WORD = 12
     LAST_MASK = 13  # the bits of the last word that are cells
-    LAST_BIT = 14  # place of the last cell in the last word
-    GHOST_WORD = 15  # where the cell right of the last one lies
+    LAST_BIT = 14  # position of the last cell in the last word
+    GHOST_WORD = 15  # position of the cell right of the last one
     GHOST_BIT = 16
     PERIODIC = 17  # 1 or 0
-    ENDS = 18  # 1 if something lies beyond a row's ends that is not always 0
+    ENDS = 18  # 1 if the words beyond a row's ends need an update
     ASYNCHRONOUS = 19  # 1 or 0
     SEED = 20  # key of the fire masks' stream
-    FIRST_STEP = 21  # the step that block 0 begins with
+    FIRST_STEP = 21  # number of steps before block 0
     THRESHOLD = 22  # the fire rate's binary digits
-    DIGITS = 23  # how many of them matter
-    YIELD = 24  # address of the system's function that offers the core to others
+    DIGITS = 23  # how many of these digits matter
+    YIELD = 24  # address of the system function that yields the core
 
 
 SPINS = 200
-"""Looks at a neighbouring band before the core is offered to others."""
+"""Polls of a neighbouring band before a thread yields its core."""
 
 
 def kept_rows(at_once: int) -> int:
-    """Return how many rows are kept of each step of a block; `at_once` rows are computed together.
+    """Return how many rows to keep of each step in a block; `at_once` rows are computed together.
 
-    The next stage sees these, the one before them and the one before that.
+    The next stage also reads the two rows before them.
     """
     return at_once + 2
 
@@ -79,7 +79,7 @@ def emit_run(
 ) -> None:
     """Emit `run`, which calls the functions `fill` and `cells`.
 
-    With `ask_ahead` the rows of both grids that come next are asked for in good time.
+    `ask_ahead` prefetches the next rows of both grids.
     """
     kind = ir.FunctionType(ir.VoidType(), [_POINTER, _POINTER])
     function = ir.Function(module, kind, "run")
@@ -103,7 +103,7 @@ def emit_run(
     block = b.ir.udiv(ticket, p[Field.BANDS])
     band = b.ir.urem(ticket, p[Field.BANDS])
     for distance in (0, 1, None):
-        # The band itself, the next, the one before; around the edge it costs nothing to wait.
+        # The band itself, the next, the one before. Waiting across the edge costs nothing.
         ahead = b.ir.sub(p[Field.BANDS], _I64(1)) if distance is None else _I64(distance)
         other = b.ir.urem(b.ir.add(band, ahead), p[Field.BANDS])
         _emit_wait(b, other, block, done, p[Field.YIELD])
@@ -119,7 +119,7 @@ def emit_run(
     times = b.ir.add(b.ir.sub(end, first), b.ir.shl(extra, _I64(1)))
     times = b.ir.udiv(b.ir.add(times, _I64(at_once - 1)), _I64(at_once))
     with b.loop(_I64(0), times) as time, b.loop(_I64(0), p[Field.DEPTH]) as stage:
-        # Each stage is one row behind the stage before, whose rows it reads.
+        # Each stage is one row behind the previous stage, whose rows it reads.
         moved = b.ir.mul(time, _I64(at_once))
         y = b.ir.sub(b.ir.add(b.ir.sub(first, extra), moved), stage)
         margin = b.ir.sub(extra, stage)
@@ -139,7 +139,7 @@ def emit_run(
 
 
 def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> None:
-    """Wait until `band` has done `block` blocks."""
+    """Emit a wait until `band` has finished `block` blocks."""
     entry = b.ir.block
     look, offer, retry, ready = (
         b.function.append_basic_block(name) for name in ("look", "offer", "retry", "ready")
@@ -162,7 +162,7 @@ def _emit_wait(b: Builder, band: Any, block: Any, done: Any, yield_: Any) -> Non
 
 
 class _Rows:
-    """Where the rows of each stage of a block lie. Rows count from the grid's first, signed."""
+    """Emits the address of each row at each stage of a block. Row numbers may be negative."""
 
     def __init__(
         self, b: Builder, p: Any, source: Any, target: Any, scratch: Any, at_once: int
@@ -171,20 +171,20 @@ class _Rows:
         self.source, self.target, self.scratch = source, target, scratch
 
     def is_wanted(self, y: Any, first: Any, end: Any) -> Any:
-        """Return whether `y` is from `first` to before `end`, and exists."""
+        """Return whether row `y` exists and lies in [first, end)."""
         build = self.b.ir
         inside = build.and_(build.icmp_signed(">=", y, first), build.icmp_signed("<", y, end))
         return build.and_(inside, self.exists(y))
 
     def exists(self, y: Any) -> Any:
-        """Return whether `y` is a row of the grid, or stands for one."""
+        """Return whether `y` is a row of the grid, perhaps after wrapping around."""
         inside = self.b.ir.icmp_unsigned("<", y, self.p[Field.HEIGHT])
         return self.b.ir.or_(inside, self.b.ir.trunc(self.p[Field.PERIODIC], _I1))
 
     def number(self, y: Any) -> Any:
-        """Return the row of the grid that `y` is; the row of zeros beyond a zero boundary.
+        """Return the grid row for `y`: wrapped around, or the row of zeros beyond a zero boundary.
 
-        So it is for what is further away than any row that is wanted.
+        Rows further away than any wanted one also become the row of zeros.
         """
         build, p = self.b.ir, self.p
         height = p[Field.HEIGHT]
@@ -196,7 +196,7 @@ class _Rows:
         return build.select(build.and_(near, self.exists(y)), wrapped, height)
 
     def before(self, stage: Any, y: Any) -> Any:
-        """Return the first word of row `y` as `stage` reads it."""
+        """Return the address of row `y` as `stage` reads it."""
         build = self.b.ir
         first = build.icmp_unsigned("==", stage, _I64(0))
         from_grid = build.or_(first, build.not_(self.exists(y)))
@@ -204,13 +204,13 @@ class _Rows:
         return build.select(from_grid, self._row(self.source, self.number(y)), kept)
 
     def after(self, stage: Any, y: Any) -> Any:
-        """Return the first word of row `y` as `stage` writes it."""
+        """Return the address of row `y` as `stage` writes it."""
         build = self.b.ir
         last = build.icmp_unsigned("==", build.add(stage, _I64(1)), self.p[Field.DEPTH])
         return build.select(last, self._row(self.target, self.number(y)), self._kept(stage, y))
 
     def nowhere(self) -> Any:
-        """Return the first word of a row that nobody reads, behind those that are kept."""
+        """Return the address of a dummy row after the kept ones, which nobody reads."""
         build = self.b.ir
         stages = build.sub(self.p[Field.DEPTH], _I64(1))
         return self._row(self._ring(), build.mul(stages, _I64(kept_rows(self.at_once))))
@@ -230,9 +230,9 @@ class _Rows:
 
 
 def _emit_ask_ahead(b: Builder, rows: _Rows, stage: Any, y: Any) -> None:
-    """Emit what asks for the rows that the first stage reads next, and the last one writes next.
+    """Prefetch the rows that the first stage reads next, and those that the last one writes next.
 
-    A vector of cells reads a line of each channel, in no order that the processor could foresee.
+    A vector of cells reads a cache line of each channel, in an order the processor cannot predict.
     """
     last = b.ir.sub(rows.p[Field.DEPTH], _I64(1))
     for which, row_of, distance, write in (
@@ -258,9 +258,9 @@ def _emit_some_rows(
     wanted: list[Any],
     parts: tuple[Any, Any, int],
 ) -> None:
-    """Emit what computes the rows from `y` on: fire masks, cells, and what lies beyond the ends.
+    """Emit the rows from `y` on: fire masks, cells, and ghost bits.
 
-    Those that are not wanted are written nowhere.
+    Rows that are not `wanted` go to the dummy row.
     """
     p, (fill, cells, channels) = rows.p, parts
     numbers = [b.ir.add(y, _I64(number)) for number in range(rows.at_once)]
@@ -296,7 +296,7 @@ def _emit_some_rows(
 
 
 def _emit_ends(b: Builder, p: Any, cells: Any) -> None:
-    """Emit what `BitGrid.refresh_ends` does, for one channel's row."""
+    """Emit `BitGrid.refresh_ends` for one channel's row."""
     last = b.at(cells, p[Field.LAST_WORD])
     value = b.ir.and_(b.ir.load(last), p[Field.LAST_MASK])
     b.ir.store(value, last)

@@ -1,7 +1,7 @@
-"""The order in which a circuit's gates are computed, and which of them need no computing.
+"""The order in which the engines compute a circuit's gates, without those that need no computing.
 
-Any topological order gives the same bits. The order decides how many values are alive at once,
-and values beyond the machine's registers have to be stored and loaded again.
+Any topological order gives the same bits. The order decides how many values are alive at once.
+Values that do not fit into registers must be stored and loaded again.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from difflogic.circuit.gates import READS, Op
 
 @lru_cache(maxsize=8)
 def schedule(circuit: Circuit) -> Circuit:
-    """Return a circuit that computes the same, one channel's cone after the other.
+    """Return an equivalent circuit that computes one channel's cone after the other.
 
-    Gates that no channel depends on, and those that hand an input on, are left out. Within a cone
-    the operand that needs more registers comes first (Sethi and Ullman 1970, "The generation of
-    optimal code for arithmetic expressions", whose rule is exact for trees and a good guess for
-    circuits that share gates).
+    It leaves out gates that no channel depends on, and gates that only pass an input on. Within a
+    cone, the operand that needs more registers comes first. This rule (Sethi and Ullman 1970, "The
+    generation of optimal code for arithmetic expressions") is exact for trees, and a good guess
+    for circuits that share gates.
     """
     source = list(range(circuit.rows))
     reads: list[list[int]] = [[] for _ in range(circuit.rows)]
@@ -45,7 +45,7 @@ def schedule(circuit: Circuit) -> Circuit:
     place = {row: row for row in range(circuit.inputs)}
     place |= {row: number for number, row in enumerate(order, circuit.inputs)}
     gates = [row - circuit.inputs for row in order]
-    # What an op ignores may be a gate that is left out; any input stands for it.
+    # An ignored operand may be a gate that was left out: replace it by input 0.
     a, b = (
         [place.get(source[wires[gate]], 0) if READS[ops[gate]][side] else 0 for gate in gates]
         for side, wires in enumerate((a_wires, b_wires))
@@ -60,7 +60,7 @@ def schedule(circuit: Circuit) -> Circuit:
 
 
 def _append_cone(output: int, reads: list[list[int]], done: list[bool], order: list[int]) -> None:
-    """Append the gates that `output` still needs to `order`, operands first; no recursion."""
+    """Append the gates that `output` still needs to `order`, operands first."""
     stack = [output]
     while stack:
         row = stack[-1]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.simulation.bit_grid import BitGrid, Geometry
-from difflogic.simulation.damage import Damage
+from difflogic.simulation.bit_grid import BitGrid, Geometry, Words, pack
 from difflogic.simulation.interpreter import Interpreter, band_rows
 from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
@@ -23,33 +22,33 @@ if TYPE_CHECKING:
 Engine = Literal["interpreter", "compiled"]
 
 OPERATION_SECONDS, WORD_SECONDS = 1e-5, 4e-9
-"""What the interpreter needs for a gate or an input of a band of rows, by itself and for each word
-of 64 cells: a few calls of NumPy. From 200 000 steps of 3×3 cells, and from 1024×1024 cells."""
+"""Time of the interpreter per gate or input: for each band of rows, and for each word of 64 cells.
+Measured with 200 000 steps of 3×3 cells, and with 1024×1024 cells."""
 
 CACHED_SECONDS = 0.05
-"""To find and load a compiled circuit."""
+"""Time to find and load a compiled circuit."""
 
 FIRE_OPERATIONS = 60
-"""What a mask of firing cells costs the interpreter, in gates: ten digits of a random number."""
+"""Cost of a fire mask in the interpreter, in gates: ten digits of a random number."""
 
 FIRE_GATES = 100
-"""What it costs compiled code: ten digits, of ten operations."""
+"""Cost of a fire mask in compiled code, in gates: ten digits of ten operations."""
 
 MOST_STEPS = 2**62
-"""Of a state: numbers of steps stay far from the ends of 64 bits."""
+"""Highest step number of a state: far from the limits of 64 bits."""
 
 MARGIN = 2**26
 """Bytes for everything but the grids: the interpreter's bands and the workers' rows."""
 
 WORKER_WORK = 2**24
-"""Cells times gates of a step from which a second thread gains something: some 10 µs."""
+"""Cells times gates per step at which a second thread starts to pay: about 10 µs."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a simulation is, apart from its circuit: where and how cells are updated.
+    """Everything about a simulation but its circuit: the grid, and how its cells update.
 
-    `seed`, in [0, 2**64), names the random bits of start states and of fire masks.
+    `seed`, in [0, 2**64), determines the random bits of starts and of fire masks.
     """
 
     geometry: Geometry
@@ -57,10 +56,36 @@ class Conditions:
     seed: int = 0
 
 
-class Simulator:
-    """Holds the state of one grid and takes it through steps. Use it in a `with`.
+@dataclass(frozen=True, eq=False)
+class Damage:
+    """Zeroes cells in `rows`, in all channels, after each of `steps`. Steps count from 1.
 
-    `workers` threads share the compiled engine's steps; the bits are the same for any number.
+    `keep` has a 1 for each cell that survives: words of shape (rows, words), or (1, words) if the
+    same cells survive in every row.
+    """
+
+    steps: tuple[int, ...]
+    rows: slice
+    keep: Words
+
+    def apply(self, grid: BitGrid) -> None:
+        grid.words[self.rows, :, grid.columns()] &= self.keep[:, None]
+        grid.refresh_ends(self.rows)
+
+
+def rectangle(
+    steps: Sequence[int], rows: tuple[int, int], columns: tuple[int, int], width: int
+) -> Damage:
+    """Return damage of a rectangle; `rows` and `columns` are its first and past its last."""
+    keep = np.ones((1, 1, width), np.uint8)
+    keep[..., slice(*columns)] = 0
+    return Damage(tuple(steps), slice(*rows), pack(keep)[:, 0])
+
+
+class Simulator:
+    """Holds the state of one grid and runs it. Use it in a `with`.
+
+    `workers` threads share the compiled engine's steps. Their number does not change the bits.
     """
 
     def __init__(
@@ -71,10 +96,10 @@ class Simulator:
         workers: int = 1,
         pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Begin with zeros. `pause` is called while a circuit is compiled; it may raise to stop."""
+        """Begin with zeros. `pause` is called while the circuit compiles, and may raise to stop."""
         self.circuit, self.conditions = circuit, conditions
         self.step = 0
-        """Steps taken so far."""
+        """Number of steps taken."""
         self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
         self._fire = None
         if conditions.fire_rate < 1:
@@ -96,14 +121,14 @@ class Simulator:
 
     @property
     def grid(self) -> BitGrid:
-        """The state now."""
+        """The current state."""
         return self._grids[0]
 
     def randomize(self, density: float = 0.5, pause: Callable[[], None] = lambda: None) -> None:
-        """Draw each cell of each channel: 1 with probability `density`.
+        """Set each cell of each channel to 1 with probability `density`.
 
-        A channel's bits depend on its label, not on which other channels there are. `pause` is
-        called between bands of rows; it may raise to stop.
+        A channel's bits depend on its label, not on the other channels. `pause` is called between
+        bands of rows, and may raise to stop.
         """
         geometry = self.conditions.geometry
         key, limit = stream_key(self.conditions.seed, Use.START), threshold(density)
@@ -122,29 +147,29 @@ class Simulator:
         damage: Sequence[Damage] = (),
         progress: Callable[[int], None] = lambda done: None,
     ) -> None:
-        """Take `steps` steps; zero what each `damage` says after each of its steps.
+        """Take `steps` steps, and apply each `damage` after each of its steps.
 
-        `progress` is called with the steps taken since here, several times a second, also amid
-        steps that take long. It may raise to stop: the state is then the one after those steps.
-        Raises ConfigError for more than MOST_STEPS in all.
+        `progress` gets the number of steps that this call has taken. It is called several times a
+        second, even within long steps. It may raise to stop; the state is then the one after the
+        last whole step. Raises ConfigError if the step number would exceed MOST_STEPS.
         """
         first, end = self.step, self.step + steps
         if end > MOST_STEPS:
-            raise ConfigError(f"{end} steps: no state may be older than {MOST_STEPS}")
+            raise ConfigError(f"{end} steps: a state can have taken at most {MOST_STEPS}")
 
         def report() -> None:
             progress(self.step - first)
 
         while self.step < end:
-            stop = min([end, *(each.next_after(self.step) for each in damage)])
-            taken, blocks = self._engine.take(
-                *self._grids, self.step, stop - self.step, self._fire, report
-            )
+            hits = (step for each in damage for step in each.steps if step > self.step)
+            most = min([end, *hits]) - self.step
+            taken, blocks = self._engine.take(*self._grids, self.step, most, self._fire, report)
             self.step += taken
             if blocks % 2:
                 self._grids = (self._grids[1], self._grids[0])
             for each in damage:
-                each.apply(self.grid, self.step)
+                if self.step in each.steps:
+                    each.apply(self.grid)
             report()
 
 
@@ -153,19 +178,19 @@ def require_memory(geometry: Geometry, simulators: int = 1) -> None:
     needed, available = 2 * simulators * geometry.bytes + MARGIN, machine.available_memory()
     if available is None or needed <= available:
         return
-    beside = f" for {simulators} paths side by side" if simulators > 1 else ""
+    together = f" for {simulators} paths side by side" if simulators > 1 else ""
     raise ConfigError(
         f"{geometry.height}×{geometry.width} cells of {geometry.channels} "
-        f"channel{'' if geometry.channels == 1 else 's'} need {needed / 1e9:,.1f} GB{beside}, and "
-        f"{available / 1e9:,.1f} GB are available: choose a smaller grid, or simplify the circuit, "
-        "which drops channels"
+        f"channel{'' if geometry.channels == 1 else 's'} need {needed / 1e9:,.1f} GB{together}, "
+        f"but only {available / 1e9:,.1f} GB are available: choose a smaller grid, or simplify the "
+        "circuit, which drops channels"
     )
 
 
 def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engine:
-    """Return the engine that takes all steps in less time, compiling included.
+    """Return the engine that finishes first, counting the time to compile.
 
-    Never to compile more than `native.MOST_GATES` gates.
+    Circuits of more than `native.MOST_GATES` gates are never compiled.
     """
     interpreting = steps * _interpreted_step(circuit, conditions)
     if interpreting < CACHED_SECONDS:
@@ -181,7 +206,7 @@ def choose_engine(circuit: Circuit, conditions: Conditions, steps: int) -> Engin
 
 
 def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
-    """Estimate the interpreter's seconds for a step."""
+    """Estimate how long a step takes in the interpreter, in seconds."""
     order, geometry = schedule(circuit), conditions.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
     operations += FIRE_OPERATIONS if conditions.fire_rate < 1 else 0
@@ -191,7 +216,7 @@ def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
 
 
 def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
-    """Return how many of the cores' threads gain more than it costs to wake them."""
+    """Return how many threads, up to `cores`, gain more than it costs to wake them."""
     gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
     work = conditions.geometry.cells * max(1, gates)
     return max(1, min(cores, work // WORKER_WORK))

@@ -1,8 +1,8 @@
-"""Start states: random, one cell in the middle, nothing, or what a file holds.
+"""Start states: random, one cell in the middle, all zeros, or from a file.
 
-A picture (text as in `difflogic.tasks.pictures`, or an image) and a pattern in Golly's run-length
-encoding go to the middle of the visible channels; all other channels are 0. A state that
-`dct simulate` saved is continued in all channels, on a grid of its size.
+A picture (text as in `difflogic.tasks.pictures`, or an image) or a pattern in Golly's run-length
+encoding goes to the middle of the visible channels; all other channels are 0. A state saved by
+`dct simulate` sets all channels, on a grid of the same size.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +27,12 @@ from difflogic.tasks.pictures import parse_picture
 NAMES = ("random", "center", "zeros")
 
 MAX_BYTES = 2**26
-"""Of a picture's file."""
+"""Largest picture file."""
 MAX_PATTERN_CELLS = 2**26
 BAND_CELLS = 2**22
-"""Cells times channels that are packed at a time."""
+"""Cells times channels to pack at a time."""
 IMAGE_SIDE = 512
-"""Cells that an image is scaled to at most, as a picture for training is."""
+"""Images are scaled to at most this many cells, as pictures for training are."""
 
 Bits = npt.NDArray[np.uint8]
 
@@ -39,17 +40,18 @@ Bits = npt.NDArray[np.uint8]
 def prepare(
     simulator: Simulator,
     automaton: Automaton,
-    start: str | npt.NDArray,
+    start: str | npt.NDArray[Any],
     density: float,
     pause: Callable[[], None] = lambda: None,
 ) -> None:
-    """Put a start state, one of NAMES, a file's or an array, into a simulator that has zeros.
+    """Set the start of a simulator that has zeros: one of NAMES, the name of a file, or an array.
 
-    An array has bits: (rows, columns) or (visible channels, rows, columns), put in the middle, or
-    all channels of training, (channels, height, width). A file may be an .npz with one such array.
+    An array of bits has the shape (rows, columns) or (visible channels, rows, columns), and goes to
+    the middle; or (channels, height, width) with all channels of training. A file may be an .npz
+    with one such array.
 
-    `pause` is called now and then, and may raise to stop. Raises ConfigError if the file holds
-    none, or one that does not fit.
+    `pause` is called now and then, and may raise to stop. Raises ConfigError if the file is not a
+    start, or does not fit.
     """
     grid = simulator.grid
     geometry = grid.geometry
@@ -76,7 +78,7 @@ def prepare(
 
 
 def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
-    """Return the bits that a file draws, shape (visible channels, rows, columns)."""
+    """Read a picture or pattern as bits of shape (visible channels, rows, columns)."""
     channels = len(automaton.visible)
     try:
         with open_plain(path) as file:
@@ -100,7 +102,7 @@ def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
     return image_bits(content, channels, min(height, IMAGE_SIDE), min(width, IMAGE_SIDE))
 
 
-def _place_array(grid: BitGrid, array: npt.NDArray, automaton: Automaton) -> None:
+def _place_array(grid: BitGrid, array: npt.NDArray[Any], automaton: Automaton) -> None:
     geometry, labels, visible = grid.geometry, automaton.circuit.labels, automaton.visible
     shape = array.shape
     if array.dtype.kind not in "buif" or not np.isin(array, (0, 1)).all():
@@ -121,7 +123,7 @@ def _place_array(grid: BitGrid, array: npt.NDArray, automaton: Automaton) -> Non
 
 
 def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
-    """Put bits (some channels, rows, columns) in the middle of a grid of zeros."""
+    """Put bits of shape (channels, rows, columns) in the middle of a grid of zeros."""
     geometry = grid.geometry
     _, rows, columns = bits.shape
     if rows > geometry.height or columns > geometry.width:
@@ -139,9 +141,9 @@ def _place(grid: BitGrid, bits: Bits, channels: tuple[int, ...]) -> None:
 
 
 def parse_rle(text: str) -> Bits:
-    """Return the cells (rows, columns) of a pattern of two states in run-length encoding.
+    """Return the cells (rows, columns) of a two-state pattern in run-length encoding.
 
-    Raises ConfigError for any other text. The rule in its first line does not matter.
+    Ignores the rule in the first line. Raises ConfigError for any other text.
     """
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     head = re.fullmatch(r"x\s*=\s*(\d{1,9})\s*,\s*y\s*=\s*(\d{1,9})\b.*", lines[0] if lines else "")

@@ -1,15 +1,15 @@
-"""States on disk: a ZIP of NumPy arrays, eight cells to a byte, written and read band by band.
+"""Saves and loads states: a ZIP of NumPy arrays, eight cells per byte, band by band.
 
-Its arrays: `cells` (channels, height, ⌈width / 8⌉), cell x in bit x mod 8 of byte x // 8; `size`
-(height, width); `labels`, the channels' numbers; `step`, the steps taken. What is read is checked
-before it is unpacked, as all archives here are.
+Arrays: `cells` of shape (channels, height, ⌈width / 8⌉), where cell x is bit x mod 8 of byte
+x // 8; `size` (height, width); `labels`, the channels' labels; `step`, the number of steps taken.
+As with all archives here, everything is checked before it is unpacked.
 """
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,11 @@ from difflogic.system.files import write_whole
 
 MOST_CHANNELS = 2**16
 MARGIN = 2**16
-"""Bytes of a file that are no cells: names, headers, checksums."""
+"""Bytes of a file besides the cells: names, headers, checksums."""
 MOST_ARRAY = 2**26
-"""Bytes of a plain array."""
+"""Most bytes of a plain array."""
 SHOWN = 16
-"""Channels' numbers that a message names."""
+"""Most labels that a message lists."""
 
 
 def save(path: Path, simulator: Simulator) -> None:
@@ -56,14 +56,14 @@ def _write(file: BinaryIO, simulator: Simulator) -> None:
                     entry.write(np.ascontiguousarray(words.view(np.uint8)[:, :width]).tobytes())
 
 
-def load(path: Path, simulator: Simulator) -> npt.NDArray | None:
-    """Put the state of a file into a simulator; return a single array that is no state.
+def load(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
+    """Load a saved state into a simulator. If the file is a single other array, return that.
 
-    Raises ConfigError or ModelFileError, which name the file, if it is no state, or one of another
-    grid or circuit. What is found out amid the cells leaves the simulator with a part of them.
+    Raises ConfigError or ModelFileError, with the file's name, if the file is not a state, or does
+    not fit the grid or circuit. After an error within the cells, the simulator holds part of them.
     """
     geometry = simulator.grid.geometry
-    # Packed cells are never larger than the cells, but for the packing's own marks.
+    # Compressed cells are hardly ever larger than the cells; MARGIN covers the overhead.
     largest = geometry.bytes + 9 * MOST_CHANNELS + MARGIN
     with NpzReader(path, largest, "state") as reader:
         if len(reader.names) == 1 and "cells" not in reader.names:
@@ -84,24 +84,24 @@ def load(path: Path, simulator: Simulator) -> npt.NDArray | None:
 def _misfit(
     simulator: Simulator, size: tuple[int, ...], labels: tuple[int, ...], step: int
 ) -> str | None:
-    """Say why a state does not fit the simulator's grid, circuit or count of steps, if it does."""
+    """Return why a state does not fit the simulator, or None."""
     geometry = simulator.grid.geometry
     if min(size) < 1 or not 0 <= step <= MOST_STEPS:
-        return f"{size[0]}×{size[1]} cells after step {step}: dct saved no such state"
+        return f"{size[0]}×{size[1]} cells after step {step}: dct never saves such a state"
     if size != (geometry.height, geometry.width):
         return (
-            f"has {size[0]}×{size[1]} cells, and the grid {geometry.height}×{geometry.width}: give "
-            f"--size {size[0]}x{size[1]}"
+            f"has {size[0]}×{size[1]} cells, but the grid has {geometry.height}×{geometry.width}: "
+            f"use --size {size[0]}x{size[1]}"
         )
     if labels != simulator.circuit.labels:
-        theirs, ours = (_shown(each) for each in (labels, simulator.circuit.labels))
-        return f"has the channels {theirs}, and the circuit {ours}"
+        theirs, ours = (_listed(each) for each in (labels, simulator.circuit.labels))
+        return f"has the channels {theirs}, but the circuit has {ours}"
     return None
 
 
-def _shown(labels: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, labels[:SHOWN]))
-    return shown if len(labels) <= SHOWN else f"{shown} … ({len(labels)} of them)"
+def _listed(labels: tuple[int, ...]) -> str:
+    text = ", ".join(map(str, labels[:SHOWN]))
+    return text if len(labels) <= SHOWN else f"{text} … ({len(labels)} in all)"
 
 
 def _read_cells(reader: NpzReader, grid: BitGrid) -> None:

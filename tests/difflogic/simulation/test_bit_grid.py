@@ -50,7 +50,7 @@ def test_bands_change_nothing(monkeypatch):
 def test_grids_beyond_memory_are_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10**9)
     require_memory(Geometry(1, 4096, 4096, "zero"))
-    with pytest.raises(ConfigError, match=r"need 250\.\d GB, and 1\.0 GB are available"):
+    with pytest.raises(ConfigError, match=r"need 250\.\d GB, but only 1\.0 GB are available"):
         require_memory(Geometry(1, 10**6, 10**6, "zero"))
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     require_memory(Geometry(1, 10**6, 10**6, "zero"))

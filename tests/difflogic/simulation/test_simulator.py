@@ -12,11 +12,17 @@ from scipy.ndimage import convolve
 
 from difflogic.circuit.gates import Op
 from difflogic.simulation import benchmark, compiled, interpreter, native
-from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.damage import mask, rectangle
+from difflogic.simulation.bit_grid import Geometry, pack
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.schedule import schedule
-from difflogic.simulation.simulator import Conditions, Simulator, choose_engine, useful_workers
+from difflogic.simulation.simulator import (
+    Conditions,
+    Damage,
+    Simulator,
+    choose_engine,
+    rectangle,
+    useful_workers,
+)
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats.made import circuits, random_circuit
 from tests.difflogic.simulation import naive
@@ -133,7 +139,10 @@ def test_damage(height, width, data):
     expected = naive.simulate(
         circuit, state, 11, "periodic", damage={2: cells, 3: cells, 9: cells, 4: other}
     )
-    both = [rectangle(steps, rows, columns, width), mask([4], other)]
+    both = [
+        rectangle(steps, rows, columns, width),
+        Damage((4,), slice(0, height), pack((other == 0)[None])[:, 0]),
+    ]
     for engine, workers in ENGINES:
         found = run(circuit, state, 11, "periodic", engine, workers, damage=both)
         np.testing.assert_array_equal(found, expected)

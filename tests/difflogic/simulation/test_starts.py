@@ -148,7 +148,7 @@ def test_impossible_steps_are_refused(tmp_path, step):
     simulator, _ = made()
     state_file.save(path, simulator)
     rewritten(path, step=np.int64(step))
-    with pytest.raises(ConfigError, match=f"after step {step}: dct saved no such state"):
+    with pytest.raises(ConfigError, match=f"after step {step}: dct never saves such a state"):
         prepared(path)
 
 

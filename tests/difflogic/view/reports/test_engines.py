@@ -12,8 +12,7 @@ import pytest
 
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.simulation.damage import rectangle
-from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.simulation.simulator import Conditions, Simulator, rectangle
 from difflogic.view.reports.assets import ASSETS
 from difflogic.view.reports.circuits import running
 from tests.difflogic.circuit.circuits import automaton
