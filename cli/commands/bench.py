@@ -37,8 +37,8 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config
+    from difflogic.library.benchmarking import Learned
     from difflogic.scale.speed.benchmark import Comparison, Report
-    from difflogic.scale.speed.learning import Learned
     from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
 

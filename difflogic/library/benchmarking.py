@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
@@ -13,42 +15,33 @@ from difflogic.engine.plan import Decision, ParallelPlan, explain
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import Conditions
-from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.learning import SEEDS, Learned, learn
-from difflogic.scale.speed.prediction import (
-    REPEAT,
-    Curves,
-    Network,
-    StepCosts,
-    counts_between,
-    measure_costs,
-    network,
-    replay,
-)
-from difflogic.scale.speed.prediction import simulate as replay_curves
+from difflogic.scale.speed import benchmark, prediction, rows
+from difflogic.scale.speed.prediction import Curves, Network, StepCosts
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
-from difflogic.scale.speed.rows import (
-    ORACLE,
-    WAYS,
-    Comparison,
-    Setting,
-    measure,
-    of_ranks,
-    of_ways,
-    of_workers,
-    with_laws,
-)
+from difflogic.scale.speed.rows import ORACLE, WAYS, Comparison, Setting
 from difflogic.scale.sweeps.question import combinations, parse_axes
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
-from difflogic.system import machine
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.machine import cpu_count
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.training.trainer import Trainer
 
 LARGE = Conditions(size=(4096, 4096))
-"""Conditions that a simulation is usually measured under."""
+"""Default conditions for measuring a simulation."""
+
+SEEDS = (0, 1, 2, 3, 4)
+"""Seeds of `learning`."""
+
+MOST_WORKERS = 1024
+MOST_ROWS = 64
+"""Settings of a comparison. Each has its own buffers, and a turn in every round."""
+MOST_RANKS = 4096
+
+COMPARED = 10
+"""Measured steps that a simulation is compared with."""
 
 
 def bench(
@@ -65,37 +58,27 @@ def bench(
     `compare` alternates with the sequential path or the NumPy oracle, and checks that results are
     equal. `repeat` is the number of steps to measure.
     """
-    settings = benchmarked(config, overrides)
-    usual = rows.REPEAT_WITH_ORACLE if compare == "oracle" else rows.REPEAT
-    repeat = usual if repeat is None else repeat
-    if repeat < 1:
-        raise ConfigError(f"{repeat} repeats: measure at least once")
+    settings = _benchmarked(config, overrides)
+    repeat = _repeats(repeat, compare == ORACLE)
     count = counter(progress, "steps measured:", repeat)
     return benchmark.run(settings, compare, repeat, count)
 
 
-def learning(
-    config: Config | str | Path,
-    overrides: Sequence[str | Override] = (),
-    *,
-    epochs: int,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> list[Learned]:
-    """Train a configuration by the gradient alone on a few seeds; the last row has the medians."""
-    if not isinstance(config, Config):
-        config = load_config(config, overrides, allow_code=allow_code)
-    count = counter(progress, "epochs:", epochs * len(SEEDS))
-    return learn(config, epochs, SEEDS, count)
-
-
-def benchmarked(
+def _benchmarked(
     config: Config | str | Path, overrides: Sequence[str | Override], allow_code: bool = False
 ) -> Config:
-    """Return a configuration to measure: as it is, or a named one with the published batch size."""
+    """Return the configuration; one given by name or file has the published batch size."""
     if isinstance(config, Config):
         return config
     return load_config(config, overrides, BENCHMARK, allow_code=allow_code)
+
+
+def _repeats(asked: int | None, oracle: bool = False) -> int:
+    usual = rows.REPEAT_WITH_ORACLE if oracle else rows.REPEAT
+    repeat = usual if asked is None else asked
+    if repeat < 1:
+        raise ConfigError(f"{repeat} repeats: measure at least once")
+    return repeat
 
 
 def bench_simulation(
@@ -106,24 +89,66 @@ def bench_simulation(
     workers: int | Literal["auto"] = "auto",
     progress: ProgressCallback = ignore,
 ) -> simulation_benchmark.Report:
-    """Measure the simulation of a circuit from a random start, by all engines.
+    """Measure the simulation of a circuit from a random start, with all engines.
 
-    The circuit of a run or a model is simplified first; without a source it is the Game of Life,
+    The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
     built from its rule. Raises what `load` raises, ConfigError and ProofError.
     """
     if repeat < 1 or conditions.steps == 0:
         raise ConfigError("measure at least once, and at least one step")
     loaded = load(life_automaton() if source is None else source)
     automaton = conditions.automaton(loaded, "normal", progress=progress)
-    count = machine.cpu_count() if workers == "auto" else workers
+    count = cpu_count() if workers == "auto" else workers
     rounds = counter(progress, "measured:", repeat + 1)
     size = automaton.height, automaton.width
     return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)
 
 
-MOST_WORKERS = 1024
-MOST_ROWS = 64
-"""Each has its buffers, and a turn in every round."""
+@dataclass(frozen=True)
+class Learned:
+    """Results of training one seed, or medians of several."""
+
+    seed: int | None
+    """None for medians."""
+    soft_loss: float
+    hard_loss: float | None
+    accuracy: float | None
+    """Share of right cells of the hard circuit, 0 to 1, on the last epoch's samples."""
+    decided: float | None
+    """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""
+    seconds: float
+    """Processor time, summed over threads."""
+
+
+def learning(
+    config: Config | str | Path,
+    overrides: Sequence[str | Override] = (),
+    *,
+    epochs: int,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> list[Learned]:
+    """Train a configuration on SEEDS by the gradient alone, without searches or restarts.
+
+    The last row has the medians.
+    """
+    if not isinstance(config, Config):
+        config = load_config(config, overrides, allow_code=allow_code)
+    count = counter(progress, "epochs:", epochs * len(SEEDS))
+    found = []
+    for index, seed in enumerate(SEEDS):
+        alone = config.without_searches().with_sections(training={"seed": seed})
+        with Trainer(alone) as trainer:
+            trainer.warm_up()
+            begun = time.process_time()
+            for done in range(epochs):
+                last = trainer.step()
+                count(index * epochs + done + 1)
+            seconds = time.process_time() - begun
+        scores = last.soft_loss, last.hard_loss, last.accuracy, last.decided, seconds
+        found.append(Learned(seed, *scores))
+    columns = zip(*(list(vars(each).values())[1:] for each in found), strict=True)
+    return [*found, Learned(None, *map(median, columns))]
 
 
 def compare(
@@ -139,12 +164,12 @@ def compare(
     progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Comparison:
-    """Measure training steps of several settings in turn, and check that equal bits come out.
+    """Measure training steps of several settings in turn, and check that their bits are equal.
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
-    `ranks`, numbers of processes, out of those in `world`, which all call this. Scaling laws
-    are fitted to worker counts. Raises ConfigError.
+    `ranks`, numbers of processes. All ranks in `world` have to call this. Scaling laws are fitted
+    to worker counts. Raises ConfigError.
     """
     if sum(map(bool, (workers, ways, grid, ranks))) != 1:
         raise ConfigError("compare one thing: workers, ways, ranks or a grid")
@@ -157,36 +182,14 @@ def compare(
             raise ConfigError("a grid needs the name or file of a configuration")
         settings = _of_grid(config, overrides, grid, allow_code)
     else:
-        found = benchmarked(config, overrides, allow_code)
-        settings = of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
+        found = _benchmarked(config, overrides, allow_code)
+        settings = rows.of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
-    usual = rows.REPEAT_WITH_ORACLE if ORACLE in ways else rows.REPEAT
-    rounds = usual if repeat is None else repeat
-    if rounds < 1:
-        raise ConfigError(f"{rounds} repeats: measure at least once")
-    count = counter(progress, "rounds measured:", rounds)
-    result = measure(settings, rounds, count, world)
-    return with_laws(result) if workers else result
-
-
-def profile(
-    config: Config | str | Path = "checkerboard",
-    overrides: Sequence[str | Override] = (),
-    *,
-    repeat: int = 20,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> Profile:
-    """Trace training steps of a configuration: what every worker does when, and what would pay.
-
-    Each is measured beside one that is not traced. Raises ConfigError.
-    """
-    if repeat < 1:
-        raise ConfigError(f"{repeat} repeats: measure at least once")
-    settings = benchmarked(config, overrides, allow_code)
-    count = counter(progress, "steps traced:", repeat)
-    return trace_steps(settings, repeat, count)
+    repeat = _repeats(repeat, ORACLE in ways)
+    count = counter(progress, "rounds measured:", repeat)
+    result = rows.measure(settings, repeat, count, world)
+    return rows.with_laws(result) if workers else result
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
@@ -197,7 +200,7 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
         raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
-    return of_workers(config, workers) if workers else of_ways(config, ways)
+    return rows.of_workers(config, workers) if workers else rows.of_ways(config, ways)
 
 
 def _of_grid(
@@ -205,24 +208,34 @@ def _of_grid(
 ) -> list[Setting]:
     found = []
     for values in combinations(parse_axes(grid)):
-        changes = [
-            Override(f"{key}={value}", f"--grid {key}={value}") for key, value in values.items()
-        ]
-        config = load_config(source, [*overrides, *changes], BENCHMARK, allow_code=allow_code)
-        label = " ".join(f"{key}={value}" for key, value in values.items())
-        found.append(Setting(label, config, exact=False))
+        texts = [f"{key}={value}" for key, value in values.items()]
+        changes = [*overrides, *(Override(text, f"--grid {text}") for text in texts)]
+        config = load_config(source, changes, BENCHMARK, allow_code=allow_code)
+        found.append(Setting(" ".join(texts), config, exact=False))
     return found
 
 
-MOST_RANKS = 4096
+def profile(
+    config: Config | str | Path = "checkerboard",
+    overrides: Sequence[str | Override] = (),
+    *,
+    repeat: int = 20,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> Profile:
+    """Trace training steps of a configuration: where time goes, and what would save some.
 
-COMPARED = 10
-"""Steps that a simulation is held against."""
+    Each traced step follows an untraced one, so that the cost of tracing is known. Raises
+    ConfigError.
+    """
+    repeat = _repeats(repeat)
+    settings = _benchmarked(config, overrides, allow_code)
+    return trace_steps(settings, repeat, counter(progress, "steps traced:", repeat))
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, the reasons for it, and what a step costs by measurement on this machine."""
+    """A plan, the reasons for it, and the measured cost of a step on this machine."""
 
     config: Config
     plan: ParallelPlan
@@ -230,25 +243,25 @@ class Planned:
     costs: StepCosts | None
     """None if nothing was measured."""
     curves: Curves | None = None
-    """Speed-up over workers by simulation; None if none was asked for."""
+    """Simulated speed-up over workers, if asked for."""
     network: Network | None = None
-    """What further machines bring, and cost; None if that was not asked for."""
+    """Gain and cost of more machines, if asked for."""
 
     def __repr__(self) -> str:
         return f"Planned({self.config!r}, {self.plan.workers} workers)"
 
     @property
     def expected(self) -> float | None:
-        """Seconds of a training step on the plan's workers, at this machine's speed."""
-        return None if self.costs is None else replay(self.plan, self.costs)
+        """Predicted seconds of a training step on the plan's workers, at this machine's speed."""
+        return None if self.costs is None else prediction.replay(self.plan, self.costs)
 
     @property
     def expected_alone(self) -> float | None:
         """The same on one worker."""
-        return None if self.costs is None else replay(self.plan.at(1), self.costs)
+        return None if self.costs is None else prediction.replay(self.plan.at(1), self.costs)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """Return everything as values for JSON."""
         return {
             "experiment": self.config.name,
             "machine": self.plan.machine,
@@ -284,7 +297,6 @@ def plan(
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
-    costs = curves = None
     for what, asked in (("a simulation needs", simulate), ("ranks need", ranks)):
         if asked is not None and not measure:
             raise ConfigError(f"{what} measured costs: leave --no-measure out")
@@ -292,14 +304,14 @@ def plan(
         raise ConfigError(f"{ranks} ranks: give 2 to {MOST_RANKS}")
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
+    costs = curves = network = None
     if measure:
-        count = counter(progress, "steps measured:", REPEAT)
-        costs = measure_costs(settings, REPEAT, count)
-    if simulate is not None and costs is not None:
-        count = counter(progress, "steps compared:", COMPARED)
-        counts = counts_between(*simulate)
-        curves = replay_curves(settings, found, costs, counts, COMPARED, count)
-    reckoned = None
-    if ranks is not None and costs is not None:
-        reckoned = network(settings, costs, ranks, where)
-    return Planned(settings, found, explain(settings, found), costs, curves, reckoned)
+        count = counter(progress, "steps measured:", prediction.REPEAT)
+        costs = prediction.measure_costs(settings, prediction.REPEAT, count)
+        if simulate is not None:
+            count = counter(progress, "steps compared:", COMPARED)
+            counts = prediction.counts_between(*simulate)
+            curves = prediction.simulate(settings, found, costs, counts, COMPARED, count)
+        if ranks is not None:
+            network = prediction.network(settings, costs, ranks, where)
+    return Planned(settings, found, explain(settings, found), costs, curves, network)

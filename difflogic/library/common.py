@@ -1,4 +1,4 @@
-"""What the functions share: progress, output files, tables for notebooks."""
+"""What the library's functions share: progress, output files, and tables for notebooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from difflogic.system.files import check_output, write_whole
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a part of the work has come."""
+    """Progress of one part of the work."""
 
     what: str
     """What is counted, as in "outputs proved"."""
@@ -28,15 +28,15 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 """Is called again and again; whatever it raises cancels the work."""
 ShouldStop = Callable[[], bool]
-"""Asks work that keeps what it has so far whether to stop."""
+"""Asks whether to stop; the work then keeps its partial results."""
 MessageCallback = Callable[[str], None]
-"""Receives what a person should know, a line at a time."""
+"""Receives messages for people, a line at a time."""
 
 
 def counter(
     progress: ProgressCallback, what: str, total: int | None = None
 ) -> Callable[[int], None]:
-    """Begin a part at 0; return a function to call with the number done."""
+    """Report a part at 0; return a function to call with the number done."""
     progress(Progress(what, 0, total))
     return lambda done: progress(Progress(what, done, total))
 
@@ -51,29 +51,29 @@ def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: boo
 
 
 def write_output(file: str | Path, content: str | bytes, force: bool = False) -> None:
-    """Write a file. Raises RunDirectoryError if it exists, unless `force`, or is refused."""
+    """Write a file. Raises RunDirectoryError if it cannot, or if it exists without `force`."""
     data = content.encode() if isinstance(content, str) else content
     check_output(Path(file), force)
     write_whole(Path(file), lambda out: out.write(data))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows with the same keys as an HTML table; a head of keys, what is None left empty."""
+    """Return rows with the same keys as an HTML table, with the keys as its head; None is empty."""
     head = "".join(f"<th>{escape(key)}</th>" for key in rows[0]) if rows else ""
     body = "".join(
-        "<tr>" + "".join(f"<td>{_shown(value)}</td>" for value in row.values()) + "</tr>"
+        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row.values()) + "</tr>"
         for row in rows
     )
     return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
 
 
 def framed(page: str) -> str:
     """Return a page in a frame that can reach neither the notebook nor its server."""
     style = "width:100%;height:640px;border:1px solid #ccc"
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

@@ -15,7 +15,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
 PARTS = 3
-"""That take a while: symmetries, fixed points, and the run from the start."""
+"""Parts of an inspection that take time: symmetries, fixed points, the run from the start."""
 
 
 def inspect(
@@ -68,7 +68,7 @@ def evaluate(
     progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Evaluated:
-    """Measure the hard circuit of a run or a model on starts that training never draws.
+    """Test the hard circuit of a run or a model on starts that training never draws.
 
     `tests` are names as in `dct eval`, by default all that apply. `starts` is the number of starts
     per test; `seed` is that of training by default. `allow_code` is that of `load`. Raises what

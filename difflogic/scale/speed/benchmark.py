@@ -1,4 +1,4 @@
-"""How fast a training step is here, and what part of the machine's arithmetic it uses."""
+"""Speed of a training step on this machine, and the share of its arithmetic peak."""
 
 from __future__ import annotations
 
@@ -12,16 +12,9 @@ from difflogic.config import Config
 from difflogic.engine.program import compile_program
 from difflogic.engine.traffic import Traffic, training
 from difflogic.model.model import Model
-from difflogic.scale.speed.rows import (
-    ORACLE,
-    REPEAT,
-    Row,
-    Setting,
-    fma_rate,
-    measure,
-    within_reach_of_the_oracle,
-)
+from difflogic.scale.speed.rows import REPEAT, Row, fma_rate, measure, of_ways
 from difflogic.simulation.peak import clock_rate
+from difflogic.system.callbacks import ignore
 from difflogic.system.jit.processor import registers
 from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory
@@ -34,27 +27,27 @@ OPERATIONS = 15
 
 @dataclass(frozen=True)
 class Report:
-    """What a benchmark found. Times in seconds, rates per second, memory in bytes."""
+    """Results of a benchmark. Times in seconds, rates per second, memory in bytes."""
 
     path: Row
     compared: Row | None
-    """What the same was computed by in turn; its difference to `path` is that of the results."""
+    """The other path, measured in turn; it holds the difference of the results."""
     gate_lanes: int
     """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
     traffic: Traffic
-    """Rows that a tile moves in one automaton step, on the way forward and back."""
+    """Rows that a tile moves in one automaton step, forward and backward."""
     gates: int
-    """That are evaluated per cell."""
+    """Gates evaluated per cell."""
     peak_one_core: float
-    """Fused multiply-adds per second, counted per lane, of one thread."""
+    """Fused multiply-adds per second of one thread, counted per lane."""
     peak_all_workers: float
-    """The same of all the workers' threads at once."""
+    """The same of all workers' threads at once."""
     peak_memory: int | None
-    """Of the process; None where the system does not tell."""
+    """Memory of the process; None where the system does not tell."""
     clock: float
     """Cycles per second of one core."""
     vector: int
-    """Numbers of float32 in a vector register."""
+    """Float32 numbers in a vector register."""
 
     @property
     def config(self) -> Config:
@@ -63,7 +56,7 @@ class Report:
 
     @property
     def stolen(self) -> float:
-        """Tasks per training step that a worker took from another's share."""
+        """Tasks per training step that a worker took from another one."""
         # Two steps are done for each that is measured.
         return self.path.work.steals / (2 * len(self.path.steps))
 
@@ -74,32 +67,32 @@ class Report:
 
     @property
     def gate_rate(self) -> float:
-        """Gate evaluations per second, each with its share of the backward pass."""
+        """Gate evaluations per second, each including its backward pass."""
         return self.gate_lanes / self.path.total.median
 
     @property
     def vectors_per_cycle(self) -> float:
-        """Vectors of fused multiply-adds that one core does in a cycle: its units, or nearly."""
+        """Vectors of fused multiply-adds per cycle of one core."""
         return self.peak_one_core / (self.vector * self.clock)
 
     @property
     def limit(self) -> float:
-        """Seconds that the arithmetic alone would take on the workers at the measured peak."""
+        """Time of the arithmetic alone, on the workers at the measured peak."""
         return self.gate_lanes * OPERATIONS / self.peak_all_workers
 
     @property
     def share_of_peak(self) -> float:
-        """Part of the arithmetic peak of the workers that a median step reaches, 0 to 1."""
+        """Share of the workers' arithmetic peak that a median step reaches, 0 to 1."""
         return self.limit / self.path.total.median
 
     @property
     def bytes_per_gate(self) -> float:
-        """Bytes between registers and memory, per gate and cell, forward and back."""
+        """Bytes moved between registers and memory, per gate and cell, forward and backward."""
         return self.traffic.rows * self._itemsize / self.gates
 
     @property
     def store_limit(self) -> float:
-        """Seconds that the stores alone would take on the workers, one vector per cycle each."""
+        """Time of the stores alone, if each worker stores one vector per cycle."""
         stores = self.traffic.stores * self.gate_lanes / self.gates
         numbers = self.vector * 4 / self._itemsize
         return stores / numbers / self.clock / self.path.workers
@@ -110,15 +103,15 @@ class Report:
 
     @property
     def speedup(self) -> float | None:
-        """Median step of the compared path over ours: the median of pairwise ratios."""
+        """Speed-up over the compared path: the median of pairwise ratios."""
         return None if self.compared is None else self.path.speedup(self.compared)
 
     def phase_speedup(self, phase: str) -> float | None:
-        """The same for one phase."""
+        """Return the speed-up of one phase."""
         return None if self.compared is None else self.path.phase_speedup(phase, self.compared)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """Return everything as JSON values."""
         first = self.compared or self.path
         return {
             "experiment": self.config.name,
@@ -138,22 +131,17 @@ def run(
     config: Config,
     compare: Comparison | None = None,
     repeat: int = REPEAT,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = ignore,
 ) -> Report:
     """Measure `repeat` training steps of `config`, in turn with those of the compared path.
 
-    They are those of one attempt: searches and starting over, which come now and then, are left
-    out. `progress` is called after each repetition. Comparing with the oracle cuts steps and batch
-    down to a size that it can finish; the report holds the configuration that was measured.
+    Searches and restarts are left out, since they do not happen in every step. `progress` is
+    called after each repetition. For the oracle, steps and batch are reduced to a size that it can
+    finish; the report holds the measured configuration.
     """
-    config = config.without_searches()
-    if compare == ORACLE:
-        config = within_reach_of_the_oracle(config)
-    settings = [Setting("parallel", config)]
-    if compare is not None:
-        way = {} if compare == ORACLE else {"strategy": compare}
-        other = config.with_sections(parallel=way)
-        settings.append(Setting(compare, other, oracle=compare == ORACLE))
+    names = [] if compare is None else [compare]
+    settings = of_ways(config.without_searches(), names, "parallel")
+    config = settings[0].config
     path, *others = measure(settings, repeat, progress).rows
     cells, batch = config.task.height * config.task.width, config.training.batch
     program = compile_program(Model.create(config).netlist)

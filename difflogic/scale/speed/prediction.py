@@ -1,4 +1,9 @@
-"""Predicted times of a training step on other numbers of workers and machines."""
+"""Predicted times of a training step on other numbers of workers and machines.
+
+The parts of a step are measured on one worker, and its task graph is replayed with these costs.
+Real machines are slower than predicted: cores share memory and caches, clocks fall as more cores
+work, and other programs run.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,7 @@ from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.scale.speed.rows import measure, of_workers
 from difflogic.system.arrays import aligned
+from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import fields_of
 from difflogic.system.ranks import Ranks
 from difflogic.training.phases import PHASES, SHARED
@@ -34,52 +40,63 @@ from difflogic.training.trainer import Trainer
 WARM_UP = 2
 REPEAT = 12
 MEETINGS, ROUNDS = 5, 400
-"""Barriers of a round: all of the quickest were done while both workers had a core."""
+"""Barriers in a round, and rounds. The fastest round is one in which both workers had a core."""
+
+STRATEGIES = ("samples", "cells", "steps", "gates")
+
+MEASURED = (1, 2)
+"""Worker counts at which a prediction is compared with a measurement."""
+WITHIN = 0.15
+"""Relative error that is acceptable there."""
+
+BANDWIDTH = 125e6
+"""Assumed network bandwidth in bytes per second: one gigabit per second."""
 
 
 @dataclass(frozen=True)
 class StepCosts:
-    """Seconds that the parts of a training step take at the least, undisturbed."""
+    """Shortest times of the parts of a training step, in seconds."""
 
     serial: dict[str, float]
-    """Of what one thread does, by phase."""
+    """Work of one thread alone, by phase."""
     forward: float
-    """Of one lane of a tile and one automaton step, forward."""
+    """One lane of a tile, one automaton step, forward."""
     backward: float
-    """The same on the way back, with the values computed anew."""
+    """The same backward, including the recomputed values."""
     barrier: float
-    """Of two workers' meeting."""
+    """Two workers waiting for each other."""
     wake: float
-    """Of handing work to a worker, and hearing that it is done."""
+    """Handing work to a worker and hearing that it is done."""
 
     @property
     def serial_seconds(self) -> float:
-        """Of all that one thread does in a step."""
+        """All work of one thread alone in a step."""
         return sum(self.serial.values())
 
 
 def measure_costs(
-    config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = lambda done: None
+    config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = ignore
 ) -> StepCosts:
-    """Measure `repeat` steps of `config` on one worker, after a warm-up, and what meeting costs.
+    """Measure `repeat` steps of `config` on one worker, and the cost of synchronising two.
 
-    The least time of each part is taken, and all are scaled to the processor's time of the quickest
-    step: what others do on this machine only adds to them.
+    Other programs only add time, so the shortest time of each part counts. All are scaled to the
+    processor time of the fastest step.
     """
-    # By one worker, and without searches, which come now and then.
+    # Without searches, which do not happen in every step.
     with Trainer(config.without_searches().with_sections(parallel={"workers": 1})) as trainer:
         trainer.warm_up()
         for _ in range(WARM_UP):
             trainer.step()
         seconds, processor = [], []
         for done in range(repeat):
-            begun = time.thread_time()
-            seconds.append(_step(trainer))
+            before, begun = dict(trainer.phases.seconds), time.thread_time()
+            trainer.step()
             processor.append(time.thread_time() - begun)
+            seconds.append({each: trainer.phases.seconds[each] - before[each] for each in PHASES})
             progress(done + 1)
         lanes = lanes_of(trainer.plan)
     least = {phase: min(each[phase] for each in seconds) for phase in PHASES}
-    # One worker is the thread that calls: its own time knows of no others.
+    # The one worker is this thread, so its processor time is that of the step.
     scale = min(1.0, min(processor) / sum(least.values()))
     least = {phase: scale * spent for phase, spent in least.items()}
     serial = {phase: spent for phase, spent in least.items() if spent and phase not in SHARED}
@@ -99,12 +116,6 @@ def lanes_of(plan: ParallelPlan) -> int:
     return groups * sum(plan.tiles) * plan.rollouts.steps
 
 
-def _step(trainer: Trainer) -> dict[str, float]:
-    before = dict(trainer.phases.seconds)
-    trainer.step()
-    return {phase: trainer.phases.seconds[phase] - before[phase] for phase in PHASES}
-
-
 def _barrier() -> float:
     control, best = aligned((TICKETS,), np.int64), np.full(1, np.inf)
     cursors = [aligned((CURSOR_FIELDS,), np.int64) for _ in range(2)]
@@ -119,24 +130,19 @@ def _barrier() -> float:
 
 
 def _wake() -> float:
+    best = np.inf
     with Workers(2) as workers:
-        workers.run(do_nothing, [(0,), (1,)])
-        return min(_seconds(workers, do_nothing, [(0,), (1,)]) for _ in range(20))
-
-
-def _seconds(workers: Workers, kernel: Callable[..., Any], calls: list[tuple]) -> float:
-    start = time.perf_counter()
-    workers.run(kernel, calls)
-    return time.perf_counter() - start
-
-
-STRATEGIES = ("samples", "cells", "steps", "gates")
+        for _ in range(21):
+            start = time.perf_counter()
+            workers.run(do_nothing, [(0,), (1,)])
+            best = min(best, time.perf_counter() - start)
+    return best
 
 
 def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPlan:
-    """Return a plan that shares by one strategy: whole groups alone, cells, or a pipeline.
+    """Return the plan with another strategy and number of workers.
 
-    Whole groups that divide evenly among workers are never cut, as in training.
+    As in training, groups of samples that divide evenly among the workers are not cut.
     """
     if workers > 1:
         plan = replace(plan, sharing=replace(plan.sharing, strategy=cast(Strategy, strategy)))
@@ -145,50 +151,48 @@ def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPl
 
 @dataclass(frozen=True)
 class Meetings:
-    """How often workers that share a tile's gates wait for each other, for each tile and step."""
+    """How often workers that share a tile's gates wait for each other, per tile and step."""
 
-    forward: int
-    backward: int
+    forward: int = 0
+    backward: int = 0
 
     @classmethod
     def of(cls, netlist: Netlist) -> Meetings:
-        """Return those of a circuit, as two workers share it."""
+        """Return the meetings of a circuit that two workers share."""
         code = split_program(netlist, 2)
         stages, back = len(code.gate_bounds), len(code.target_bounds)
-        # Besides the stages: after gathering, and after the piece.
+        # Two more: after gathering, and after the piece.
         return cls(stages + 2, stages + back + 2)
 
 
-NO_MEETINGS = Meetings(0, 0)
+def replay(plan: ParallelPlan, costs: StepCosts, meetings: Meetings | None = None) -> float:
+    """Return the predicted seconds of a training step on the plan's workers.
 
-
-def replay(plan: ParallelPlan, costs: StepCosts, meetings: Meetings = NO_MEETINGS) -> float:
-    """Return the seconds of a training step on the plan's workers.
-
-    Gates that are shared take as long as those that are not, in all, which is at best so.
+    Shared gates are assumed to take as long in total as unshared ones, which is the best case.
     """
+    meetings = meetings or Meetings()
     seconds, left = costs.serial_seconds, plan.batch
     while left > 0:
         wave = replace(plan, wave=min(plan.wave, left))
         left -= wave.wave
         if wave.workers > 1:
             seconds += costs.wake + 3 * barrier_seconds(costs, wave.workers)
-        seconds += _way(wave, costs, costs.forward, meetings.forward)
-        seconds += _way(wave, costs, costs.backward, meetings.backward)
+        seconds += _pass_seconds(wave, costs, costs.forward, meetings.forward)
+        seconds += _pass_seconds(wave, costs, costs.backward, meetings.backward)
     return seconds
 
 
 def barrier_seconds(costs: StepCosts, workers: int) -> float:
-    """Return what a barrier takes: all workers count up one number, one after the other."""
+    """Return the time of a barrier: all workers increment one number, one after the other."""
     return 0.0 if workers == 1 else costs.barrier * workers / 2
 
 
-def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -> float:
-    """Return the seconds of one way of a wave, forward or back."""
+def _pass_seconds(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -> float:
+    """Return the seconds of a wave's forward or backward pass."""
     team, steps = plan.team, plan.rollouts.steps
     meet = meetings * barrier_seconds(costs, plan.parts) * plan.chunk
     chunks = [lanes * per_lane / plan.parts + meet for lanes in plan.chunks]
-    free = [0.0] * team.workers  # when each team is done with what it has
+    free = [0.0] * team.workers  # when each team finishes its current work
     for _ in range(team.whole):
         heapq.heapreplace(free, free[0] + steps * sum(chunks))
     shared = plan.groups - team.whole
@@ -204,16 +208,16 @@ def _way(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -
 
 
 def _pipeline(plan: ParallelPlan, free: list[float], per_lane: float) -> float:
-    """Return when a pipeline is done, whose workers are free at given times.
+    """Return when a pipeline is done, given when each worker becomes free.
 
-    A worker that is free takes the least advanced chunk that is ready, or waits for the next one.
+    A free worker takes the least advanced chunk that is ready, or waits for the next one.
     """
     layout = make_layout(plan.rollouts.grid, plan.lanes, plan.chunk)
     start, chunks = layout.seen_start, len(plan.chunks)
     sees = [layout.seen[start[c] : start[c + 1]].tolist() for c in range(chunks)]
     pieces = range((plan.groups - plan.team.whole) * chunks)
     around = [[piece - piece % chunks + c for c in sees[piece % chunks]] for piece in pieces]
-    done = [[0.0] for _ in pieces]  # when each has done so many steps
+    done = [[0.0] for _ in pieces]  # done[piece][n]: when the piece finished n steps
     steps = plan.rollouts.steps
     ready = [(0.0, 0, piece) for piece in pieces]
     known = {(piece, 0) for piece in pieces}
@@ -240,45 +244,40 @@ def _pipeline(plan: ParallelPlan, free: list[float], per_lane: float) -> float:
     return end
 
 
-MEASURED = (1, 2)
-"""Worker counts that a simulation is held against."""
-WITHIN = 0.15
-"""Part by which it may be off there."""
-
-
 @dataclass(frozen=True)
 class Curves:
-    """Seconds of a training step by workers, for each strategy."""
+    """Predicted seconds of a training step by number of workers."""
 
     config: Config
     seconds: Mapping[str, Mapping[int, float]]
+    """By strategy, then by workers."""
     alone: float
     """On one worker."""
     planned: Mapping[int, float]
-    """As the plan would share it, for the worker counts that were measured."""
+    """With the plan's own strategy, at the measured worker counts."""
     measured: Mapping[int, float]
-    """What was measured there, the least of some steps; empty if nothing was."""
+    """The shortest measured step at these worker counts; empty if nothing was measured."""
 
     @property
     def workers(self) -> list[int]:
         return sorted(next(iter(self.seconds.values())))
 
     def speedup(self, strategy: str, workers: int) -> float:
-        """Return how many times as fast as one worker that is."""
+        """Return the speed-up over one worker."""
         return self.alone / self.seconds[strategy][workers]
 
     @property
     def errors(self) -> dict[int, float]:
-        """Part by which the simulation is above what was measured, by workers."""
+        """Relative error of the prediction, by workers; positive if it is too high."""
         return {count: self.planned[count] / found - 1 for count, found in self.measured.items()}
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines, in seconds."""
+        """Return everything, in seconds."""
         return {**fields_of(self, "errors"), "config": self.config.name}
 
 
 def counts_between(first: int, last: int) -> list[int]:
-    """Return worker counts between two: one, powers of two, halfway between, and both ends."""
+    """Return 1, both ends, and between them the powers of two and the numbers halfway."""
     powers = [2**k for k in range(11)]
     every = {1, first, last, *powers, *(3 * power for power in powers)}
     return sorted(count for count in every if first <= count <= last or count == 1)
@@ -290,9 +289,9 @@ def simulate(
     costs: StepCosts,
     counts: Sequence[int],
     repeat: int = 0,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = ignore,
 ) -> Curves:
-    """Replay a step for each strategy and number of workers; measure `repeat` steps to compare."""
+    """Replay a step for each strategy and worker count; measure `repeat` steps to compare."""
     meetings = Meetings.of(Model.create(config).netlist)
     seconds = {
         strategy: {
@@ -309,7 +308,7 @@ def simulate(
 
 
 def text_curves(curves: Curves, width: int = 40) -> list[str]:
-    """Draw the best strategy's speed-up as bars, with the speed-up of each strategy."""
+    """Return a table of the strategies' speed-ups, with the best as a bar."""
     names = list(curves.seconds)
     most = max(curves.speedup(name, count) for name in names for count in curves.workers)
     lines = [f"{'workers':>7}  " + "".join(f"{name:>9}" for name in names)]
@@ -321,57 +320,56 @@ def text_curves(curves: Curves, width: int = 40) -> list[str]:
     return lines
 
 
-BANDWIDTH = 125e6
-"""Bytes per second of the network that is reckoned with: one gigabit per second."""
-
-
 @dataclass(frozen=True)
 class Network:
-    """A training step by ranks on machines of their own."""
+    """A training step shared by ranks, each on its own machine."""
 
     ranks: int
     alone: float
     """Seconds of a step on one machine."""
     together: float
-    """The same on all, if nothing had to be handed over."""
+    """Seconds on all machines, without communication."""
     messages: int
-    """That follow each other in a step, each waiting for the one before."""
+    """Messages of a step that wait for each other."""
     large: int
-    """Of these, those that hold the sums."""
+    """Those among them that carry the gradient sums."""
     bytes_each: int
-    """Of such a one."""
+    """Size of such a message."""
 
     @property
     def saved(self) -> float:
-        """Seconds of a step that the other machines save, before anything is handed over."""
+        """Seconds of a step that the other machines save, before communication."""
         return self.alone - self.together
 
     @property
     def transfer(self) -> float:
-        """Seconds that the sums are on their way at BANDWIDTH, whatever the latency."""
+        """Seconds to transfer the sums at BANDWIDTH, without latency."""
         return self.large * self.bytes_each / BANDWIDTH
 
     @property
     def latency(self) -> float | None:
-        """Seconds that a message may take to arrive for the machines to pay; None if none may."""
+        """Longest time of a message, in seconds, at which the machines pay off; None if never."""
         left = (self.saved - self.transfer) / self.messages
         return left if left > 0 else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines, in seconds."""
+        """Return everything, in seconds."""
         return fields_of(self, "saved", "transfer", "latency")
 
 
 def network(
     config: Config, costs: StepCosts, ranks: int, machine: Machine | None = None
 ) -> Network:
-    """Reckon with so many ranks, each on a machine like this one, or like a described one."""
+    """Predict a step shared by `ranks` machines like this one, or like a described one.
+
+    Nobody else is assumed to use the network.
+    """
     netlist = Model.create(config).netlist
     group = Ranks()
     alone = RankPlan.of(config, netlist, group, machine).plan
     group.size = ranks
     together = RankPlan.of(config, netlist, group, machine).plan
-    spread = ceil(log2(ranks))  # as in a tree: who has it hands it on
+    spread = ceil(log2(ranks))  # a broadcast along a tree
     turns = 1 + ceil(config.pool.batch / (AT_ONCE * ranks))
     large = turns * (ranks - 1 + spread)
     return Network(

@@ -1,11 +1,11 @@
-"""Where the time of a training step goes, worker by worker, and what would make it shorter."""
+"""Where each worker's time goes in a training step, and what would make the step shorter."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from difflogic.config import Config
@@ -16,23 +16,38 @@ from difflogic.system.json_values import chosen
 from difflogic.training.trainer import Trainer
 
 PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"
-"""Parts of a task: the gates of each, and moving rows between grid and tiles."""
+"""Parts of a task: its gates, and moving rows between grid and tiles."""
 
 NEVER = 2**62
 """An epoch that no run reaches."""
 
+LETTERS = {
+    "forward": "F",
+    "loss": "L",
+    "backward": "B",
+    "wait": ".",
+    "hard": "h",
+    "sample": "s",
+    "reduce": "r",
+    "optimizer": "o",
+    "finish": "f",
+    "checkpoint": "c",
+    "other": "x",
+}
+"""Letters of events in a timeline; capitals for shared work."""
+
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A part of a training step. Times in seconds of the step, by the clock."""
+    """A part of a training step. Times are wall time, in seconds."""
 
     what: str
     kind: str
-    """Of its events: "task", "wait" or "serial"."""
+    """"task", "wait" or "serial"."""
     seconds: float
-    """As a mean over the workers."""
+    """Mean over the workers."""
     gain: float
-    """By how much a step would be shorter without it, or if all workers shared it evenly."""
+    """Time that a step would save without it, or if all workers shared it evenly."""
     remedy: str
 
 
@@ -44,11 +59,11 @@ class Profile:
     plan: ParallelPlan
     steps: Sequence[Sequence[Event]]
     seconds: Sequence[float]
-    """Of each step."""
+    """Time of each traced step."""
     untraced: Sequence[float]
-    """Of a step beside each that was not traced."""
+    """Time of an untraced step before each."""
     search: float | None = None
-    """Seconds of a search after these steps; None if nothing is searched."""
+    """Time of a search after these steps; None if the configuration has no searches."""
 
     @property
     def typical(self) -> Sequence[Event]:
@@ -58,22 +73,22 @@ class Profile:
 
     @property
     def cost(self) -> float:
-        """Part that tracing adds to a step: the median of pairs, less one."""
-        return (ratio(list(self.seconds), list(self.untraced)) or 1.0) - 1
+        """Relative cost of tracing: the median ratio of pairs, minus one."""
+        return (ratio(self.seconds, self.untraced) or 1.0) - 1
 
     @property
     def step_seconds(self) -> float:
-        """Of a median step."""
+        """Time of a median step."""
         return median(self.seconds)
 
     @property
     def parts(self) -> dict[tuple[str, str], float]:
-        """Seconds per step by kind and name of a part, added up over all workers.
+        """Seconds per step by kind and name of a part, summed over all workers.
 
-        A task's gates and what moves rows between grid and tiles are parts of their own.
+        The gates of a task and its moves of rows between grid and tiles are separate parts.
         """
         found: dict[tuple[str, str], float] = {}
-        for event in (event for step in self.steps for event in step):
+        for event in self._events:
             shares = {event.name: event.seconds}
             if event.gates is not None:
                 gates = zip((PERCEPTION, UPDATE), event.gates, strict=True)
@@ -86,43 +101,42 @@ class Profile:
 
     @property
     def serial_share(self) -> float:
-        """Part of a step in which one thread works alone, 0 to 1."""
+        """Share of a step in which one thread works alone, 0 to 1."""
         alone = sum(spent for (kind, _), spent in self.parts.items() if kind == SERIAL)
-        return alone / (sum(self.seconds) / len(self.seconds))
+        return alone / fmean(self.seconds)
 
     @property
     def search_per_epoch(self) -> float | None:
-        """Seconds of searching as a mean over epochs; None if nothing is searched."""
+        """Mean time of searches per epoch; None if the configuration has no searches."""
         return None if self.search is None else self.search / self.config.finishing.every
 
     @property
     def bottlenecks(self) -> list[Bottleneck]:
-        """The parts of a step, what would pay most first."""
+        """The parts of a step, largest gain first."""
         workers, found = self.plan.workers, []
-        known = 0.0
         for (kind, name), spent in sorted(self.parts.items()):
+            seconds = spent if kind == SERIAL else spent / workers
             if kind == SERIAL:
-                seconds, gain = spent, spent * (1 - 1 / workers) if workers > 1 else 0.0
+                gain = spent * (1 - 1 / workers)
                 remedy = "share it among the workers, or do it while they work"
+            elif kind == WAIT:
+                gain, remedy = seconds, "fewer barriers, or pieces that balance better"
             else:
-                seconds = spent / workers
-                gain = seconds if kind == WAIT else 0.0
-                remedy = (
-                    "fewer barriers, or pieces that balance better"
-                    if kind == WAIT
-                    else "faster kernels, or more cores"
-                )
-            known += seconds
+                gain, remedy = 0.0, "faster kernels, or more cores"
             found.append(Bottleneck(name, kind, seconds, gain, remedy))
-        rest = sum(self.seconds) / len(self.seconds) - known
+        rest = fmean(self.seconds) - sum(each.seconds for each in found)
         if rest > 0:
-            # Between what is timed: handing the batch over, and waking the workers.
+            # Untimed: handing the batch over and waking the workers.
             found.append(Bottleneck("hand over", SERIAL, rest, rest, "fewer and larger calls"))
         return sorted(found, key=lambda each: (-each.gain, -each.seconds))
 
+    @property
+    def _events(self) -> list[Event]:
+        return [event for step in self.steps for event in step]
+
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the events, for machines."""
-        events = [event for step in self.steps for event in step]
+        """Return everything but the events as JSON values."""
+        events = self._events
         return {
             "experiment": self.config.name,
             "workers": self.plan.workers,
@@ -133,11 +147,9 @@ class Profile:
         }
 
 
-def profile(
-    config: Config, repeat: int, progress: Callable[[int], None] = lambda done: None
-) -> Profile:
-    """Trace `repeat` training steps, each beside one that is not traced; then a search, once."""
-    # No step searches or starts over; what is found is not polished, as that happens once in a run.
+def profile(config: Config, repeat: int, progress: Callable[[int], None]) -> Profile:
+    """Trace `repeat` training steps, each after an untraced one; then one search."""
+    # Steps neither search nor restart. Polishing is off, since it happens only once in a run.
     alone = config.with_sections(
         training={"restart_every": 0}, finishing={"from_epoch": NEVER, "polish": 0}
     )
@@ -171,26 +183,10 @@ def _timed(trainer: Trainer) -> float:
     return time.perf_counter() - start
 
 
-LETTERS = {
-    "forward": "F",
-    "loss": "L",
-    "backward": "B",
-    "wait": ".",
-    "hard": "h",
-    "sample": "s",
-    "reduce": "r",
-    "optimizer": "o",
-    "finish": "f",
-    "checkpoint": "c",
-    "other": "x",
-}
-"""What stands for an event in a timeline: capitals for what workers share."""
-
-
 def timeline(events: Sequence[Event], workers: int, columns: int = 80) -> list[str]:
-    """Draw what each worker did when, a line for each: what took most of a column's time.
+    """Draw a line per worker; each column shows the event that took most of its time.
 
-    A blank is no event at all.
+    A blank column has no event.
     """
     if not events:
         return []
