@@ -1,30 +1,51 @@
-"""Nets of few inputs made small: a sweep over the gates, then simulated annealing."""
+"""Nets of few inputs made smaller: a sweep over the gates, then simulated annealing.
+
+A small circuit is annealed whole, from several starts: the circuit itself, and circuits built from
+its truth tables. The better half of the starts goes on for twice as long, until one is left.
+
+Source: multi-start local search with successive halving (Jamieson and Talwalkar 2016).
+"""
 
 from __future__ import annotations
 
-from difflogic.simplification.kernels.annealing import anneal as anneal_some
-from difflogic.simplification.kernels.annealing import sweep
-from difflogic.simplification.kernels.nets import copy
-from difflogic.simplification.kernels.structures import VIRTUAL, Net
-from difflogic.simplification.nets import cleaned, new_net, new_work
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.simplification.kernels import annealing as kernels
+from difflogic.simplification.kernels.nets import VIRTUAL, Net, copy, simulate
+from difflogic.simplification.kernels.windows import extract, put_back
+from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
+from difflogic.simplification.resynthesis import starts
 from difflogic.system.deadline import NEVER, Deadline
 
-CHUNK = 4000
-"""Moves per call of the kernel, which Ctrl-C cannot stop: about a tenth of a second…"""
-CHUNK_NODES = 176
-"""…in nets of up to this many nodes, and fewer moves in larger ones."""
+if TYPE_CHECKING:
+    from difflogic.simplification.stages import Effort
 
+CHUNK = 4000
+"""Moves per call of the kernel, which Ctrl-C cannot interrupt: about a tenth of a second for nets
+of up to CHUNK_NODES nodes. Larger nets get fewer moves."""
+CHUNK_NODES = 176
 
 HOT, COLD = 2.0, 0.3
-"""First and last temperature, in gates. Of those tried on a trained Game of Life, 0.25 to 4 falling
-to 0.1 to 1, these left about the fewest gates from most starts."""
+"""First and last temperature, in gates. Tried on a trained Game of Life with 0.25 to 4 falling to
+0.1 to 1: these left about the fewest gates from most starts."""
+
+MOVES_PER_GATE = 2000
+"""Most moves of a tiny circuit, per gate."""
+
+MOST_GATES = 500
+"""Most gates of a circuit that is annealed whole: a sweep over more takes seconds, and cannot be
+interrupted."""
 
 
 def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
-    """Return the smallest form of a net that a sweep over its gates, and annealing, find.
+    """Return the smallest equivalent net found by a sweep over the gates and `moves` of annealing.
 
-    The net has few inputs: its truth tables take 2^inputs bits per gate. Deterministic, unless
-    `deadline` passes: then it is the smallest until then.
+    The net has few inputs: its truth tables take 2^inputs bits per gate. The result depends only
+    on the arguments, unless `deadline` passes: then it is the smallest net found until then.
     """
     net = cleaned(net, room=2 * VIRTUAL)
     room = len(net.op)
@@ -33,14 +54,83 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
     share = min(1.0, (CHUNK_NODES / room) ** 2)  # the time of a move grows with the square
     target = int(net.size[0]) - 1
     while target > net.inputs and not deadline.passed:
-        target = sweep(net, spare, tried, work, target, int(CHUNK_NODES * share) or 1)
+        target = kernels.sweep(net, spare, tried, work, target, int(CHUNK_NODES * share) or 1)
     copy(net, best)
     temperature, cooling = HOT, (COLD / HOT) ** (1 / max(moves, 1))
     chunk = int(CHUNK * share) or 1
     for first in range(0, moves, chunk):
         if deadline.passed:
             break
-        some = min(chunk, moves - first)
-        anneal_some(net, best, spare, tried, work, some, temperature, cooling)
-        temperature *= cooling**some
+        count = min(chunk, moves - first)
+        kernels.anneal(net, best, spare, tried, work, count, temperature, cooling)
+        temperature *= cooling**count
     return best
+
+
+def search(
+    net: Net,
+    effort: Effort,
+    progress: Callable[[], object] = lambda: None,
+    deadline: Deadline = NEVER,
+) -> Net:
+    """Anneal a whole circuit; return the smallest net found, or `net` itself if it is too large."""
+    inputs = _read_inputs(net)
+    if not 0 < len(inputs) <= effort.whole_inputs or not 0 < gates(net) <= MOST_GATES:
+        return net
+    part, leaves = _without_other_inputs(net, inputs)
+    moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
+    built = (from_xag(*start) for start in starts(_tables(part), part.inputs))
+    found = [part, *(start for start in built if gates(start) <= MOST_GATES)]
+    while True:
+        for place, start in enumerate(found):
+            found[place] = anneal(start, moves, place, deadline)
+            progress()
+        found.sort(key=gates)
+        if len(found) == 1:
+            break
+        found, moves = found[: len(found) // 2], 2 * moves
+    best = found[0]
+    for seed in range(effort.last_runs):
+        best = min(best, anneal(found[0], moves, 1 + seed, deadline), key=gates)
+        progress()
+    if gates(best) >= gates(net):
+        return net
+    net = cleaned(net, room=gates(best))
+    put_back(net, leaves, len(inputs), best)
+    return cleaned(net)
+
+
+def _read_inputs(net: Net) -> npt.NDArray[np.int64]:
+    """Return the input nodes that a gate or an output reads, ascending."""
+    read = np.zeros(int(net.size[0]), np.bool_)
+    first = 1 + net.inputs
+    read[net.a[first : net.size[0]]] = True
+    read[net.b[first : net.size[0]]] = True
+    read[net.outputs >> 1] = True
+    return np.flatnonzero(read[1:first]) + 1
+
+
+def _without_other_inputs(
+    net: Net, inputs: npt.NDArray[np.int64]
+) -> tuple[Net, npt.NDArray[np.int32]]:
+    """Return the net over the inputs that it reads, with gates as outputs; and its leaves."""
+    nodes = int(net.size[0])
+    member = np.zeros(nodes, np.bool_)
+    member[1 + net.inputs :] = True
+    leaves = np.zeros(nodes + len(inputs), np.int32)
+    leaves[: len(inputs)] = inputs
+    part = new_net(len(inputs), gates(net), gates(net))
+    outputs = extract(net, leaves, len(inputs), member, np.zeros(nodes, np.int32), part)
+    return part._replace(outputs=part.outputs[:outputs]), leaves
+
+
+def _tables(net: Net) -> list[int]:
+    """Return the outputs' truth tables as integers; case i is bit i."""
+    work = new_work(len(net.op), net.inputs)
+    simulate(net, work.table)
+    every = (1 << (1 << net.inputs)) - 1
+    found = []
+    for output in net.outputs.tolist():
+        table = int.from_bytes(work.table[output >> 1].tobytes(), "little") & every
+        found.append(table ^ every if output & 1 else table)
+    return found

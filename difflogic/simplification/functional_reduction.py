@@ -1,6 +1,6 @@
-"""Signals that are always equal, inverse or constant, anywhere in a circuit: found and merged.
+"""Find and merge signals that are always equal, inverse or constant, anywhere in a circuit.
 
-Random cases tell most signals apart; what they leave together is proved with a SAT solver.
+Random cases tell most signals apart. A SAT solver proves whether the remaining ones are equal.
 
 Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002), as in `proof.miter`; functionally
 reduced graphs (Mishchenko, Chatterjee, Jiang and Brayton 2005).
@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.proof.satisfiability import Formula
-from difflogic.simplification.kernels.nets import simulate
-from difflogic.simplification.kernels.structures import Net
+from difflogic.simplification.kernels.nets import Net, simulate
 from difflogic.simplification.nets import cleaned
 from difflogic.system.deadline import GATES_AT_ONCE, NEVER, Deadline
 
 WORDS = 32
-"""Words of random cases."""
+"""Words of random cases per signal."""
 MOST_WORDS = 2**23
-"""Of all signals together, 64 MiB: those of larger circuits get fewer."""
+"""Words of random cases of all signals together, 64 MiB: larger circuits get fewer per signal."""
 MOST_CONFLICTS = 500
-"""Spent on one pair: those that take longer stay apart."""
+"""Solver conflicts spent on one pair; pairs that take more stay apart."""
 ALL_CONFLICTS = 50_000
-"""Spent on all pairs of a circuit: half a minute at most."""
+"""Solver conflicts spent on all pairs of a circuit: half a minute at most."""
 ALL_VISITS = 2 * 10**8
 """Nodes that all questions look at together, since each may assign the whole formula."""
 
@@ -36,7 +36,7 @@ def reduce_functionally(
 ) -> Net:
     """Return the net with each signal that equals an earlier one, or its inverse, replaced.
 
-    What is left when `deadline` passes, or the bounds above are met, stays apart.
+    Signals stay apart once `deadline` passes or the bounds above are reached.
     """
     size, first = int(net.size[0]), 1 + net.inputs
     words, inverted = _random_cases(net)
@@ -68,8 +68,8 @@ def reduce_functionally(
     )
 
 
-def _random_cases(net: Net) -> tuple[np.ndarray, np.ndarray]:
-    """Return each node's words, inverted if their first bit is 1, and whether they are."""
+def _random_cases(net: Net) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """Return each node's words, inverted if their first bit is 1, and whether they are inverted."""
     size = int(net.size[0])
     count = max(1, min(WORDS, MOST_WORDS // size))
     words = np.zeros((size, count), np.uint64)

@@ -1,4 +1,4 @@
-"""Nets, the circuits that the kernels work on: made, read back, and given buffers."""
+"""Nets, the circuits that the kernels work on: conversion, cleaning and buffers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from difflogic.circuit.cases import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.xag import Xag, melted
-from difflogic.simplification.kernels.nets import clean
-from difflogic.simplification.kernels.structures import VIRTUAL, Net, Work
+from difflogic.simplification.kernels.nets import VIRTUAL, Net, Work, clean
 
 
 def new_net(inputs: int, outputs: int, gates: int) -> Net:
@@ -29,12 +28,11 @@ def new_net(inputs: int, outputs: int, gates: int) -> Net:
 
 
 def gates(net: Net) -> int:
-    """Return how many gates a net has."""
     return int(net.size[0]) - 1 - net.inputs
 
 
 def from_circuit(circuit: Circuit, hashing: bool = True) -> Net:
-    """Return a circuit as a net, folded; without `hashing`, equal gates stay apart."""
+    """Return a circuit as a folded net; without `hashing`, equal gates are not merged."""
     net = new_net(circuit.inputs, circuit.channels, circuit.gates)
     size = 1 + circuit.rows
     net.op[1 + circuit.inputs :] = circuit.op
@@ -56,9 +54,9 @@ def from_xag(xag: Xag, outputs: Sequence[int]) -> Net:
 
 
 def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
-    """Return the gates that the outputs need, folded, in topological order.
+    """Return the net of the gates that the outputs need, folded, in topological order.
 
-    There is `room` for some more gates. Without `hashing`, equal gates stay apart.
+    The net has room for `room` more gates. Without `hashing`, equal gates are not merged.
     """
     new = new_net(net.inputs, len(net.outputs), gates(net) + room)
     work = new_work(len(net.op), 0)
@@ -69,17 +67,17 @@ def cleaned(net: Net, room: int = 0, hashing: bool = True) -> Net:
 def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     """Return a cleaned net over all inputs of an automaton as its circuit.
 
-    An inverter that an output needs melts into the gate before it; only an output that is an
-    inverted input, or inverted and elsewhere not, keeps one. So does a constant its gate.
+    An inverter before an output melts into the gate that it reads. It stays if that is an input,
+    or a gate whose plain value is also used. A constant output keeps a gate.
     """
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
     return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
 def keep_channels(net: Net, channels: Sequence[int]) -> Net:
-    """Return the net of some channels' next states, which read no other channel.
+    """Return the net of some channels' next states.
 
-    Raises ValueError if they do.
+    Raises ValueError if these read any other channel.
     """
     new = cleaned(net._replace(outputs=net.outputs[list(channels)]))
     before = net.inputs // NEIGHBORHOOD
@@ -108,8 +106,8 @@ def input_tables(inputs: int) -> npt.NDArray[np.uint64]:
 
     Fewer than 64 cases are repeated to fill the word.
     """
-    every = words_of(inputs)
-    return np.array([words(number, 0, every) for number in range(inputs)], np.uint64)
+    count = words_of(inputs)
+    return np.array([words(number, 0, count) for number in range(inputs)], np.uint64)
 
 
 def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
@@ -129,10 +127,6 @@ def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
         np.zeros(nodes, np.int32),
         np.zeros(nodes, np.int32),
         np.zeros(slots, np.int32),
-        _random_state(seed),
+        # xorshift needs a state other than 0; after a poor one its first numbers are poor.
+        np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1),
     )
-
-
-def _random_state(seed: int) -> npt.NDArray[np.uint64]:
-    # xorshift needs a state that is not 0, and its first numbers show a poor one.
-    return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)

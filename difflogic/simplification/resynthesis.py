@@ -1,10 +1,10 @@
-"""Circuits built from truth tables: other places to begin a search from.
+"""Circuits built from truth tables: other starts of a search.
 
 A truth table of n inputs is an integer of 2^n bits; bit i is the value in case i, in which input
-k is bit k of i. Nothing here knows a function that it is meant for.
+k is bit k of i. Nothing here is made for a particular function.
 
 Sources: Shannon's and Davio's expansions; full adders that count the ones among inputs that may
-be exchanged, as the classic construction for symmetric functions (Knuth, TAOCP 7.1.2).
+be swapped, as in the classic construction for symmetric functions (Knuth, TAOCP 7.1.2).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from difflogic.circuit.xag import FALSE, Xag
 
 FEWEST_TO_COUNT = 3
-"""Inputs that may be exchanged, from which on it can pay to count them."""
+"""Fewest exchangeable inputs where counting them can pay."""
 
 
 def starts(tables: Sequence[int], inputs: int) -> Iterator[tuple[Xag, list[int]]]:
-    """Yield circuits, built in several ways, with the literals that have these truth tables.
+    """Yield circuits built in several ways, each with the literals that have these truth tables.
 
-    Tables, and the time, double with every input.
+    The size of a table and the time double with every input.
     """
     for davio in (False, True):
         xag = Xag(inputs)
@@ -49,7 +49,7 @@ def cofactors(table: int, row: int, inputs: int) -> tuple[int, int]:
 
 
 def exchangeable(tables: Sequence[int], inputs: int) -> list[list[int]]:
-    """Return the inputs in groups within which any two may be exchanged, in all tables at once."""
+    """Return groups of inputs; swapping two inputs of a group changes none of the tables."""
     groups: list[list[int]] = []
     for row in range(inputs):
         for group in groups:
@@ -69,8 +69,8 @@ def _may_exchange(table: int, first: int, second: int, inputs: int) -> bool:
 class Expansion:
     """Builds a table by expanding it over one input after the other, from the last.
 
-    What was built before, inverted or not, is used again. With `davio`, f = f0 ⊕ x·(f0 ⊕ f1)
-    stands for what Shannon's expansion would write as x·f1 ∨ ¬x·f0.
+    Tables that were built before, also inverted, are reused. With `davio` an expansion is
+    f = f0 ⊕ x·(f0 ⊕ f1), Davio's; without it x·f1 ∨ ¬x·f0, Shannon's.
     """
 
     def __init__(self, xag: Xag, literals: Sequence[int], davio: bool) -> None:
@@ -115,7 +115,7 @@ def _counted(
     xag = Xag(inputs)
     grouped = {row for group in groups for row in group}
     literals, weights = [], []
-    # Expansion begins at the last input: the ungrouped ones lie nearest to the inputs.
+    # Expansion begins at the last input, so the ungrouped ones end up nearest to the inputs.
     for row in range(inputs):
         if row not in grouped:
             literals.append(xag.input(row))
@@ -130,7 +130,7 @@ def _counted(
 
 
 def _over_counts(table: int, inputs: int, places: Sequence[Sequence[int]]) -> int:
-    """Return a table over the counts' digits and the rest; counts that cannot be give 0.
+    """Return a table over the counts' digits and the other inputs; impossible counts give 0.
 
     `places` says for each new input which row it is, or [-1 - digit, *group].
     """
@@ -153,12 +153,12 @@ def _over_counts(table: int, inputs: int, places: Sequence[Sequence[int]]) -> in
 
 
 def count_ones(xag: Xag, literals: Sequence[int]) -> list[int]:
-    """Return the binary digits, lowest first, of how many of the literals are 1."""
+    """Return the number of literals that are 1, as binary digits, lowest first."""
     digits, column = [], list(literals)
     while column:
         carries = []
         while len(column) > 1:
-            # Three bits of one weight make one of it and one of the next: a full adder.
+            # A full adder: three bits of one weight give one of it and one of the next.
             x, y, *column = column
             z = column.pop(0) if column else FALSE
             half = xag.xor_(x, y)

@@ -1,4 +1,4 @@
-"""The stages of the search for a smaller circuit, in order, and what the circuit is after each."""
+"""The stages of the search for a smaller circuit, in order, and the circuit after each stage."""
 
 from __future__ import annotations
 
@@ -10,13 +10,39 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.model.automaton import Automaton, live_channels
-from difflogic.simplification import nets
-from difflogic.simplification.effort import EFFORTS, Effort
-from difflogic.simplification.kernels.structures import Net
+from difflogic.simplification import annealing, nets, windows
+from difflogic.simplification.functional_reduction import reduce_functionally
+from difflogic.simplification.kernels.nets import Net
 from difflogic.system.deadline import NEVER, Deadline
 
 SMALL_WINDOW, LARGE_WINDOW = 4, 12
-"""Leaves of windows that are swept. Four cover the known laws of a few gates."""
+"""Leaves of the windows that are swept. Four cover the known laws of a few gates."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search, in moves, so that the result is the same every time."""
+
+    passes: int
+    """Most sweeps over the windows; a sweep that finds nothing is the last."""
+    window_leaves: tuple[int, ...]
+    """Leaves of the windows that are annealed, one pass each."""
+    window_moves: int
+    """Moves of annealing per gate of a window."""
+    whole_inputs: int
+    """Most inputs of a circuit that is annealed whole, and also rebuilt."""
+    whole_moves: int
+    """Moves of annealing from each start of a whole circuit; they double with each halving."""
+    last_runs: int
+    """Further runs from the best circuit, each as long as the longest before."""
+
+
+EFFORTS = {
+    "low": Effort(2, (), 0, 0, 0, 0),
+    "normal": Effort(8, (8, 10), 20, 10, 20_000, 4),
+    "high": Effort(8, (8, 10, 12, 10, 12), 300, 12, 300_000, 12),
+}
+"""Efforts by the names that users give."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +55,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Simplification:
-    """An automaton with a smaller circuit, and the way there; nothing is proved yet.
+    """An automaton with a smaller circuit, and the stages of the search; nothing is proved yet.
 
-    The first stage is the circuit as it was. Each channel that stays has the same next state as
-    before, whatever the channels that were dropped hold.
+    The first stage is the original circuit. Each remaining channel has the same next state as
+    before, whatever the dropped channels hold.
     """
 
     automaton: Automaton
@@ -46,12 +72,12 @@ class Simplification:
 
 
 Progress = Callable[[], object]
-"""Is called again and again, after each step of whatever length."""
+"""Called after each small piece of work."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Draft:
-    """The circuit as the search sees it, and as it is seen from outside."""
+    """The search's net, with the channels' labels and its circuit."""
 
     net: Net
     labels: tuple[int, ...]
@@ -69,8 +95,8 @@ def simplify(
 ) -> Simplification:
     """Make the automaton's circuit as small as we can; visible channels behave as before.
 
-    The same circuit and effort give the same result, unless `deadline` passes: then what was
-    found until then is returned. It is to be proved.
+    The same circuit and effort give the same result, unless `deadline` passes: then the result is
+    what was found until then. The caller proves the result.
     """
     labels = automaton.circuit.labels
     stages = [Stage("as trained", automaton.circuit)]
@@ -82,7 +108,7 @@ def simplify(
 
     def take(name: str, found: _Draft) -> None:
         nonlocal draft, stopped
-        # Inverters that outputs need can make more gates of a net that has no more.
+        # Inverters that outputs need can make a net's circuit larger though the net is not.
         if found.circuit.gates <= draft.circuit.gates:
             draft = found
         stopped = stopped or deadline.passed
@@ -107,9 +133,7 @@ def _drop_unread_channels(draft: _Draft, visible: tuple[int, ...]) -> _Draft:
 def _searches(
     effort: Effort, progress: Progress, deadline: Deadline
 ) -> Iterator[tuple[str, Callable[[Net], Net]]]:
-    """Yield what is tried in turn, and how."""
-    from difflogic.simplification import multistart, windows
-    from difflogic.simplification.functional_reduction import reduce_functionally
+    """Yield each search's name and function, in order."""
 
     def swept(leaves: int, net: Net) -> Net:
         for seed in range(effort.passes):
@@ -132,5 +156,5 @@ def _searches(
     if effort.whole_inputs:
         yield (
             "whole circuit searched",
-            lambda net: nets.cleaned(multistart.search(net, effort, progress, deadline)),
+            lambda net: nets.cleaned(annealing.search(net, effort, progress, deadline)),
         )

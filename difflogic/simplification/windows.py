@@ -1,7 +1,8 @@
-"""Large circuits, made smaller window by window.
+"""Large circuits made smaller, window by window.
 
-A window is a set of gates that a few nodes decide, its leaves. Within it the search has exact
-truth tables; what leaves can never be together is not used, so a result holds for every state.
+A window is a group of gates whose values depend only on a few nodes, its leaves. The search has
+exact truth tables within a window. It does not use that some values of the leaves never occur
+together, so a result holds for every state.
 
 Source: windowing around a node, as in Mishchenko and Brayton 2006, "Scalable logic synthesis
 using a simple circuit structure".
@@ -14,18 +15,18 @@ from collections.abc import Callable
 import numpy as np
 
 from difflogic.simplification.annealing import anneal
-from difflogic.simplification.kernels.structures import Net
+from difflogic.simplification.kernels.nets import Net
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from difflogic.simplification.nets import cleaned, gates, new_net
 from difflogic.system.deadline import NEVER, Deadline
 
 FEWEST_GATES = 2
-"""Of a window that is worth a look."""
+"""Fewest gates of a window worth searching."""
 MOST_GATES = 160
-"""The time of a move grows with the square of the gates."""
+"""Most gates of a window: the time of a move grows with the square of the gates."""
 MOST_VISITS = 10**8
-"""Nodes that all windows of a pass look at together: each looks at the whole net. Some ten
-thousand gates get a window each, of a larger net only the last ones do."""
+"""Nodes that all windows of a pass look at together; each looks at the whole net. A net of about
+ten thousand gates gets a window for each gate; in a larger net only the last gates get one."""
 
 
 def rewrite(
@@ -38,8 +39,8 @@ def rewrite(
 ) -> Net:
     """Return the net with the window around each gate made smaller, from the last to the first.
 
-    Windows have at most `leaves` leaves. `progress` is called after each; those that are left
-    when `deadline` passes stay as they are.
+    Windows have at most `leaves` leaves. `progress` is called after each. When `deadline` passes,
+    the remaining windows stay unchanged.
     """
     net = cleaned(net, room=MOST_GATES)
     root = int(net.size[0]) - 1
@@ -58,6 +59,7 @@ def rewrite(
 def _rewrite_at(
     net: Net, root: int, limit: int, moves_per_gate: int, seed: int, seen: set[bytes]
 ) -> Net | None:
+    """Return the net with a smaller window around `root`, or None if none was found."""
     nodes = int(net.size[0])
     marks = np.zeros((3, nodes), np.bool_)
     leaves = np.zeros(limit + 2 + nodes, np.int32)

@@ -1,11 +1,46 @@
-"""What is done with a net: simulated, folded, cleaned, copied."""
+"""A net and the buffers of a search; nets are simulated, folded, cleaned and copied."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from difflogic.simplification.kernels.structures import ALL, NONE
-from difflogic.system.jit import kernel
+from difflogic.system.jit import by_reference, kernel
+
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.uint64(0)
+
+VIRTUAL = 24
+"""Virtual gates, drawn for each move and not part of the net: they let a move add two gates."""
+
+
+@by_reference
+class Net(NamedTuple):
+    """A circuit; `size[0]` counts its nodes. `sweep` and `anneal` need room for VIRTUAL more."""
+
+    op: np.ndarray  # uint8 (nodes,)
+    a: np.ndarray  # int32 (nodes,)
+    b: np.ndarray  # int32 (nodes,)
+    outputs: np.ndarray  # int32 (outputs,), literals
+    size: np.ndarray  # int64 (1,)
+    inputs: int
+
+
+@by_reference
+class Work(NamedTuple):
+    """Buffers of a search."""
+
+    table: np.ndarray  # uint64 (nodes + VIRTUAL, words)
+    flipped: np.ndarray  # uint64 (nodes, words): the tables if the target were inverted
+    care: np.ndarray  # uint64 (3, words): cases where the target matters; matters and is 1; is 0
+    after: np.ndarray  # bool (nodes,): which nodes depend on the target
+    divisors: np.ndarray  # int32 (nodes + VIRTUAL,)
+    literal: np.ndarray  # int32 (nodes,): each node's literal in the new net; or whether it is read
+    stack: np.ndarray  # int32 (nodes,)
+    level: np.ndarray  # int32 (nodes,)
+    slots: np.ndarray  # int32 (power of two,): gates by the hash of what they read
+    random: np.ndarray  # uint64 (1,)
 
 
 @kernel
@@ -22,7 +57,7 @@ def gate_table(op, x, y, out):
 
 @kernel
 def simulate(net, table):
-    """Write the tables of all gates; those of the inputs stand there."""
+    """Write the tables of all gates; `table` already holds those of the inputs."""
     for node in range(1 + net.inputs, net.size[0]):
         gate_table(net.op[node], table[net.a[node]], table[net.b[node]], table[node])
 
@@ -41,20 +76,20 @@ def invert_b(op):
 
 @kernel
 def emit(new, work, op, x, y):
-    """Return the literal of op(x, y) of two literals in `new`, which grows if it has to."""
+    """Return the literal of op(x, y) of two literals in `new`; add a gate if needed."""
     a, b = x >> 1, y >> 1
     if x & 1:
         op = invert_a(op)
     if y & 1:
         op = invert_b(op)
-    if a == 0:  # what is left of the op if its first input is 0
+    if a == 0:  # the first input is 0
         op = (op >> 2) * 5
     if b == 0:
         op = ((op >> 1) & 5) * 3
     if a == b:
         op = (op & 1) * 3 | (op >> 3) * 12
     inverted = 0
-    if op & 8:  # so that every gate is 0 where both inputs are
+    if op & 8:  # make every gate 0 where both inputs are 0
         op, inverted = 15 - op, 1
     if op == 0:
         return inverted
@@ -65,7 +100,7 @@ def emit(new, work, op, x, y):
     if a > b:
         a, b = b, a
         op = (op & 9) | (op & 2) << 1 | (op & 4) >> 1
-    mask = work.slots.shape[0] - 1  # without slots, equal gates stay apart
+    mask = work.slots.shape[0] - 1  # without slots, equal gates are not merged
     slot = (a * 40503 + b * 30011 + op * 977) & mask
     while mask >= 0 and work.slots[slot]:
         node = work.slots[slot]

@@ -1,4 +1,4 @@
-"""Windows: a few gates around a root, taken out of a net and put back."""
+"""Windows, a few gates around a root: taken out of a net and put back."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from difflogic.system.jit import kernel
 
 @kernel
 def find_window(net, leaves, limit, root, leaf, member, below):
-    """Find the gates that a few nodes decide, around a root; return the number of these leaves.
+    """Find a window around a root: write its leaves to `leaves`; return how many they are.
 
-    The leaves grow from what the root reads towards the inputs, where that adds least, up to
-    `limit`. `leaf`, `member` and `below` (nodes,) say which nodes are leaves, which are decided
-    by them, and which the leaves depend on; no leaf depends on a member.
+    The leaves start at what the root reads and move towards the inputs where that adds the fewest
+    leaves, up to `limit`. Marks in `leaf`, `member` and `below` (nodes,) the leaves, the gates that
+    depend only on them, and what the leaves depend on. No leaf depends on a member.
     """
     size, first = net.size[0], 1 + net.inputs
     leaf[:size] = False
@@ -67,8 +67,8 @@ def find_window(net, leaves, limit, root, leaf, member, below):
 def extract(net, leaves, count, member, place, part):
     """Write the members of a window to the net `part`, whose inputs are the `count` leaves.
 
-    Its outputs are the gates that are read from outside or are outputs; `place` (nodes,) gets
-    their node in `part`, and returned is how many they are.
+    Its outputs are the gates that are read from outside or are outputs; they are appended to
+    `leaves`. `place` (nodes,) gets each node's place in `part`. Returns the number of outputs.
     """
     size, first = net.size[0], 1 + net.inputs
     read = np.zeros(size, np.bool_)
@@ -98,7 +98,7 @@ def extract(net, leaves, count, member, place, part):
 
 @kernel
 def put_back(net, leaves, count, part):
-    """Let the outputs of a window be computed by `part`; the net may lose its order."""
+    """Compute the outputs of a window by `part`; the net may lose its topological order."""
     first = net.size[0]
     inputs = part.inputs
     for node in range(1 + inputs, part.size[0]):

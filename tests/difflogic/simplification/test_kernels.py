@@ -1,4 +1,4 @@
-"""The search's kernels, each against its meaning written out case by case."""
+"""The search's kernels against plain evaluation, case by case."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.simplification import nets
-from difflogic.simplification.kernels.nets import simulate
-from difflogic.simplification.kernels.structures import VIRTUAL, Net
-from difflogic.simplification.kernels.substitution import substitute
+from difflogic.simplification.kernels.annealing import substitute
+from difflogic.simplification.kernels.nets import VIRTUAL, Net, simulate
 from difflogic.simplification.kernels.windows import extract, find_window, put_back
 from tests.difflogic.circuit.circuits import all_cases, circuits
 
@@ -35,11 +34,11 @@ def outputs(net: Net, cases: np.ndarray) -> np.ndarray:
 
 
 class TestClean:
-    def test_every_op_of_every_pair_of_literals(self) -> None:
+    def test_folds_every_op_of_every_pair_of_literals(self) -> None:
         cases = all_cases(2)
         for op, x, y in product(range(16), range(6), range(6)):
             net = nets.new_net(2, 1, 3)
-            # Two inverters or pass-throughs before it, so that all literals occur.
+            # Two inverters or pass-throughs come first, so that all literals occur.
             net.op[3:6] = 12 if x & 1 else 3, 12 if y & 1 else 3, op
             net.a[3:6], net.b[3:6] = (x >> 1, y >> 1, 3), (0, 0, 4)
             net.size[0], net.outputs[0] = 6, 2 * 5
@@ -49,7 +48,7 @@ class TestClean:
 
     @few
     @given(circuits(channels=1))
-    def test_keeps_the_function_in_any_order_of_nodes(self, circuit: Circuit) -> None:
+    def test_keeps_the_function_whatever_the_order_of_nodes(self, circuit: Circuit) -> None:
         net = nets.from_circuit(circuit)
         cases = all_cases(9)
         wanted = outputs(net, cases)
@@ -58,10 +57,8 @@ class TestClean:
         order = np.random.default_rng(1).permutation(size - first) + first
         place = np.concatenate([np.arange(first), order])
         shuffled.op[place[:size]] = net.op[:size]
-        shuffled.a[place[:size]], shuffled.b[place[:size]] = (
-            place[net.a[:size]],
-            place[net.b[:size]],
-        )
+        shuffled.a[place[:size]] = place[net.a[:size]]
+        shuffled.b[place[:size]] = place[net.b[:size]]
         shuffled.size[0] = size
         shuffled.outputs[0] = 2 * place[net.outputs[0] >> 1] | net.outputs[0] & 1
         found = nets.cleaned(shuffled)
@@ -73,7 +70,7 @@ class TestSubstitution:
     @pytest.mark.thorough
     @few
     @given(circuits(channels=1, fewest=3), st.integers(0, 100), st.integers(0, 9))
-    def test_leaves_the_outputs_as_they_are(self, circuit: Circuit, chosen: int, seed: int) -> None:
+    def test_keeps_the_outputs(self, circuit: Circuit, chosen: int, seed: int) -> None:
         net = nets.cleaned(nets.from_circuit(circuit), room=VIRTUAL)
         if not nets.gates(net):
             return
@@ -89,7 +86,7 @@ class TestWindow:
     @pytest.mark.thorough
     @few
     @given(circuits(channels=2, fewest=4), st.integers(0, 100))
-    def test_what_is_taken_out_can_be_put_back(self, circuit: Circuit, chosen: int) -> None:
+    def test_can_be_taken_out_and_put_back(self, circuit: Circuit, chosen: int) -> None:
         net = nets.cleaned(nets.from_circuit(circuit), room=40)
         if not nets.gates(net):
             return

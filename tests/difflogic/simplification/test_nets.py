@@ -1,4 +1,4 @@
-"""Nets are circuits seen otherwise: nothing is lost on the way there and back."""
+"""Conversion between nets and circuits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ few = settings(max_examples=30)
 
 @few
 @given(circuits())
-def test_there_and_back(circuit: Circuit) -> None:
+def test_a_circuit_survives_the_way_to_a_net_and_back(circuit: Circuit) -> None:
     net = nets.from_circuit(circuit)
     found = nets.to_circuit(net, (0, 1))
     assert same_next_states(circuit, found)
@@ -25,15 +25,15 @@ def test_there_and_back(circuit: Circuit) -> None:
 
 @few
 @given(circuits())
-def test_as_many_gates_as_by_way_of_a_xag(circuit: Circuit) -> None:
+def test_has_as_many_gates_as_the_way_through_a_xag(circuit: Circuit) -> None:
     xag, outputs = from_circuit(circuit)
     other = to_circuit(xag, outputs, (0, 1), range(2))
     assert nets.to_circuit(nets.from_circuit(circuit), (0, 1)).gates == other.gates
     assert nets.gates(nets.from_xag(xag, outputs)) == nets.gates(nets.from_circuit(circuit))
 
 
-def test_what_outputs_keep() -> None:
-    # A constant, an inverted input, a gate that is wanted both ways, and one only inverted.
+def test_inverters_melt_into_gates_where_they_can() -> None:
+    # A constant, an inverted input, a gate and its inverse, and a gate only inverted.
     gates = [
         (Op.TRUE, 0, 0),
         (Op.NOT_A, 0, 0),
@@ -48,7 +48,7 @@ def test_what_outputs_keep() -> None:
     assert same_next_states(circuit, found)
 
 
-def test_a_channel_that_is_read_cannot_be_left_out() -> None:
+def test_a_channel_that_is_read_cannot_be_dropped() -> None:
     net = nets.from_circuit(circuit_of([(Op.AND, 0, 1)], [18, 0]))
     with pytest.raises(ValueError, match="reads a channel that does not stay"):
         nets.keep_channels(net, [0])

@@ -26,7 +26,7 @@ def table_of(xag: Xag, literal: int) -> int:
 
 
 def symmetric(inputs: int, values: int) -> int:
-    """Return the table whose value is bit n of `values` where n inputs are 1."""
+    """Return the table that is bit n of `values` where n inputs are 1."""
     return sum((values >> case.bit_count() & 1) << case for case in range(1 << inputs))
 
 
@@ -59,12 +59,12 @@ class TestTables:
 class TestStarts:
     @settings(max_examples=40)
     @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3))
-    def test_compute_what_they_should(self, tables: list[int]) -> None:
+    def test_compute_the_tables(self, tables: list[int]) -> None:
         for xag, outputs in starts(tables, 5):
             assert [table_of(xag, output) for output in outputs] == tables
 
     @given(st.integers(0, 2**7 - 1), st.integers(0, 2**7 - 1))
-    def test_count_inputs_that_may_be_exchanged(self, one: int, other: int) -> None:
+    def test_count_exchangeable_inputs(self, one: int, other: int) -> None:
         tables = [symmetric(6, one), symmetric(6, other)]
         found = list(starts(tables, 6))
         assert len(found) == 3
