@@ -1,7 +1,7 @@
-"""And-inverter graphs in binary AIGER: what abc, yosys, model checkers and SAT tools read.
+"""And-inverter graphs in binary AIGER, for abc, yosys, model checkers and SAT tools.
 
-One cell, combinational; see `write_blif.py` for why there is no sequential model. Inverters cost
-nothing in this form, and a XOR is three ANDs.
+One cell, combinational; `write_blif.py` says why the model is not sequential. Inverters cost
+nothing here, and a XOR is three ANDs.
 
 Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Biere 2007, "The AIGER
 And-Inverter Graph (AIG) Format".
@@ -19,9 +19,9 @@ from difflogic.model.automaton import Automaton
 
 
 class Graph(Literals):
-    """ANDs after the inputs and latches, no two alike; literals as in a file.
+    """ANDs without equal gates, after the inputs and latches.
 
-    That is twice a variable, plus one if inverted; 0 is constant 0.
+    Literals are those of the file: twice a variable, plus one if inverted; 0 is constant 0.
     """
 
     def __init__(self, variables: int) -> None:
@@ -45,14 +45,14 @@ class Graph(Literals):
         return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
 
     def all(self, literals: Iterable[int]) -> int:
-        """Return their conjunction, as a tree: model checkers like it shallow."""
+        """Return the AND of all literals, as a tree: model checkers prefer shallow graphs."""
         row = list(literals)
         while len(row) > 1:
             row = [reduce(self.and_, row[place : place + 2]) for place in range(0, len(row), 2)]
         return row[0] if row else TRUE
 
     def is_number(self, number: int, bits: Sequence[int]) -> int:
-        """Return whether the bits, the lowest first, are those of a number."""
+        """Return a literal for whether `bits`, lowest first, are those of `number`."""
         return self.all(bit ^ 1 ^ number >> place & 1 for place, bit in enumerate(bits))
 
     def file(
@@ -65,9 +65,9 @@ class Graph(Literals):
         comment: str = "",
         text: bool = False,
     ) -> bytes:
-        """Return an AIGER file, binary or as text; a latch is its next value and its first one.
+        """Return an AIGER file, binary or as text.
 
-        `names` are lines of its table of symbols.
+        A latch is its next value and its initial value. `names` are the lines of the symbol table.
         """
         before = inputs + len(latches)
         sizes = [before + len(self.ands), inputs, len(latches), len(outputs), len(self.ands)]
@@ -90,12 +90,12 @@ class Graph(Literals):
 
 
 def write_aiger(automaton: Automaton, interface: Interface | None = None) -> bytes:
-    """Return one cell's circuit; `interface` as for BLIF. ANDs are differences of literals."""
+    """Return one cell's circuit. `interface` is as in `write_blif`."""
     circuit = automaton.circuit
     interface = interface or used_interface(circuit)
     graph = Graph(len(interface.inputs))
     place = {name: 2 * number for number, name in enumerate(interface.inputs, 1)}
-    # No output needs an input that is missing here.
+    # Inputs missing from the interface are 0; `interface.rows` checks that no output needs them.
     inputs = [place.get(circuit.input_name(row), 0) for row in range(circuit.inputs)]
     literals = evaluate(circuit, inputs, graph)
     comment = head(

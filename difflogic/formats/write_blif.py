@@ -1,7 +1,7 @@
-"""Berkeley's logic interchange format: what abc, yosys, SIS and mapping tools read.
+"""Berkeley's logic interchange format, for abc, yosys, SIS and mapping tools.
 
-One cell, combinational. A sequential model, with a latch for each channel, would say something
-false: what a cell reads of its neighbours is not its own next state, so no latch feeds it.
+One cell, combinational. A sequential model with a latch for each channel would be wrong: a cell
+reads its neighbours' states, and none of its own latches holds those.
 
 Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Berkeley, 1992.
 """
@@ -14,7 +14,7 @@ from difflogic.model.automaton import Automaton
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
-    """Return one cell's circuit; its inputs are those that it reads, unless `interface` says."""
+    """Return one cell's circuit. By default its inputs are those that it reads."""
     circuit = automaton.circuit
     interface = interface or used_interface(circuit)
     outputs = interface.rows(circuit)
@@ -42,20 +42,20 @@ def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
 
 
 def _list(keyword: str, words: tuple[str, ...]) -> list[str]:
-    """A backslash at a line's end joins the next line to it."""
+    """Return a statement over several lines, joined by backslashes."""
     lines = folded([keyword, *words])
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 
 def _table(op: Op, reads: tuple[int, ...]) -> tuple[tuple[int, ...], list[str]]:
-    """Return the different rows that a gate's value depends on, and its cases of value 1.
+    """Return the distinct rows that a gate's value depends on, and its cases of value 1.
 
-    A constant has no rows: Yosys 0.23 takes a table with rows and no cases for undefined.
+    A constant has no rows: Yosys 0.23 treats a table with rows and no cases as undefined.
     """
     if len(reads) == 2 and reads[0] != reads[1]:
         ones = [corner for corner in range(4) if TRUTH_TABLES[op, corner]]
         return reads, [f"{corner:02b} 1" for corner in ones]
-    # What is read, if anything, stands for both inputs: an op's value then is its first or last.
+    # One row, or none, is both inputs: only the first and last entries of the op's table count.
     zero, one = TRUTH_TABLES[op, 0], TRUTH_TABLES[op, 3]
     if zero == one:
         return (), ["1"] if one else []

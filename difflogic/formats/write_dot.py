@@ -11,8 +11,8 @@ from difflogic.model.automaton import Automaton
 def write_dot(automaton: Automaton) -> str:
     """Return an automaton's circuit in the DOT language. Raises CircuitError if it is too large.
 
-    A circle at a wire's end inverts: at a gate's input, what the gate reads; at its output, its
-    result. Nodes are named i, g and o, each with its place in the picture's order.
+    A circle at a wire's end inverts: at a gate's input the input, at its output the result. Names
+    of nodes are i, g or o and the node's number.
     """
     drawn = diagram(automaton)
     circuit = automaton.circuit
@@ -80,7 +80,7 @@ def _ranks(drawn: Diagram) -> Iterator[str]:
 
 
 def _legend(drawn: Diagram) -> Iterator[str]:
-    """Draw a table of what the colours and signs mean."""
+    """Yield the legend of colours and signs."""
     rows = []
     for family in drawn.families:
         more = " (thick frame: visible)" if family is Family.OUTPUT else ""

@@ -1,9 +1,9 @@
-"""A rule for Golly: what becomes of every neighbourhood, of automata of up to eight channels.
+"""A rule for Golly, of an automaton of up to eight channels.
 
-A state's bits are the channels that matter. The rule is written as a tree, Golly's diagram of
-decisions with equal nodes merged, since that is complete: a rule table would leave cells alone that
-no line fits. It is read off binary decision diagrams of the channels, as 256 states make more
-neighbourhoods than could be listed.
+The bits of a state are the channels that affect visible ones. The rule is a tree, Golly's decision
+diagram with equal nodes merged, because a tree is complete: with a rule table, cells that no line
+fits would keep their state. It comes from binary decision diagrams of the channels, since 256
+states have too many neighbourhoods to list.
 
 Sources: Golly's help, "File formats", on .rule files and their @TREE section; Bryant 1986,
 "Graph-Based Algorithms for Boolean Function Manipulation".
@@ -25,19 +25,19 @@ from difflogic.model.automaton import Automaton, live_channels
 from difflogic.system.errors import CircuitError
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
-"""The cells in which a tree decides, the root's first."""
+"""The order of cells in a tree, from the root."""
 MOST_CHANNELS = 8
 """Golly's states are at most 256."""
 MOST_STEPS, MOST_NUMBERS = 2**17, 2**20
-"""Of making the diagrams, and of the tree's nodes together: a few seconds and megabytes."""
+"""Steps of making diagrams, and numbers in all nodes: a few seconds and megabytes."""
 
 
 def write_golly(automaton: Automaton, rule: str | None = None) -> str:
-    """Return a .rule file, whose name must be `rule`: without it, as `rule_name` says.
+    """Return a .rule file. Its name must be `rule`, by default the automaton's, capitalised.
 
-    Raises CircuitError if Golly cannot run the automaton, or has no rules of this name.
+    Raises CircuitError if Golly cannot run the automaton, or the name is not valid for Golly.
     """
-    name = rule_name(automaton) if rule is None else rule
+    name = automaton.name[0].upper() + automaton.name[1:] if rule is None else rule
     if not re.fullmatch("[A-Za-z0-9_-]+", name):
         raise CircuitError(
             f'"{name}" is not a valid rule name for Golly: use only letters, digits, - and _ '
@@ -89,11 +89,6 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
 _BEYOND = {"zero": "dead cells beyond its edge", "periodic": "opposite edges joined"}
 
 
-def rule_name(automaton: Automaton) -> str:
-    """Return what to call an automaton's rule: Golly's begin with a capital letter."""
-    return automaton.name[0].upper() + automaton.name[1:]
-
-
 def _asynchrony(automaton: Automaton) -> list[str]:
     if automaton.fire_rate == 1:
         return []
@@ -104,7 +99,7 @@ def _asynchrony(automaton: Automaton) -> list[str]:
 
 
 class _Diagrams(Logic[int]):
-    """Functions of bits as nodes (bit, where to go for 0, for 1); 0 and 1 are the constants."""
+    """Functions of bits as nodes (bit, node if 0, node if 1). Nodes 0 and 1 are the constants."""
 
     def __init__(self, bits: int) -> None:
         self.nodes: list[tuple[int, int, int]] = [(bits, 0, 0), (bits, 1, 1)]
@@ -112,7 +107,7 @@ class _Diagrams(Logic[int]):
         self._made: dict[tuple[Op, int, int], int] = {}
 
     def node(self, bit: int, zero: int, one: int) -> int:
-        """Return the node that decides by a bit."""
+        """Return the node that branches on a bit."""
         if zero == one:
             return zero
         found = self._known.setdefault((bit, zero, one), len(self.nodes))
@@ -152,15 +147,15 @@ class _Diagrams(Logic[int]):
         return self._made[key]
 
     def follow(self, node: int, bit: int, value: int) -> int:
-        """Return what is left of a function, which reads no earlier bit, once a bit is known."""
+        """Return a function for a known value of a bit. It must not read earlier bits."""
         return self.nodes[node][1 + value] if self.nodes[node][0] == bit else node
 
 
 class _Tree:
-    """Golly's tree of the rule of some channels: how many states it has, and its nodes.
+    """Golly's tree of the rule of the channels `live`: its number of states, and its nodes.
 
-    A node is a depth, and where to go from there by the state of a cell. At depth 1 that is a next
-    state, else a node of the depth below. The root comes last.
+    A node is its depth and a child for each state of a cell: a next state at depth 1, otherwise a
+    node one level deeper in the list. The root comes last.
     """
 
     def __init__(self, circuit: Circuit, live: Sequence[int]) -> None:
@@ -175,7 +170,7 @@ class _Tree:
         outputs = tuple(rows[circuit.outputs[channel]] for channel in live)
         self._bits, self.states = bits, 2**bits
         self._build(outputs)
-        # States that never follow are left out.
+        # Leave out the states above the highest that can follow.
         self.states = max(2, 1 + max(max(node[1:]) for node in self.nodes if node[0] == 1))
         self._build(outputs)
 
@@ -186,7 +181,7 @@ class _Tree:
         self._node(0, outputs)
 
     def _node(self, place: int, functions: tuple[int, ...]) -> int:
-        """Return the node that decides by the cell at a place of ORDER, and those after it."""
+        """Return the node that branches on the cell at a place of ORDER."""
         if place == NEIGHBORHOOD:
             return sum(value << bit for bit, value in enumerate(functions))
         key = place, functions
@@ -201,7 +196,7 @@ class _Tree:
         return self._made[key]
 
     def _at(self, state: int, place: int, functions: tuple[int, ...]) -> tuple[int, ...]:
-        """Return what is left of functions once the state of a cell is known."""
+        """Return functions for a known state of a cell."""
         for bit in range(self._bits):
             step = place * self._bits + bit, state >> bit & 1
             functions = tuple(self._diagrams.follow(each, *step) for each in functions)
@@ -209,7 +204,7 @@ class _Tree:
 
     @property
     def quiet(self) -> int:
-        """The next state where all cells are 0."""
+        """The next state if all cells are 0."""
         at = len(self.nodes) - 1
         for _ in ORDER:
             at = self.nodes[at][1]
@@ -217,4 +212,4 @@ class _Tree:
 
 
 def _too_large() -> CircuitError:
-    return CircuitError("the rule makes too large a tree for Golly: export another format")
+    return CircuitError("the rule's tree is too large for Golly: export another format")

@@ -1,7 +1,7 @@
-"""A Python module of one cell and of a step of a grid, which needs only NumPy.
+"""A Python module that needs only NumPy: the circuit of one cell, and a step of a grid.
 
-A variable is used again once nothing reads it any more, so that a large grid takes memory for the
-signals that are alive at a time, not for every gate.
+Variables are reused after their last read, so a large grid needs memory for the live signals only,
+not for every gate.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ _ABOUT_FIRE = """
 
 
 def write_python(automaton: Automaton) -> str:
-    """Return the module's text."""
     circuit = automaton.circuit
     used = used_rows(circuit)
     names = _names(circuit)
@@ -95,7 +94,7 @@ def write_python(automaton: Automaton) -> str:
 
 
 def _items(items: Iterable[str], indent: str = "") -> str:
-    """Return what stands between a list's brackets: on one line if that is short."""
+    """Return the items of a list, on one line if that is short."""
     words = [f"{item}," for item in items]
     if len(" ".join(words)) < 60:
         return " ".join(words).removesuffix("," if len(words) > 1 else "")
@@ -108,7 +107,7 @@ def _seen(row: int, channels: int) -> str:
 
 
 def _names(circuit: Circuit) -> list[str]:
-    """Return the variable of each row; gates share one if they are never alive together."""
+    """Return the variable of each row. Gates that are never live together may share one."""
     last = list(range(circuit.rows))  # the row that reads each one last, or its own
     for row in range(circuit.inputs, circuit.rows):
         for read in circuit.reads(row - circuit.inputs):

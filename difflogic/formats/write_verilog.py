@@ -1,8 +1,8 @@
 """Verilog-2001: a module of one cell, and modules of a whole grid of them.
 
-The grid's size is a parameter of its module, so one file serves any; generate loops wire each
-cell to its neighbours, whose indices always lie inside, and a zero boundary masks them. Each
-channel has wires of its own: Icarus Verilog 11 simulates one wide vector of all seven times slower.
+The grid's size is a parameter of its module. Generate loops wire each cell to its neighbours; their
+indices wrap around, and a zero boundary masks them. Each channel has its own wires: Icarus Verilog
+11 simulates one wide vector seven times slower.
 
 Source: IEEE Std 1364-2001.
 """
@@ -81,7 +81,7 @@ _INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x
 
 
 def write_verilog(automaton: Automaton) -> str:
-    """Return all modules; the grid is by default as large as in training."""
+    """Return all modules. By default the grid is as large as in training."""
     name = identifier(automaton)
     asynchronous = automaton.fire_rate < 1
     comment = head(
@@ -106,7 +106,7 @@ def write_verilog(automaton: Automaton) -> str:
 
 
 def write_cell(automaton: Automaton) -> str:
-    """Return the module of one cell alone: the next state of its channels, combinational."""
+    """Return the combinational module of one cell."""
     circuit = automaton.circuit
     interface = used_interface(circuit)
     ports = [f"input wire {name}" for name in interface.inputs]
@@ -162,7 +162,7 @@ def _array(automaton: Automaton) -> str:
 
 
 def _source(automaton: Automaton, row: int) -> str:
-    """Return the bit of the state that an input of the cell at (y, x) is."""
+    """Return the bit of the state that is the cell's input `row`, at (y, x)."""
     neighbor, channel = divmod(row, automaton.circuit.channels)
     dy, dx = OFFSETS[neighbor]
     y, x = _ROWS[dy], _COLUMNS[dx]

@@ -17,9 +17,16 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
-from difflogic.view.rendering import MOST_COLORED, SUFFIXES, Animation, View, write
-from difflogic.view.rendering.panels import BACKGROUND, arrange
-from difflogic.view.rendering.writing import require_pixels
+from difflogic.view.rendering import (
+    BACKGROUND,
+    MOST_COLORED,
+    SUFFIXES,
+    Animation,
+    View,
+    arrange,
+    require_pixels,
+    write,
+)
 
 SIDE = 256
 """Pixels of a picture's longer side, about, unless a scale is asked for."""

@@ -16,8 +16,7 @@ from difflogic.library.loading import Source, load
 from difflogic.library.simulating import AS_TRAINED, Conditions, place_damage, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
-from difflogic.silicon.devices import DEVICES
-from difflogic.silicon.synthesis import Synthesis
+from difflogic.silicon.synthesis import DEVICES, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore

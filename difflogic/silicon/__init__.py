@@ -1,1 +1,1 @@
-"""A grid on an FPGA: a top level with few pins, and the tools that place and route it."""
+"""Grids on FPGAs: a top level with few pins, and the tools that synthesise, place and route it."""

@@ -1,4 +1,4 @@
-"""From a grid's Verilog to a placed design: how large it is, how fast, and whether it is right."""
+"""From a grid's Verilog to a placed design: its size, its speed, and whether it is right."""
 
 from __future__ import annotations
 
@@ -16,28 +16,85 @@ import numpy.typing as npt
 from difflogic.formats.common import identifier, used_interface
 from difflogic.formats.write_blif import write_blif
 from difflogic.model.automaton import Automaton
-from difflogic.silicon.devices import DEVICES, Device
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline
 
 DESIGN, MAPPED, NETLIST, PLACED = "grid.v", "cells.v", "grid.json", "placed.json"
-"""Files in the private directory: what is synthesised, its cells in LUTs, all of it so, and
-nextpnr's report."""
+"""Files in the private directory: the source, its cells as LUTs, the netlist, nextpnr's report."""
 ROUTED, PINS, CONFIGURATION = "routed.json", "pins", "grid.config"
-"""The placed design, where its pins have to be, and what a bitstream is made of."""
+"""The placed design, the places of its pins, and the input for a bitstream."""
 
 UNUSED = re.compile(
     r"^module (SB_(SPRAM|RAM|MAC)\w+|DPR16X4C)\b.*?^endmodule|^`include.*?$|^\s*\$error.*?$",
     re.M | re.S,
 )
-"""What no grid uses; reading a memory takes Yosys a minute, and Icarus stumbles."""
+"""Models that no grid uses. Reading memories takes Yosys a minute, and Icarus fails on them."""
 
 CLOCK_BUFFER = "module DCCA (input CLKI, CE, output CLKO); assign CLKO = CLKI; endmodule\n"
-"""Of the ECP5; the models have none. Nothing is at CE."""
+"""The ECP5's clock buffer, which its models lack. CE is not connected."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """An FPGA, as Yosys and nextpnr know it."""
+
+    name: str
+    family: str
+    """The end of the name of nextpnr's program."""
+    synthesis: str
+    """Yosys's command, with options."""
+    options: tuple[str, ...]
+    """nextpnr's options for the device and its package."""
+    constraints: str
+    """nextpnr's option for a file with the places of pins."""
+    configuration: str
+    """nextpnr's option for the file from which a bitstream is made."""
+    logic: str
+    """nextpnr's name of the cells that hold LUTs."""
+    registers: str
+    """nextpnr's name of the cells that hold flip-flops, perhaps the same."""
+    models: str
+    """Yosys's file of models of LUTs and flip-flops."""
+    luts: int
+    """Number of LUTs, and of flip-flops."""
+
+
+DEVICES = {
+    device.name: device
+    for device in (
+        Device(
+            "ice40-hx8k",
+            "ice40",
+            # A clock enable for each cell that fires at random would be slow.
+            "synth_ice40 -dffe_min_ce_use 16",
+            ("--hx8k", "--package", "ct256"),
+            "pcf",
+            "asc",
+            "ICESTORM_LC",
+            "ICESTORM_LC",
+            "cells_sim.v",
+            7680,
+        ),
+        Device(
+            "ecp5-85k",
+            "ecp5",
+            # Wide LUTs join two LUTs of 4 inputs, but then cells need up to twice as many LUTs.
+            "synth_ecp5 -nowidelut",
+            # router1 did not finish routing a picture.
+            ("--85k", "--package", "CABGA381", "--router", "router2"),
+            "lpf",
+            "textcfg",
+            "TRELLIS_COMB",
+            "TRELLIS_FF",
+            "common_sim.vh",
+            83640,
+        ),
+    )
+}
 
 Pause = Callable[[str], None]
-"""Is told, again and again, which step is going on; may raise to stop it."""
+"""Called again and again with the name of the running step; may raise to stop it."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +106,9 @@ class Synthesis:
     luts: int
     flip_flops: int
     share: float
-    """Of the device's cells, those of the kind that there are least of."""
+    """Share of the device that is used, of the scarcest kind of cell."""
     mhz: float | None
-    """The fastest clock, one step each; None if the grid does not fit."""
+    """The fastest clock, one step per cycle; None if the grid does not fit."""
 
     @property
     def cells(self) -> int:
@@ -63,12 +120,12 @@ class Synthesis:
 
     @property
     def largest(self) -> int:
-        """The side of the largest square that fits, by what a cell needs here."""
+        """Side of the largest square that should fit, if its cells need as much as here."""
         return math.isqrt(int(self.cells / self.share))
 
     @property
     def others(self) -> list[str]:
-        """Names of the other devices that have room for this grid, as far as can be told."""
+        """Names of other devices that probably have room for this grid."""
         needed, others = max(self.luts, self.flip_flops), DEVICES.values()
         return [each.name for each in others if each != self.device and each.luts > needed]
 
@@ -83,15 +140,15 @@ def synthesize(
     seed: int = 0,
     pause: Pause = lambda step: None,
 ) -> Synthesis:
-    """Synthesise a grid, then place and route it; all files stay in `folder`, as PINS may before.
+    """Synthesise a grid, then place and route it. All files stay in `folder`, which may hold PINS.
 
-    `start` are the bits (C, H, W) after a reset, `damaged` the cells (H, W) that the damage input
-    clears. Raises ToolError if a tool fails or takes too long.
+    A reset sets the bits `start` (C, H, W); the damage input clears the cells `damaged` (H, W).
+    Raises ToolError if a tool fails or takes too long.
     """
     (folder / DESIGN).write_text(write_top(automaton, start, damaged, seed))
     top, sites = f"{identifier(automaton)}_top", " ".join(site_names(automaton))
     script = [
-        # Yosys is slow on large flat modules, so each kind of cell is mapped once, by itself.
+        # Yosys is slow on large flat modules, so each kind of cell is mapped once, separately.
         f"read_verilog /design/{DESIGN}; setattr -mod -set keep_hierarchy 1 {sites}",
         f"{device.synthesis} -top {top} -run :check",
         f"select {sites}; write_verilog -noattr -selected /design/{MAPPED}; select -clear",
@@ -122,7 +179,7 @@ def synthesize(
             lambda: pause("place and route"),
         )
     except ToolError as error:
-        used = _said_used(error.log, device)
+        used = _logged_use(error.log, device)
         if used is None or used <= device.luts:
             raise
         return Synthesis(automaton, device, luts, flip_flops, used / device.luts, None)
@@ -134,20 +191,20 @@ def synthesize(
 
 
 def _yosys(script: Sequence[str], step: str, folder: Path, deadline: Deadline, pause: Pause) -> str:
-    """Run Yosys on a script, in the private directory; return what it said."""
+    """Run Yosys on a script in the private directory; return its log."""
     (folder / "script.ys").write_text("\n".join([*script, ""]))
     return run_tool("yosys", ["-s", "/design/script.ys"], folder, deadline, lambda: pause(step))
 
 
 def _sizes(stat: dict[str, Any]) -> tuple[int, int]:
-    """Return the LUTs and the flip-flops of a netlist, by Yosys's table of kinds of cells."""
+    """Return the numbers of LUTs and flip-flops, from Yosys's statistics."""
     kinds = stat["design"]["num_cells_by_type"]
     luts = sum(count for kind, count in kinds.items() if "LUT4" in kind)
     return luts, sum(count for kind, count in kinds.items() if "FF" in kind)
 
 
-def _said_used(log: str, device: Device) -> int | None:
-    """Return how many cells of logic nextpnr counted before it gave up, if it came so far."""
+def _logged_use(log: str, device: Device) -> int | None:
+    """Return the logic cells that nextpnr counted before it failed, if it got that far."""
     for line in log.splitlines():
         _, _, numbers = line.partition(f"{device.logic}:")
         if numbers:
@@ -156,7 +213,7 @@ def _said_used(log: str, device: Device) -> int | None:
 
 
 def _models(device: Device, folder: Path) -> str:
-    """Return the command that reads Yosys's own models of a device's LUTs and flip-flops."""
+    """Save Yosys's models of a device's LUTs and flip-flops; return the command that reads them."""
     text = tool_file("yosys", f"{device.family}/{device.models}")
     (folder / "models.v").write_text(re.sub(UNUSED, "", text))
     return "read_verilog -overwrite /design/models.v"
@@ -170,10 +227,10 @@ def prove_cells(
     pause: Pause = lambda step: None,
     mutate: Callable[[str], str] = str,
 ) -> bool:
-    """Return whether Yosys proves the cells that `synthesize` mapped equal to the circuit.
+    """Return whether Yosys proves that the cells mapped by `synthesize` equal the circuit.
 
-    The circuit is given as BLIF, by another writer than the Verilog that was mapped. `mutate` may
-    change the mapped cells (Verilog), to see that wrong ones are not proved.
+    The circuit comes as BLIF, from another writer than the Verilog that was mapped. Tests give
+    `mutate`, which changes the mapped Verilog, to check that wrong cells are not proved.
     """
     interface = used_interface(automaton.circuit)
     cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
@@ -211,8 +268,8 @@ def read_out(
 ) -> Iterator[npt.NDArray]:
     """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
 
-    Icarus Verilog simulates the netlist after synthesis, from a reset on, with damage after the
-    steps `damage`; pictures are what leaves serial_out, which is fed back so that the run goes on.
+    Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps
+    `damage`. Pictures are read from serial_out, which is fed back so that the run continues.
     """
 
     def tick() -> None:
@@ -236,21 +293,21 @@ def read_out(
     options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
     compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
     run_program(compiler, folder, deadline, tick)
-    said = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
-    # Before the first reset nothing is known.
-    values = np.array([sign == "1" for sign in said.split()[-1]], np.uint8)
+    log = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
+    # Bits before the first reset are undefined.
+    values = np.array([sign == "1" for sign in log.split()[-1]], np.uint8)
     for first in starts:
         yield values[first : first + bits].reshape(shown)
 
 
 ACTS = ("run", "damage", "shift", "reset")
-"""What a clock of the simulation does, by its number."""
+"""What a clock cycle of the simulation does, by number."""
 
 
 def _bench(name: str, acts: Sequence[str]) -> str:
-    """Return a module that does one thing after the other, and prints serial_out before each."""
+    """Return a test bench that does `acts` in turn and prints serial_out before each."""
     numbers = "".join(f"{ACTS.index(act):02b}" for act in reversed(acts))
-    # A placed design's pins are nets that only another net can be joined to.
+    # A placed design's pins only connect to nets.
     pins = "\n    ".join(f"wire {act} = act == {number};" for number, act in enumerate(ACTS))
     return f"""\
 {CLOCK_BUFFER}

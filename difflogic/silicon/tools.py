@@ -1,4 +1,4 @@
-"""Yosys and nextpnr from the wheels of YoWASP, as programs that see one private directory."""
+"""Yosys and nextpnr from YoWASP's wheels, run in a private directory that is all they see."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, DctError
 
 POLL = 0.2
-"""Seconds between two looks at a tool that runs."""
+"""Seconds between looks at a running tool."""
 
 TAIL = 400
-"""Characters of a log that an error shows."""
+"""Characters of the log that an error shows."""
 
 
 class ToolError(DctError):
-    """A tool that failed, or took too long. `log` is what it said."""
+    """A tool failed or took too long."""
 
     def __init__(self, message: str, log: str) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class ToolError(DctError):
 
 
 def require_tools(*names: str) -> None:
-    """Raise ConfigError, with what installs it, if a tool such as nextpnr-ice40 is missing."""
+    """Raise ConfigError, which says how to install them, if tools such as yosys are missing."""
     missing = [
         f"yowasp-{name}" for name in names if importlib.util.find_spec(_module(name)) is None
     ]
@@ -43,7 +43,7 @@ def require_tools(*names: str) -> None:
 
 
 def tool_file(name: str, path: str) -> str:
-    """Return a text that comes with a tool, such as its models of a device's cells."""
+    """Return a text file that comes with a tool, such as models of a device's cells."""
     return (resources.files(_module(name)) / "share" / path).read_text(encoding="utf-8")
 
 
@@ -54,14 +54,14 @@ def run_tool(
     deadline: Deadline,
     pause: Callable[[], object] = lambda: None,
 ) -> str:
-    """Run a tool in `folder`, which it sees as /design and besides which it sees nothing.
+    """Run a tool in `folder`, which it sees as /design, and nothing else; return its output.
 
-    Returns what it printed. `pause` is called again and again, and may raise to stop it. Raises
-    ToolError if it fails, or if the deadline passes.
+    `pause` is called again and again and may raise to stop the tool. Raises ToolError if the tool
+    fails or the deadline passes.
     """
     module = _module(name)
     program = f"import {module} as tool; tool._run_{name.replace('-', '_')}_argv()"
-    # -P and the folder keep Python from importing what lies in the working directory.
+    # -P and the folder keep Python from importing files of the working directory.
     return run_program(
         [sys.executable, "-P", "-c", program, *arguments], folder, deadline, pause, name
     )
@@ -74,9 +74,9 @@ def run_program(
     pause: Callable[[], object] = lambda: None,
     name: str | None = None,
 ) -> str:
-    """Run any program in `folder`, as `run_tool` does; `name` is what messages call it."""
+    """Run any program in `folder`, as `run_tool` does. `name` is its name in messages."""
     name = name or command[0]
-    # WebAssembly opens only what is mounted.
+    # The tools are WebAssembly and can open only what is mounted.
     environment = os.environ | {"YOWASP_MOUNT": "/design=.", "TMPDIR": str(folder)}
     log = folder / f"{name}.log"
     with (
@@ -88,7 +88,7 @@ def run_program(
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            # Ctrl-C is for dct, which ends the tool.
+            # Ctrl-C goes to dct alone, which then ends the tool.
             start_new_session=True,
         ) as process,
     ):
@@ -100,21 +100,21 @@ def run_program(
                 pause()
                 if deadline.passed:
                     raise ToolError(
-                        f"{name} did not finish in the time: allow more by --timeout, or choose a "
+                        f"{name} did not finish in time: allow more by --timeout, or choose a "
                         "smaller --size",
                         _read(log)[before:],
                     )
         finally:
             if process.poll() is None:
                 _kill(process)
-    said = _read(log)[before:]
+    output = _read(log)[before:]
     if process.returncode:
-        raise ToolError(f"{name} failed: {said.strip()[-TAIL:]}", said)
-    return said
+        raise ToolError(f"{name} failed: {output.strip()[-TAIL:]}", output)
+    return output
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program and what it has started, which shares its session."""
+    """End a program and its children, which share its session."""
     if os.name == "posix":
         os.killpg(process.pid, signal.SIGKILL)
     else:

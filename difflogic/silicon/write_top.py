@@ -1,7 +1,7 @@
-"""Verilog of a whole grid that an FPGA can hold: one clock per step, and six pins.
+"""Verilog of a whole grid for an FPGA: one clock cycle per step, and seven pins.
 
-A cell that fires at random asks a ring of cells of rule 30, one beside each cell of the grid, which
-costs a flip-flop and a LUT where a shift register of its own would cost sixteen of each.
+Random firing comes from a ring of cells of rule 30, one beside each cell of the grid. That costs
+one flip-flop and one LUT per cell, where a shift register would cost sixteen of each.
 
 Source: Wolfram 1986, "Random sequence generation by cellular automata".
 """
@@ -19,10 +19,10 @@ from difflogic.formats.write_verilog import write_cell
 from difflogic.model.automaton import Automaton
 
 EIGHTHS = 8
-"""A fire rate is rounded to so many parts of one, and kept from 0 and 1."""
+"""A fire rate below 1 is rounded to eighths, at least one and at most seven."""
 
 SHORTEST_RING = 64
-"""Of cells of rule 30, so that the states of a small grid's do not soon repeat."""
+"""Fewest cells of rule 30: the states of shorter rings soon repeat."""
 
 PORTS = ("clock", "reset", "run", "damage", "shift", "serial_in", "serial_out")
 
@@ -80,8 +80,8 @@ _RANDOM = """
 def write_top(automaton: Automaton, start: npt.NDArray, damaged: npt.NDArray, seed: int = 0) -> str:
     """Return all modules of a grid as large as the automaton's.
 
-    `start` are the bits (C, H, W) that reset sets, `damaged` the cells (H, W) that damage clears;
-    `seed` is of the random bits by which cells fire.
+    Reset sets the bits `start` (C, H, W), damage clears the cells `damaged` (H, W), and `seed` sets
+    the random bits by which cells fire.
     """
     circuit, name = automaton.circuit, identifier(automaton)
     table = neighbors(automaton.height, automaton.width, automaton.boundary).T
@@ -130,20 +130,20 @@ def write_top(automaton: Automaton, start: npt.NDArray, damaged: npt.NDArray, se
 
 
 def named(letter: str, count: int) -> list[str]:
-    """Return the end of a declaration: names with numbers."""
+    """Return numbered names that end a declaration."""
     return [f"{letter}{number}," for number in range(count - 1)] + [f"{letter}{count - 1};"]
 
 
 def _edges(automaton: Automaton) -> tuple[npt.NDArray, npt.NDArray]:
-    """Return which neighbours (kinds, 9) lie beyond the edge, and the kind of each cell."""
+    """Return which neighbours each kind of cell lacks, (kinds, 9), and each cell's kind."""
     table = neighbors(automaton.height, automaton.width, automaton.boundary).T
     return np.unique(table == OUTSIDE, axis=0, return_inverse=True)
 
 
 def write_sites(automaton: Automaton) -> list[str]:
-    """Return a module for each kind of cell, by which neighbours it lacks; ports are whole cells.
+    """Return a module for each kind of cell, with a port for each neighbour inside the grid.
 
-    They are synthesised once each, and are `site_names`.
+    Each is synthesised once. Their names are `site_names`.
     """
     return [
         _site(automaton, name, outside)
@@ -152,7 +152,6 @@ def write_sites(automaton: Automaton) -> list[str]:
 
 
 def site_names(automaton: Automaton) -> list[str]:
-    """Return the names of these modules."""
     return [f"{identifier(automaton)}_at{kind}" for kind in range(len(_edges(automaton)[0]))]
 
 
@@ -182,15 +181,15 @@ endmodule
 
 
 def firing_eighths(fire_rate: float) -> int:
-    """Return how many of eight random numbers let a cell fire; all eight if it always does."""
+    """Return how many of eight random numbers let a cell fire; 8 if it always fires."""
     return EIGHTHS if fire_rate == 1 else min(max(round(EIGHTHS * fire_rate), 1), EIGHTHS - 1)
 
 
 def first_ring(cells: int, seed: int) -> npt.NDArray:
     """Return the random bits that reset sets, at least one for each cell.
 
-    They never end in zeros for good: only ones everywhere lead there, and to these only 001001…,
-    which no ring has whose length is no multiple of three.
+    The ring never becomes all zeros, where it would stay. Only all ones lead there, and only
+    001001… leads to all ones, so the length is never a multiple of three.
     """
     length = max(cells, SHORTEST_RING)
     ring = np.random.default_rng(seed).integers(0, 2, length + (length % 3 == 0), np.uint8)
@@ -199,6 +198,6 @@ def first_ring(cells: int, seed: int) -> npt.NDArray:
 
 
 def hexadecimal(bits: npt.NDArray) -> str:
-    """Return bits as the digits of a number whose lowest bit is the first of them."""
+    """Return bits as a hexadecimal number. The first bit is the lowest."""
     packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
     return packed[::-1].tobytes().hex()[-((np.size(bits) + 3) // 4) :]

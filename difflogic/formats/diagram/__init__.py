@@ -1,1 +1,1 @@
-"""What pictures of a circuit have in common: what is drawn, in which colours, and where."""
+"""Pictures of a circuit: what to draw, in which colours, and where."""

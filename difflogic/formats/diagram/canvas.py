@@ -1,4 +1,4 @@
-"""A circuit's picture in coordinates: where nodes stand, and how wires run. Pixels, y downwards."""
+"""A circuit's picture in coordinates: places of nodes and wires, in pixels, y downwards."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from difflogic.formats.diagram.graph import Diagram, Node
-from difflogic.formats.diagram.layers import Layering, arrange
-from difflogic.formats.diagram.placement import place
+from difflogic.formats.diagram.layout import Layering, arrange, place
 
 GATE_WIDTH, GATE_HEIGHT = 34.0, 26.0
 NAMED_HEIGHT = 21.0
-"""Of inputs and next states. Hundreds of them may stand above each other."""
+"""Height of inputs and next states: there may be hundreds in a column."""
 PASS_HEIGHT = 4.0
 GAP = 8.0
 CHARACTER = 8.2
-"""Width of one of the labels' characters, and a little more."""
+"""A little more than the width of a label's character."""
 CIRCLE = 3.6
 PORT = 6.0
-"""Distance of a gate's two ends of wires from its middle."""
+"""Vertical distance of a gate's two inputs from its middle."""
 LEAST_COLUMN_GAP, MOST_COLUMN_GAP = 46.0, 400.0
 STEEPNESS = 0.22
-"""Room between two columns, as a share of the height of the wires between them."""
+"""Distance of two columns, as a share of the height of the steepest wire between them."""
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where everything stands. `x` and `y` are each point's centre, `widths` its width."""
+    """Places of all points: `x` and `y` are their centres."""
 
     diagram: Diagram
     layering: Layering
@@ -37,14 +36,14 @@ class Canvas:
     height: float
 
     def segments(self) -> dict[int, list[Segment]]:
-        """Return the pieces of each node's wires, by the node that they come from, in order."""
+        """Return the pieces of wire of each node, by node number, ascending."""
         found: dict[int, list[Segment]] = {}
         for source, segment in self._segments():
             found.setdefault(source, []).append(segment)
         return dict(sorted(found.items()))
 
     def circles(self) -> list[tuple[float, float]]:
-        """Return the middles of the circles at the ends of wires that arrive inverted."""
+        """Return the centres of the circles at inverted inputs."""
         stops = (stop for stops in self._ends().values() for stop in stops)
         return [(x - CIRCLE, y) for x, y, inverted in stops if inverted]
 
@@ -70,9 +69,9 @@ class Canvas:
                     yield point.source, Segment(start, y, stop, end)
 
     def _ends(self) -> dict[tuple[int, int], list[tuple[float, float, bool]]]:
-        """Return where the wires from each node to each node end: x, y, and whether inverted.
+        """Return the ends (x, y, inverted) of the wires from one node to another.
 
-        The two wires of a gate end above each other in the order in which they come.
+        A gate's two wires end in the order in which they arrive, from top to bottom.
         """
         coming: dict[int, list[tuple[float, int, int, bool]]] = {}
         for index, wire in enumerate(self.diagram.wires):
@@ -95,7 +94,7 @@ class Canvas:
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a wire, from left to right: straight if it stays at its height, else an S."""
+    """A piece of wire, from left to right: straight if level, else an S."""
 
     x0: float
     y0: float
@@ -104,7 +103,7 @@ class Segment:
 
 
 def lay_out(drawn: Diagram) -> Canvas:
-    """Place a diagram's nodes in columns, inputs first and outputs last."""
+    """Place nodes in columns, inputs first and outputs last."""
     layering = arrange(drawn)
     heights = [
         PASS_HEIGHT if point.passes else node_height(drawn.nodes[point.source])
@@ -121,7 +120,7 @@ def lay_out(drawn: Diagram) -> Canvas:
         for point in layer:
             x[point] = left + column / 2
             if layering.points[point].passes:
-                widths[point] = column  # straight on between the nodes, never across them
+                widths[point] = column  # straight across the column, between nodes
         spans = [abs(y[point] - y[other]) for point in layer for other in layering.after[point]]
         room = min(max(LEAST_COLUMN_GAP, STEEPNESS * max(spans, default=0.0)), MOST_COLUMN_GAP)
         last = number == len(layering.layers) - 1
@@ -137,5 +136,4 @@ def _node_width(node: Node) -> float:
 
 
 def node_height(node: Node) -> float:
-    """Return how high a node is."""
     return NAMED_HEIGHT if node.family.is_named else GATE_HEIGHT

@@ -1,4 +1,4 @@
-"""The nodes and wires of a circuit's picture, apart from where they are drawn."""
+"""The nodes and wires of a circuit's picture, without places."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from difflogic.model.automaton import Automaton, places
 from difflogic.system.errors import CircuitError
 
 MOST_NODES = 20_000
-"""Of a picture; it could not be looked at any more, and would take minutes to lay out."""
+"""Larger pictures would be useless, and take minutes to lay out."""
 
 
 class Family(Enum):
-    """What a node is drawn as: its name and its sign in the legend, and its colours.
+    """A kind of node: its name and sign in the legend, and its colours.
 
-    The fills are tints of the colour-blind-safe palette of Okabe and Ito 2008, the strokes darker
-    shades of the same; every sign stands in the node, so that no colour is needed to read it.
+    The fills are tints of Okabe and Ito's colour-blind-safe palette of 2008, the strokes darker
+    shades. Nodes show their signs, so they can be read without colours.
     """
 
     INPUT = ("cell NW, channel 0", "NW0", "#f2f2f2", "#6b6b6b")
@@ -36,28 +36,28 @@ class Family(Enum):
 
     @property
     def is_named(self) -> bool:
-        """Whether its nodes have names of their own instead of a sign."""
+        """Whether nodes show their own names instead of a sign."""
         return self in (Family.INPUT, Family.OUTPUT)
 
 
 @dataclass(frozen=True)
 class Node:
-    """Something with a label; `inverted` if a circle stands at its output."""
+    """Something with a label; `inverted` puts a circle at its output."""
 
     family: Family
     label: str
     about: str
-    """One line for who points at it."""
+    """One line, shown when someone points at it."""
     inverted: bool = False
     visible: bool = False
     """Whether it is the next state of a visible channel."""
     row: int = 0
-    """The row of the circuit whose value it shows."""
+    """The row of the circuit with its value."""
 
 
 @dataclass(frozen=True)
 class Wire:
-    """From node `source` to node `target`, with a circle at its end if `inverted`."""
+    """From node `source` to node `target`; `inverted` puts a circle at its end."""
 
     source: int
     target: int
@@ -80,7 +80,7 @@ class Diagram:
 
     @property
     def inverts(self) -> bool:
-        """Whether there is any circle."""
+        """Whether any circle occurs."""
         return any(n.inverted for n in self.nodes) or any(w.inverted for w in self.wires)
 
 
@@ -106,10 +106,9 @@ DRAWN = {
 
 
 def diagram(automaton: Automaton, channels: Sequence[int] | None = None) -> Diagram:
-    """Return what there is to draw: what the next states depend on, by the wires.
+    """Return the nodes and wires with a path to the next states of `channels` (labels; all).
 
-    `channels` are the labels of those whose next states are drawn, by
-    default all. Raises CircuitError if that is more than anybody can look at.
+    Raises CircuitError for more than MOST_NODES.
     """
     circuit = automaton.circuit
     drawn = range(circuit.channels) if channels is None else places(circuit, tuple(channels))

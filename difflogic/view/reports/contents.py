@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from difflogic.circuit.gates import SYMBOLS, Op
+from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gates import PASSING
 from difflogic.inspection.equations import equations
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Verdict
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import exhibit_of
 from difflogic.training.metrics import History
+from difflogic.training.run_directory import START
 from difflogic.view.reports import curves
-from difflogic.view.reports.repeating import command
 from difflogic.view.reports.source import Source
 
 EQUATIONS_SHOWN = 24
@@ -20,7 +26,7 @@ MOST_EQUATION_CHARACTERS = 60_000
 
 
 def facts(**values: str | None) -> list[dict[str, str]]:
-    """Return named values, those that are None left out; an underscore in a name is a blank."""
+    """Return named values without those that are None. Underscores in names become blanks."""
     return [
         {"name": name.replace("_", " "), "value": value}
         for name, value in values.items()
@@ -29,7 +35,7 @@ def facts(**values: str | None) -> list[dict[str, str]]:
 
 
 def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
-    """Return the few numbers that stand below the title."""
+    """Return the numbers below the title."""
     automaton, model = source.automaton, source.model
     seconds = source.summary["seconds"] if source.summary else {}
     trained = None if model is None else f"{model.config.architecture.parameters:,} gates"
@@ -45,7 +51,7 @@ def head_facts(source: Source, small: Automaton) -> list[dict[str, str]]:
 
 
 def equations_text(small: Automaton) -> tuple[str, dict[str, Any] | None]:
-    """Return the first equations, and the others with their count, if there are any."""
+    """Return the first equations as text, and the count and text of the others, if any."""
     texts = equations(small.circuit).texts
     rest = texts[EQUATIONS_SHOWN:]
     more = "\n".join(rest)
@@ -57,11 +63,11 @@ def equations_text(small: Automaton) -> tuple[str, dict[str, Any] | None]:
 
 
 def training(source: Source) -> dict[str, Any] | None:
-    """Return how it was trained; None for a circuit that says nothing of it."""
+    """Return how the automaton was trained; None for a plain circuit."""
     if source.model is None:
         return None
     config, summary = source.model.config, source.summary
-    line, words = command(config)
+    line, words = train_command(config)
     exact = summary["exact_epoch"] if summary else None
     published = config.published.learned_by
     versions = processor = None
@@ -87,7 +93,7 @@ def training(source: Source) -> dict[str, Any] | None:
 
 
 def assurance(results: Mapping[str, Any] | None) -> dict[str, str] | None:
-    """Return what is proved, or refuted, as a sentence and its kind; None if nothing is."""
+    """Return what is proved or refuted, as a verdict and a text; None if nothing is."""
     found = results["assurance"] if results is not None else None
     if found is None or found["verdict"] == Verdict.open.value:
         return None
@@ -102,7 +108,7 @@ def assurance(results: Mapping[str, Any] | None) -> dict[str, str] | None:
 
 
 def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the tests that `dct eval` made; None if there were none."""
+    """Return the results of `dct eval`; None if there are none."""
     if results is None:
         return None
     rows, notes = [], []
@@ -114,11 +120,11 @@ def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if name != "gates":
             notes += test["notes"]
     exact = (
-        "It is exact: no cell is wrong in any test that asks for it. " if results["exact"] else ""
+        "It is exact: no cell is wrong in any test that requires it. " if results["exact"] else ""
     )
     return {
-        "words": f"{exact}All starts are ones that training never drew; dct eval makes the same "
-        "tests. Published numbers are those of the DiffLogic CA article, one seed each.",
+        "words": f"{exact}Training never drew any of these starts; dct eval makes the same tests. "
+        "Published numbers are from the DiffLogic CA article, one seed each.",
         "rows": rows,
         "notes": notes,
     }
@@ -126,9 +132,9 @@ def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _test_row(name: str, count: Mapping[str, Any]) -> dict[str, str]:
     mode = "" if count["fire_rate"] == 1 else f", fire rate {count['fire_rate']:g}"
-    asked = {True: "", False: " (not asked for)", None: ""}[count.get("decisive")]
+    optional = " (not required)" if count.get("decisive") is False else ""
     return {
-        "what": f"{name}: {count['what']}{mode}{asked}",
+        "what": f"{name}: {count['what']}{mode}{optional}",
         "size": f"{count['height']} × {count['width']}",
         "step": str(count["step"]),
         "wrong": f"{count['wrong_cells']:,}",
@@ -152,9 +158,9 @@ def _robustness_row(test: Mapping[str, Any]) -> dict[str, str]:
 
 
 def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return histograms of ops as in the article: perception and update.
+    """Return histograms of the ops of perception and update, as in the article.
 
-    Each has its `ops` as (sign, count, whether it only hands an input on).
+    Their `ops` are (sign, count, whether it only passes an input on).
     """
     if results is None:
         return None
@@ -179,14 +185,14 @@ def gates(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
         )
     return {
         "words": f"Of {parts['both']['gates']:,} gates with logits {parts['both']['active']:,} do "
-        f"more than hand on one of their inputs{beside}. The others are drawn faintly, and bars "
+        f"more than pass one of their inputs on{beside}. The others are drawn faintly, and bars "
         "are logarithmic.",
         "histograms": histograms,
     }
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count of things in words: 1 gate, 4,608 gates."""
+    """Return a count in words: 1 gate, 4,608 gates."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -195,7 +201,7 @@ def _seconds(seconds: float | None) -> str | None:
 
 
 def _attempts(history: History | None) -> str | None:
-    """Return how often learning began, if it started over."""
+    """Return the number of attempts, if learning started over."""
     rows = history.rows if history else []
     last = rows[-1].attempt if rows else None
     return None if last is None or last == 1 else f"{last:,}"
@@ -206,7 +212,7 @@ def _whole(value: int | None) -> str | None:
 
 
 def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]) -> list[Any]:
-    """Return what the page has to know of each op: how it is written and how it is drawn."""
+    """Return what the page needs to write and draw each op."""
     return [
         {
             "symbol": SYMBOLS[op],
@@ -217,3 +223,89 @@ def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]
         }
         for op, (family, _, _, inverted) in enumerate(drawn)
     ]
+
+
+STEPS_PER_SECOND = 8.0
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """The page's first words and initial settings."""
+
+    lead: str
+    invitation: str
+    target: Mapping[str, Any] | None
+    first: Mapping[str, Any]
+    wrong: str = "Cells that differ from the picture"
+    """What counts as wrong."""
+
+
+def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introduction:
+    """Return the introduction of an automaton whose rule has `gates` gates."""
+    circuit = f"the same {gates} logic gates" if gates != 1 else "the same logic gate"
+    lead = (
+        f"Every cell looks at itself and its eight neighbours, runs {circuit}, and so finds its "
+        "next state."
+    )
+    first = {
+        "height": automaton.height,
+        "width": automaton.width,
+        "speed": STEPS_PER_SECOND,
+        "pauses": False,
+        "marks": True,
+        "brush": "erase",
+        "size": 5,
+    }
+    if config is None:
+        return Introduction(lead, "Press play, and paint on the cells.", None, first)
+    lead += " Nobody wrote these gates: gradient descent found them."
+    if config.automaton.places:
+        lead = lead.replace("these gates", "them, but for those that count a cell’s row and column")
+    shown = exhibit_of(config)
+    return Introduction(lead, shown.invitation, shown.target, {**first, **shown.view}, shown.wrong)
+
+
+MOST_CHANGES = 12
+"""Most changed settings on a command line. With more, a file is easier to read."""
+
+_FREE = ("parallel", "checkpoint", "published")
+"""Sections without effect on results."""
+
+
+def train_command(config: Config) -> tuple[str, str]:
+    """Return the command that repeats a training, and a remark about the files that it needs."""
+    if config.run.start_sha256 is not None:
+        files = f"with the configuration below saved under that name, and {START} from the run"
+        return f"dct train {config.name}.toml --from {START}", files
+    changes = _changes(config)
+    if changes is None or len(changes) > MOST_CHANGES:
+        return f"dct train {config.name}.toml", "with the configuration below saved under that name"
+    parts = ["dct", "train", config.name, "--seed", str(config.training.seed)]
+    for change in changes:
+        parts += ["--set", change]
+    return shlex.join(parts), ""
+
+
+def _changes(config: Config) -> list[str] | None:
+    """Return the differences from the shipped configuration of this name; None if none fits."""
+    if config.name not in shipped_configs():
+        return None
+    try:
+        shipped = load_config(config.name, [f"training.seed={config.training.seed}"])
+    except ConfigError:
+        return None
+    ours, theirs = _flat(config), _flat(shipped)
+    if ours.keys() != theirs.keys():
+        return None
+    differing = [key for key in ours if ours[key] != theirs[key]]
+    if "task.target" in differing:
+        return None
+    return [f"{key}={json.dumps(ours[key])}" for key in differing]
+
+
+def _flat(config: Config) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for section, values in config.to_dict().items():
+        if isinstance(values, dict) and section not in _FREE:
+            found.update({f"{section}.{key}": value for key, value in values.items()})
+    return found

@@ -12,7 +12,6 @@ from difflogic.model.automaton import Automaton
 from difflogic.view.reports import circuits, contents
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source
-from difflogic.view.reports.target import introduce
 
 SCRIPTS = (
     "random_bits.js",
@@ -49,7 +48,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
 
     model, trained = source.model, source.automaton
     config = None if model is None else model.config
-    introduction = introduce(small, config, small.circuit.gates)
+    introduction = contents.introduce(small, config, small.circuit.gates)
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None

@@ -14,7 +14,7 @@ from difflogic.model.model import Model
 from difflogic.tasks import draw_batch, make_task, own
 from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.view.reports.circuits import packed
-from difflogic.view.reports.target import introduce
+from difflogic.view.reports.contents import introduce
 from difflogic.view.watching.feed import Snapshot
 
 MOST_ROWS = 4000

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from difflogic.library import synthesizing
 from difflogic.library.loading import load
-from difflogic.silicon.devices import DEVICES
-from difflogic.silicon.synthesis import Synthesis
+from difflogic.silicon.synthesis import DEVICES, Synthesis
 
 GALLERY = Path(__file__).resolve().parents[3] / "docs" / "gallery"
 CHECKERBOARD = str(GALLERY / "checkerboard.json")

@@ -15,7 +15,7 @@ import pytest
 from difflogic.library.simulating import Conditions, Rectangle
 from difflogic.library.synthesizing import synthesize
 from difflogic.silicon import synthesis, tools
-from difflogic.silicon.devices import DEVICES
+from difflogic.silicon.synthesis import DEVICES
 from difflogic.silicon.tools import ToolError, require_tools, run_program
 from difflogic.silicon.write_top import site_names
 from difflogic.system.deadline import NEVER, Deadline

@@ -155,12 +155,13 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """The addresses that were asked for since the last call."""
-        said = (
+        """The addresses requested since the last call, without those of Chromium's own pages."""
+        events = (
             json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         )
-        return [
+        urls = [
             event["params"]["request"]["url"]
-            for event in said
+            for event in events
             if event["method"] == "Network.requestWillBeSent"
         ]
+        return [url for url in urls if not url.startswith("chrome")]

@@ -9,15 +9,15 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.training.metrics import History, MetricsRow, Search
-from difflogic.view.reports import contents, curves
-from difflogic.view.reports.repeating import command
+from difflogic.view.reports import curves
+from difflogic.view.reports.contents import _attempts, train_command
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "lizard"])
 @pytest.mark.parametrize("changes", [[], ["training.seed=7", 'training.precision="float64"']])
 def test_the_command_gives_the_same_configuration(name, changes):
     config = load_config(name, changes)
-    words = shlex.split(command(config)[0])
+    words = shlex.split(train_command(config)[0])
     assert words[:3] == ["dct", "train", name]
     options = dict(zip(words[3::2], words[4::2], strict=True)) if len(words) == 5 else {}
     sets = [after for before, after in pairwise(words) if before == "--set"]
@@ -28,11 +28,11 @@ def test_the_command_gives_the_same_configuration(name, changes):
 
 def test_what_no_command_line_says_needs_a_file():
     config = load_config("checkerboard")
-    assert command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
+    assert train_command(config.model_copy(update={"name": "mine"}))[0] == "dct train mine.toml"
     started = config.with_facts(start_sha256=64 * "0")
-    line, words = command(started)
+    line, words = train_command(started)
     assert line == "dct train checkerboard.toml --from start.npz"
-    assert words.endswith("and start.npz out of the run's directory")
+    assert words.endswith("and start.npz from the run")
 
 
 def test_figures_show_what_the_run_has_recorded():
@@ -82,6 +82,6 @@ def test_figures_mark_where_learning_started_over():
     assert [figure["chart"]["starts"] for figure in found] == [[2, 5]] * len(found)
     (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
     assert once["caption"].endswith(" Learning started over once, at the dotted line.")
-    assert contents._attempts(History(begun)) == "3"
-    assert contents._attempts(History(begun[:1])) is contents._attempts(History()) is None
-    assert contents._attempts(History([MetricsRow(1, 1.0)])) is None
+    assert _attempts(History(begun)) == "3"
+    assert _attempts(History(begun[:1])) is _attempts(History()) is None
+    assert _attempts(History([MetricsRow(1, 1.0)])) is None

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
-from difflogic.formats.diagram.layers import Layering, arrange, crossings
-from difflogic.formats.diagram.placement import isotonic, place
+from difflogic.formats.diagram.layout import Layering, arrange, crossings, isotonic, place
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits
 

@@ -1,0 +1,234 @@
+"""Pictures of rollouts: animations and strips of frames, with cells as squares of exact pixels."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.simulation.bit_grid import BitGrid
+from difflogic.simulation.picture import INK, PAPER
+from difflogic.system.errors import ConfigError
+from difflogic.system.files import write_whole
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+SUFFIXES = (".gif", ".png", ".apng", ".webp")
+"""Of the files that `write` can write; .png is a strip."""
+
+MOST_PIXELS = 2**28
+"""Of all frames together, which are in memory at once."""
+
+GAP, LABEL = 24, 16
+"""Pixels of a strip between frames, and below each for its label."""
+
+ROW_PIXELS = 1600
+"""Width of a strip, unless one frame is wider."""
+
+MOST_COLORED = 3
+"""Most channels that a cell's colour can show."""
+
+Pixels = npt.NDArray[np.uint8]
+"""Numbers of colours in a palette, shape (rows, columns)."""
+
+BACKGROUND, TEXT = 0, 1
+FIRST = 2
+"""Colours before those of the cells: background and text."""
+
+_OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
+_TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)
+"""Neither, the first, the second, both channels: colours that the colour-blind can tell apart, of
+Okabe and Ito 2008."""
+
+SHEET_GAP = 1
+"""Cells between the channels of a contact sheet."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The channels to show, by place: up to MOST_COLORED as colours, or each in its own picture."""
+
+    channels: tuple[int, ...]
+    sheet: bool = False
+    named: tuple[tuple[int, int, int], ...] = ()
+    """The automaton's own colour for each number that the channels give, if it has a palette."""
+
+    @property
+    def palette(self) -> list[tuple[int, int, int]]:
+        if self.named and not self.sheet:
+            return [_OUTSIDE, _WORDS, *self.named]
+        if self.sheet or len(self.channels) == 1:
+            cells: Sequence[tuple[int, int, int]] = (PAPER, INK)
+        elif len(self.channels) == 2:
+            cells = _TWO
+        else:
+            cells = [tuple(255 * (value >> bit & 1) for bit in range(3)) for value in range(8)]  # type: ignore[misc]
+        return [_OUTSIDE, _WORDS, *cells]
+
+    def cells(self, grid: BitGrid) -> Pixels:
+        """Return a picture of a state, one pixel per cell."""
+        bits = grid.bits(self.channels)
+        if self.sheet:
+            return _sheet(bits + np.uint8(FIRST))
+        values = (bits << np.arange(len(bits), dtype=np.uint8)[:, None, None]).sum(
+            axis=0, dtype=np.uint8
+        )
+        return values + np.uint8(FIRST)
+
+    def size(self, height: int, width: int) -> tuple[int, int]:
+        """Return the rows and columns of a grid's picture."""
+        if not self.sheet:
+            return height, width
+        rows, columns = _shape(len(self.channels))
+        return rows * (height + SHEET_GAP) - SHEET_GAP, columns * (width + SHEET_GAP) - SHEET_GAP
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A grid's place in a frame and the size of its cells, in pixels."""
+
+    left: int
+    top: int
+    scale: int
+
+    def draw(self, frame: Pixels, cells: Pixels) -> None:
+        large = cells.repeat(self.scale, axis=0).repeat(self.scale, axis=1)
+        rows, columns = large.shape
+        frame[self.top : self.top + rows, self.left : self.left + columns] = large
+
+
+def arrange(
+    sizes: Sequence[tuple[int, int]], scale: int | None, side: int, gap: int
+) -> tuple[list[Panel], tuple[int, int]]:
+    """Place pictures of `sizes` (rows, columns) side by side; return panels and the frame's size.
+
+    Cells of the first picture have `scale` pixels, by default as many as fit into a square of
+    `side`. The other pictures get about the same height.
+    """
+    rows, columns = sizes[0]
+    first = max(1, side // max(rows, columns)) if scale is None else scale
+    scales = [max(1, round(first * rows / each)) for each, _ in sizes]
+    scales[0] = first
+    height = max(each * size[0] for each, size in zip(scales, sizes, strict=True))
+    panels, left = [], 0
+    for each, size in zip(scales, sizes, strict=True):
+        panels.append(Panel(left, (height - each * size[0]) // 2, each))
+        left += each * size[1] + gap
+    return panels, (height, left - gap)
+
+
+def _sheet(pictures: Pixels) -> Pixels:
+    count, height, width = pictures.shape
+    rows, columns = _shape(count)
+    h, w = height + SHEET_GAP, width + SHEET_GAP
+    sheet = np.full((rows * h - SHEET_GAP, columns * w - SHEET_GAP), BACKGROUND, np.uint8)
+    for number, picture in enumerate(pictures):
+        y, x = divmod(number, columns)
+        sheet[y * h : y * h + height, x * w : x * w + width] = picture
+    return sheet
+
+
+def _shape(count: int) -> tuple[int, int]:
+    """Return rows and columns of a sheet, a little wider than high."""
+    columns = math.ceil(math.sqrt(count))
+    return -(-count // columns), columns
+
+
+@dataclass(frozen=True)
+class Animation:
+    """Frames of one size, (frames, rows, columns), with labels, colours and durations."""
+
+    frames: Sequence[Pixels]
+    labels: Sequence[str]
+    palette: Sequence[tuple[int, int, int]]
+    frames_per_second: float = 10
+    hold: float = 1
+    """Seconds for which the last frame stays."""
+
+    @property
+    def milliseconds(self) -> list[int]:
+        """The duration of each frame, in the hundredths of a second that GIF knows."""
+        each = max(20, 10 * round(100 / self.frames_per_second))
+        return [each] * (len(self.frames) - 1) + [max(each, 10 * round(100 * self.hold))]
+
+
+def require_pixels(frames: int, height: int, width: int) -> None:
+    """Raise ConfigError if frames of this size need too much memory."""
+    if frames * height * width > MOST_PIXELS:
+        raise ConfigError(
+            f"{frames} frames of {height}×{width} pixels are too many: show fewer steps (--every) "
+            "or make cells smaller (--scale)"
+        )
+
+
+def write(path: Path, animation: Animation) -> int:
+    """Write or replace a file of the kind that its suffix says; return its size in bytes.
+
+    Raises RunDirectoryError if that fails.
+    """
+    content = encode(animation, path.suffix)
+    write_whole(path, lambda file: file.write(content))
+    return len(content)
+
+
+def encode(animation: Animation, suffix: str) -> bytes:
+    """Return the content of a file with this suffix, one of SUFFIXES."""
+    out = io.BytesIO()
+    if suffix == ".png":
+        _image(strip(animation), animation.palette).save(out, "PNG", optimize=True)
+        return out.getvalue()
+    images = [_image(frame, animation.palette) for frame in animation.frames]
+    options: dict[str, Any] = {
+        "save_all": True,
+        "append_images": images[1:],
+        "loop": 0,
+        "duration": animation.milliseconds,
+    }
+    if suffix == ".gif":
+        images[0].save(out, "GIF", optimize=False, disposal=1, **options)
+    elif suffix == ".apng":
+        images[0].save(out, "PNG", optimize=True, **options)
+    else:
+        colored = [image.convert("RGB") for image in images]
+        options["append_images"] = colored[1:]
+        colored[0].save(out, "WEBP", lossless=True, quality=100, method=4, **options)
+    return out.getvalue()
+
+
+def strip(animation: Animation) -> Pixels:
+    """Return all frames side by side, in rows, with their labels below."""
+    from PIL import Image, ImageDraw
+
+    height, width = animation.frames[0].shape
+    columns = max(1, min(ROW_PIXELS // (width + GAP), len(animation.frames)))
+    rows = -(-len(animation.frames) // columns)
+    sheet = np.full(
+        (rows * (height + LABEL + GAP) - GAP, columns * (width + GAP) - GAP), BACKGROUND, np.uint8
+    )
+    for number, frame in enumerate(animation.frames):
+        y, x = divmod(number, columns)
+        top, left = y * (height + LABEL + GAP), x * (width + GAP)
+        sheet[top : top + height, left : left + width] = frame
+    image = Image.fromarray(sheet)
+    draw = ImageDraw.Draw(image)
+    draw.fontmode = "1"  # the palette has no greys
+    for number, label in enumerate(animation.labels):
+        y, x = divmod(number, columns)
+        place = (x * (width + GAP), y * (height + LABEL + GAP) + height + 2)
+        draw.text(place, label, fill=TEXT)
+    return np.asarray(image)
+
+
+def _image(pixels: Pixels, palette: Sequence[tuple[int, int, int]]) -> Image.Image:
+    from PIL import Image
+
+    image = Image.fromarray(pixels, "P")
+    image.putpalette([part for color in palette for part in color])
+    return image
