@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 
 
 RECENT = 4
+"""Rollouts whose gradients need no second rollout."""
 
 
 def rollout(
@@ -53,7 +54,7 @@ def rollout(
 
 
 class _How(NamedTuple):
-    """What is fixed when a rollout is traced."""
+    """The static arguments of a traced rollout."""
 
     automaton: SoftRollout
     steps: int | None
@@ -62,7 +63,7 @@ class _How(NamedTuple):
 
     def run(self, logits: Any, states: Any, masks: Any) -> tuple[np.ndarray, PullBack]:
         settings = {"steps": self.steps, "keep": self.keep, "hard": self.hard}
-        # Copies, since JAX may use the memory again before the way back.
+        # Copies, since JAX may reuse the memory before the backward pass.
         logits, states = np.array(logits), np.array(states)
         masks = None if masks is None else np.array(masks)
         return self.automaton(logits, states, masks=masks, **settings)  # type: ignore[arg-type]
@@ -70,7 +71,7 @@ class _How(NamedTuple):
 
 _numbers = count()
 _recent: dict[int, PullBack] = {}
-"""Ways back of the last rollouts: what no longer stands here is rolled out once more."""
+"""Backward passes of the last rollouts; older rollouts are repeated."""
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

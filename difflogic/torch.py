@@ -6,14 +6,11 @@ Needs the extra `[torch]`; nothing else here imports PyTorch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from difflogic.config import Config
-from difflogic.library.layers import SoftRollout
-from difflogic.library.loading import Loaded
+from difflogic.library.layers import ModelSource, SoftRollout
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, described
 
@@ -28,16 +25,12 @@ except ModuleNotFoundError as error:
 class LogicAutomaton(torch.nn.Module):
     """A soft automaton whose parameters are the logits of its gates, (parameters, 16).
 
-    `source` is a model, a run, a configuration or its name, as `SoftRollout` takes. With `hard`
-    every gate is its most probable op; gradients pass straight through to the logits.
+    `source` is a model, a run, a configuration or its name, as for `SoftRollout`. With `hard`, each
+    gate is its most probable op; gradients pass straight through to the logits.
     """
 
     def __init__(
-        self,
-        source: Model | Config | Loaded | str | Path,
-        *,
-        hard: bool = False,
-        workers: int | None = None,
+        self, source: ModelSource, *, hard: bool = False, workers: int | None = None
     ) -> None:
         super().__init__()
         self.rollout = SoftRollout(source, workers=workers)
@@ -46,7 +39,7 @@ class LogicAutomaton(torch.nn.Module):
 
     @property
     def model(self) -> Model:
-        """A copy as a model of this program: to save, test, simplify and prove."""
+        """A copy for the library's functions: to save, test, simplify and prove."""
         return self.rollout.with_logits(_to_numpy("logits", self.logits))
 
     def forward(
@@ -58,9 +51,9 @@ class LogicAutomaton(torch.nn.Module):
     ) -> Any:
         """Return the states after `steps`, (batch, C, H, W), in the precision of the logits.
 
-        `states` (batch, C, H, W) are bits or real numbers. `keep` asks for several steps, and
-        `masks` says which cells fire, as in `SoftRollout`. Raises ConfigError for shapes, types
-        and devices that do not fit.
+        `states` (batch, C, H, W) are bits or real numbers. `keep` returns several steps, and
+        `masks` selects the cells that fire, as in `SoftRollout`. Raises ConfigError for shapes,
+        types and devices that do not fit.
         """
         states = _tensor("states", states)
         masks = None if masks is None else _to_numpy("masks", _tensor("masks", masks))
@@ -68,7 +61,7 @@ class LogicAutomaton(torch.nn.Module):
         return _Rollout.apply(self.rollout, how, self.logits, states)
 
     def extra_repr(self) -> str:
-        """Return what is shown of the module."""
+        """Return the text between the module's parentheses."""
         return f"{self.rollout.model!r}, hard={self.hard}"
 
 
@@ -77,7 +70,7 @@ class _Rollout(torch.autograd.Function):
     def forward(ctx: Any, rollout: SoftRollout, how: Any, logits: Any, starts: Any) -> Any:
         arrays = _to_numpy("logits", logits), _to_numpy("states", starts)
         states, ctx.pull_back = rollout(*arrays, **how)
-        # The way back may roll out once more, so PyTorch has to notice if they were changed.
+        # The backward pass may repeat the rollout, so PyTorch has to notice if the starts change.
         ctx.save_for_backward(starts)
         return torch.from_numpy(states)
 
@@ -86,12 +79,8 @@ class _Rollout(torch.autograd.Function):
     def backward(ctx: Any, gradients: Any) -> Any:
         (starts,) = ctx.saved_tensors
         to_logits, to_starts = map(torch.from_numpy, ctx.pull_back(gradients.numpy()))
-        return (
-            None,
-            None,
-            to_logits,
-            to_starts.to(starts.dtype) if ctx.needs_input_grad[3] else None,
-        )
+        to_starts = to_starts.to(starts.dtype) if ctx.needs_input_grad[3] else None
+        return None, None, to_logits, to_starts
 
 
 def _tensor(name: str, given: Any) -> Any:

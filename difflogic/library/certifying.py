@@ -35,23 +35,22 @@ from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import Cases, Task, make_task
 
-GRIDS = "grids decided:"
-"""What progress calls this."""
-
-SQUARES = "square grids:"
-"""And this."""
+GRIDS, SQUARES = "grids decided:", "square grids:"
+"""Labels of progress."""
 
 SECONDS = 60.0
-"""For one grid, unless there is a time limit."""
+"""Default time limit per grid."""
 
 MOST_SIDE = 256
-"""Rows and columns of a grid: with more the sets of all steps outgrow a usual memory."""
+"""Most rows and columns of a grid; the sets of all steps of a larger one need too much memory."""
 
 SIDES = range(4, 129)
-"""Of the square grids that are looked at where all sizes are asked for."""
+"""Sides of the square grids that `all_sizes` certifies."""
 
 Targets = Callable[[int, int], Bits]
-"""From rows and columns to what the visible channels are to show."""
+"""From rows and columns to the target of the visible channels."""
+
+PROPERTIES = ("converges", "invariant", "holds", "heals", "heals-invariant")
 
 
 @dataclass(frozen=True)
@@ -60,44 +59,41 @@ class Certified:
 
     source: Loaded
     findings: tuple[Finding, ...]
-    """One per grid; none if the task has no target that every start should end in."""
+    """One per grid; empty if the task has no target common to all starts."""
     assurance: Assurance | None = None
-    """The verdict on such a task."""
+    """The verdict on a task without such a target."""
     cases: Cases | None = None
     """All starts and targets of such a task, if they can be listed."""
     lines: EveryLength | None = None
-    """What is known about lines of every length, if the task is about lines."""
+    """The proof for lines of every length, if the task is about lines."""
     squares: tuple[Size, ...] = ()
     """With `all_sizes`: square grids of SIDES, as far as time allowed."""
     theorem: Theorem | None = None
-    """With `all_sizes`: what is proved for all larger grids, if anything."""
+    """With `all_sizes`: the proof for all larger grids, if there is one."""
 
     def __repr__(self) -> str:
         return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
 
     def _repr_html_(self) -> str:
         """Show the verdicts in a notebook."""
-        found = [
-            {
-                "cells": f"{each.question.height}×{each.question.width}",
-                "verdict": each.verdict.value,
-            }
+        rows = [
+            {"cells": f"{each.question.height}×{each.question.width}", "verdict": each.verdict}
             for each in self.findings
         ]
-        return table(found) if found else escape(repr(self))
+        return table(rows) if rows else escape(repr(self))
 
     @property
     def proved(self) -> bool:
         """Whether everything asked for is proved."""
-        every = all(found.verdict is Verdict.proved for found in self.findings)
-        return every and (self.assurance is None or self.assurance.proved)
+        proved = all(finding.verdict is Verdict.proved for finding in self.findings)
+        return proved and (self.assurance is None or self.assurance.proved)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.
 
         If all starts of the task can be listed, the certificate is a list of starts and targets.
-        Raises CircuitError unless there is a proof by sets or by all cases, the only ones that can
-        be written, and RunDirectoryError if the file cannot be written.
+        Raises CircuitError without a proof by sets or by all cases, since no other can be written,
+        and RunDirectoryError if the file cannot be written.
         """
         write_output(path, self._text(), force)
 
@@ -113,9 +109,9 @@ class Certified:
                 "docs/local-rules.md has a checker that takes the circuit itself"
             )
         if self.cases is None or not self.proved:
-            said = "nothing" if self.assurance is None else self.assurance.text
-            raise CircuitError(f"{self.source.name}: {said}: there is no stronger certificate")
-        # A circuit file stays unchanged, so that a checker can compare the two.
+            verdict = "nothing" if self.assurance is None else self.assurance.text
+            raise CircuitError(f"{self.source.name}: {verdict}: there is no stronger certificate")
+        # A circuit file stays unchanged, so that the certificate matches it.
         small = live_part(automaton) if self.source.trained else automaton
         return write_cases(small, self.cases)
 
@@ -133,49 +129,48 @@ def certify(
     """Prove that every start ends in the target and stays, or find a state that does not.
 
     `sizes` are rows and columns, by default as trained. Runs and models know their target. For a
-    circuit file, `task` is the experiment or its name; without it, the target is what a start of
-    zeros ends in. `all_sizes` also certifies square grids of SIDES, and all larger grids if
-    possible. `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows the
-    code of a run's or model's custom task to run; that of `task` runs only if its configuration was
-    loaded with it. Raises what `load` raises, ConfigError for a task or sizes that do not fit, and
-    CircuitError without a target.
+    circuit file, `task` is the experiment or its name; without it, the target is the state that a
+    start of zeros ends in. `all_sizes` also certifies square grids of SIDES, and all larger grids
+    if possible. `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows
+    the code of a run's or model's custom task to run; the code of `task` runs only if its
+    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
+    that do not fit, and CircuitError without a target.
     """
     loaded = load(source, allow_code=allow_code)
-    asked = task_of(loaded, task)
+    goal = _task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
             raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
-    if asked is not None and asked.find_lasting_target() is None:
+    if goal is not None and goal.find_lasting_target() is None:
         if sizes or all_sizes:
             raise ConfigError(
-                f"the task {asked.name} has no target that every start should end in, so sizes "
+                f"the task {goal.name} has no target that every start should end in, so sizes "
                 "cannot be certified"
             )
-        lines = every_length(automaton, asked)
+        lines = every_length(automaton, goal)
         if lines is not None:
-            return Certified(loaded, (), of_lines(lines, asked), lines=lines)
-        return Certified(loaded, (), assure_automaton(automaton, asked), all_cases(asked))
+            return Certified(loaded, (), of_lines(lines, goal), lines=lines)
+        return Certified(loaded, (), assure_automaton(automaton, goal), all_cases(goal))
     seconds = SECONDS if time_limit is None else time_limit
     grids = sizes or [(automaton.height, automaton.width)]
-    targets = _targets(automaton, asked)
+    targets = _targets(automaton, goal)
     small = live_part(automaton)
     if not proved(automaton, small.circuit, seconds, progress).equal:
         small = automaton
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
-        # Fewer gates lose less of what signals have in common.
+        # With fewer gates, sets lose fewer dependencies between signals.
         found = simplify(small, "low", time_limit=time_limit, progress=progress)
         simple = found.automaton if found.proved else small
         for place, finding in enumerate(findings):
+
+            def report(method: str, place: int = place) -> None:
+                progress(Progress(GRIDS, place, len(grids), method))
+
             if finding.verdict is not Verdict.proved:
-                findings[place] = decide(
-                    question(simple, finding.question.target),
-                    seconds,
-                    lambda method, place=place: progress(  # type: ignore[misc]
-                        Progress(GRIDS, place, len(grids), method)
-                    ),
-                )
+                target = finding.question.target
+                findings[place] = decide(question(simple, target), seconds, report)
     if not all_sizes:
         return Certified(loaded, tuple(findings))
     squares, theorem = _all_sizes(small, targets, seconds, progress)
@@ -185,29 +180,29 @@ def certify(
 def _all_sizes(
     automaton: Automaton, targets: Targets, seconds: float, progress: ProgressCallback
 ) -> tuple[tuple[Size, ...], Theorem | None]:
-    """Certify squares, and look for the theorem about all larger grids."""
+    """Certify squares, and look for a proof for all larger grids."""
     if automaton.boundary != "zero":
         raise ConfigError("all sizes can only be certified with a zero boundary")
     deadline = Deadline.after(seconds)
-    found = Sizes(automaton.circuit, automaton.visible, targets)
+    sizes = Sizes(automaton.circuit, automaton.visible, targets)
     squares = []
-    for size in found.table(SIDES, deadline):
+    for size in sizes.table(SIDES, deadline):
         squares.append(size)
         progress(Progress(SQUARES, len(squares), len(SIDES)))
     progress(Progress(SQUARES, len(squares), len(SIDES), "all larger grids"))
-    return tuple(squares), found.theorem(deadline)
+    return tuple(squares), sizes.theorem(deadline)
 
 
-def task_of(loaded: Loaded, asked: Config | str | None) -> Task | None:
-    """Return the task that a model, or an experiment, is about; None if unknown."""
+def _task_of(loaded: Loaded, experiment: Config | str | None) -> Task | None:
+    """Return the task of a model or of an experiment; None if unknown."""
     if loaded.model is not None:
-        if asked is not None:
-            name = asked if isinstance(asked, str) else asked.name
+        if experiment is not None:
+            name = experiment if isinstance(experiment, str) else experiment.name
             raise ConfigError(f"task {name}: {loaded.name} has a task of its own: leave it out")
         return make_task(loaded.model.config)
-    if asked is None:
+    if experiment is None:
         return None
-    config = load_config(asked) if isinstance(asked, str) else asked
+    config = load_config(experiment) if isinstance(experiment, str) else experiment
     automaton, task = loaded.automaton, make_task(config)
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
@@ -224,15 +219,13 @@ def _list(numbers: Sequence[int]) -> str:
 
 
 def _targets(automaton: Automaton, task: Task | None) -> Targets:
-    """Return what gives the target of a grid: the task's, or what a start of zeros ends in."""
+    """Return a function from a grid to its target: the task's, or where a start of zeros ends."""
 
-    def of_task(height: int, width: int) -> Bits:
-        assert task is not None
-        target = task.on_grid(height, width).find_lasting_target()
-        assert target is not None, "a task has such targets on all grids, or on none"
-        return target
-
-    def of_zeros(height: int, width: int) -> Bits:
+    def target(height: int, width: int) -> Bits:
+        if task is not None:
+            found = task.on_grid(height, width).find_lasting_target()
+            assert found is not None, "a task has such targets on all grids, or on none"
+            return found
         found = resting_picture(automaton, height, width)
         if found is None:
             raise CircuitError(
@@ -241,25 +234,22 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
             )
         return found
 
-    return of_zeros if task is None else of_task
-
-
-PROPERTIES = ("converges", "invariant", "holds", "heals", "heals-invariant")
+    return target
 
 
 @dataclass(frozen=True)
 class Stated:
-    """A property as it was written, and what is known of it here."""
+    """A property that was written, and whether it is proved here."""
 
     height: int
     width: int
     from_step: int
-    """From which step, or round, on the visible channels are claimed to be right."""
+    """Step, or round, from which the visible channels are claimed to be right."""
     finding: Finding | None
-    """Of convergence, what `certify` found."""
+    """What `certify` found; None for claims other than convergence."""
     bytes: int
     within: int | None = None
-    """Of damage, after how many steps they are."""
+    """Steps in which damage is claimed to heal."""
 
 
 def state_property(
@@ -275,15 +265,14 @@ def state_property(
     force: bool = False,
     progress: ProgressCallback = ignore,
 ) -> Stated:
-    """Write a claim about a grid as AIGER, in letters if the file's name ends in .aag.
+    """Write a claim about a grid as AIGER, as text if the file's name ends in .aag.
 
-    `converges`: from `from_step` on every start shows the target; by default the step that
-    `certify` proves, else the one that was trained for. `invariant`: the certificate by sets of the
-    same, as three outputs that are never 1. `holds`: what the circuit's own start shows at that
-    step, it shows at every later one. `heals`: from the state at that step on, any one damage that
-    the task asks for, at any time, is mended `within` steps, by default those that are proved.
-    `heals-invariant`: a list of all states that the same leads to, as three outputs again.
-    Raises what `certify` raises, and ConfigError.
+    `converges`: every start shows the target from `from_step` on; by default the step that
+    `certify` proves, else the trained one. `invariant`: the certificate by sets of this claim, as
+    three outputs that are never 1. `holds`: the circuit's own start shows the same picture from
+    that step on. `heals`: from that step on, any one damage that the task defines, at any time,
+    heals `within` steps, by default the proved number. `heals-invariant`: a list of all states that
+    such damage leads to, again as three outputs. Raises what `certify` raises, and ConfigError.
     """
     path = require_output(file, (".aig", ".aag"), force)
     if claim not in PROPERTIES:
@@ -303,13 +292,13 @@ def state_property(
             simulate(small, Conditions(steps=step), engine="interpreter").grid.bits()
             for step in (0, steps)
         )
-        asked = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
+        goal = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
         if claim == "holds":
-            data = write_property(asked, steps, first, text)
+            data = write_property(goal, steps, first, text)
         else:
             patches, within = _damages(loaded, task, (height, width), within)
             write = write_property if claim == "heals" else write_healing
-            data = write(asked, within, shown, text, patches)
+            data = write(goal, within, shown, text, patches)
     else:
         found = certify(
             source, [(height, width)], task=task, time_limit=time_limit, progress=progress
@@ -328,15 +317,15 @@ def state_property(
 
 
 def _damages(
-    loaded: Loaded, asked: Config | str | None, size: tuple[int, int], within: int | None
+    loaded: Loaded, experiment: Config | str | None, size: tuple[int, int], within: int | None
 ) -> tuple[npt.NDArray[np.uint8], int]:
-    """Return the damages (N, H, W) of a task, and `within`: by default, as all are proved to heal.
+    """Return the damages (N, H, W) of a task, and `within`, by default the proved number of steps.
 
-    Raises ConfigError for fewer than one step, and CircuitError if not all heal by default.
+    Raises ConfigError for fewer than one step, and CircuitError if not all damage heals.
     """
     if within is not None and within < 1:
         raise ConfigError(f"--within: damage heals in 1 step or more, not {within}")
-    task = task_of(loaded, asked)
+    task = _task_of(loaded, experiment)
     if task is None or not task.patches:
         raise ConfigError(
             "--property heals needs a task that says what is damaged: name one by --task, such as "

@@ -1,4 +1,4 @@
-"""Gradients of one sample and of one tile of cells: what a training step is made of."""
+"""Gradients of one sample and of one tile of cells: the parts of a training step."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SampleGradients:
     """The loss of one sample and its derivatives, in the precision of the model's logits."""
 
     loss: float
-    """Sum of squared errors over the cells of the loss channels, after the last step."""
+    """Sum of squared errors in the loss channels after the last step."""
     hard_loss: float
-    """The same of the circuit of most probable ops."""
+    """The same for the hard circuit."""
     state: Array = field(repr=False)
     """The last state, shape (C, H, W), values from 0 to 1."""
     slots: Array = field(repr=False)
@@ -37,9 +37,9 @@ class SampleGradients:
     logits: Array = field(repr=False)
     """dL/d(logits), shape (parameters, 16)."""
     perception: Array = field(repr=False)
-    """Those of perception, by kernel: a view of shape (kernels, gates of a kernel, 16)."""
+    """dL/d(logits) of the perception: a view of shape (kernels, gates of a kernel, 16)."""
     update: Array = field(repr=False)
-    """Those of the update circuit: a view of shape (gates, 16)."""
+    """dL/d(logits) of the update circuit: a view of shape (gates, 16)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class TileGradients:
     """The loss of one step of a tile of cells, and its derivatives."""
 
     loss: float
-    """Sum of squared errors over the cells of the loss channels, after the step."""
+    """Sum of squared errors in the loss channels after the step."""
     outputs: Array = field(repr=False)
     """The cells' next states, shape (C, cells)."""
     inputs: Array = field(repr=False)
@@ -59,17 +59,19 @@ class TileGradients:
 
 
 def sample_gradients(
-    model: Model, start: npt.NDArray, target: npt.NDArray, mask: npt.NDArray[np.uint8] | None = None
+    model: Model,
+    start: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    mask: npt.NDArray[np.uint8] | None = None,
 ) -> SampleGradients:
-    """Roll one sample out, and take its loss back to the model's logits. Changes no argument.
+    """Roll one sample out and differentiate its loss by the model's logits. Changes no argument.
 
-    `start` (C, H, W) holds values from 0 to 1, `target` (loss channels, H, W) what the
-    configuration's loss channels should be after the last step, NaN where that does not count.
-    `mask` (steps, H, W) is 1 where a
-    cell takes its new state, and says how many steps there are; without one all cells do, for the
-    configuration's steps. To add samples up as a training step does, `all_reduce` their slots, all
-    of the first sample before those of the second; the bits are the same, unless grids are so
-    small that several samples share a tile. Raises ConfigError for shapes that do not fit.
+    `start` (C, H, W) holds values from 0 to 1. `target` (loss channels, H, W) is for the loss
+    channels after the last step; cells with NaN do not count. `mask` (steps, H, W) is 1 where a
+    cell takes its new state, and sets the number of steps; without it, all cells update in each of
+    the configuration's steps. To add samples up as a training step does, use `all_reduce` on their
+    slots, sample by sample; this gives the same bits, unless the grid is so small that samples
+    share a tile. Raises ConfigError for shapes that do not fit.
     """
     config = model.config
     netlist, channels = model.netlist, list(config.task.loss_channels)
@@ -100,12 +102,14 @@ def sample_gradients(
     return SampleGradients(losses[0], hard_loss, state, slots, total, logits, perception, update)
 
 
-def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> TileGradients:
-    """Take cells through one step, and the loss of their next states back. Changes no argument.
+def tile_gradients(
+    model: Model, inputs: npt.NDArray[Any], target: npt.NDArray[Any]
+) -> TileGradients:
+    """Compute one step of some cells, and differentiate its loss. Changes no argument.
 
-    `inputs` (9·C, cells) are what each cell sees, row n·C + c channel c of its neighbour n, in
-    reading order, 4 the cell itself; `target` (loss channels, cells) what the configuration's loss
-    channels should be. At most 64 cells. Raises ConfigError for shapes that do not fit.
+    `inputs` (9·C, cells) are the cells' neighbourhoods: row n·C + c is channel c of neighbour n, in
+    reading order, and neighbour 4 is the cell itself. `target` (loss channels, cells) is for the
+    loss channels. At most 64 cells. Raises ConfigError for shapes that do not fit.
     """
     netlist, channels = model.netlist, list(model.config.task.loss_channels)
     inputs, target = real_numbers("inputs", inputs), real_numbers("target", target)
@@ -127,12 +131,12 @@ def tile_gradients(model: Model, inputs: npt.NDArray, target: npt.NDArray) -> Ti
 
 
 def _soften(model: Model) -> tuple[Array, Array]:
-    """Return the probabilities of each parameter's ops, and its four coefficients."""
+    """Return each parameter's probabilities of ops, and its four coefficients."""
     logits: npt.NDArray[Any] = model.logits
     probabilities = gates.softmax(logits)
     return probabilities, gates.mix(probabilities)
 
 
-def _require(array: npt.NDArray, name: str, shape: tuple[int, ...]) -> None:
+def _require(array: npt.NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise ConfigError(f"{name} has shape {array.shape}: give {shape}")

@@ -18,14 +18,15 @@ from difflogic.system.files import check_output
 
 @dataclass(frozen=True)
 class Exported:
-    """A circuit in a format, and where it was written, if it was."""
+    """A circuit in a format."""
 
     source: Loaded
     automaton: Automaton
-    """As it was written."""
+    """The automaton that was written."""
     format: Format
     data: bytes
     file: Path | None
+    """None if no file was written."""
 
 
 def export(
@@ -43,12 +44,12 @@ def export(
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
 
     The circuit of a run or a model is simplified and proved equal first, unless `unsimplified`.
-    Without a `format` the file's name decides. `comparable` gives the simplified and the
+    Without a `format`, the file's suffix decides. `comparable` gives the simplified and the
     unsimplified circuit the same inputs and outputs, in BLIF and AIGER. `force` overwrites an
     earlier file.
 
     Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
-    simplified circuit cannot be proved equal; RunDirectoryError if it cannot be written.
+    simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.
     """
     path = None if file is None else Path(file)
     if format is not None:

@@ -1,10 +1,11 @@
-"""Rollouts as a layer of other frameworks: states out, gradients of any loss back in."""
+"""Rollouts as a layer of other frameworks: they return states, and take gradients of any loss."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import index
 from pathlib import Path
 from typing import Any, Literal
@@ -30,54 +31,48 @@ Keep = Sequence[int] | Literal["all"] | None
 PullBack = Callable[[Array], tuple[Array, Array]]
 
 ENGINES = 2
-"""Engines that are kept: one for training and one for tests of another size."""
+"""Engines to keep: one for training and one for tests of another size."""
 
-
-def as_model(source: Model | Config | Loaded | str | Path) -> Model:
-    """Return a model, or an untrained one of a configuration, a shipped one's name or a .toml.
-
-    Raises what `load` and `load_config` raise.
-    """
-    if isinstance(source, str | Path) and (
-        str(source) in shipped_configs() or Path(source).suffix == ".toml"
-    ):
-        source = load_config(source)
-    return Model.create(source) if isinstance(source, Config) else load(source).require_model()
+ModelSource = Model | Config | Loaded | str | Path
 
 
 class SoftRollout:
-    """Rolls a soft automaton out from any logits and states, and takes any gradients back.
+    """Rolls a soft automaton out from any logits and states, and takes gradients back.
 
     `source` is a model, a run, a configuration or its name; logits are given with each call.
-    `workers` are as many threads as pay by default, and change no bit. Calls from several threads
-    wait for each other.
+    `workers` is the number of threads, by default as many as pay off; it changes no bit. Calls from
+    several threads wait for each other. Raises what `load` and `load_config` raise.
     """
 
-    def __init__(
-        self, source: Model | Config | Loaded | str | Path, *, workers: int | None = None
-    ) -> None:
+    def __init__(self, source: ModelSource, *, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise ConfigError(f"workers: {workers}: give at least 1, or None")
-        self.model = as_model(source)
+        if isinstance(source, str | Path) and (
+            str(source) in shipped_configs() or Path(source).suffix == ".toml"
+        ):
+            source = load_config(source)
+        if isinstance(source, Config):
+            source = Model.create(source)
+        self.model = load(source).require_model()
         self._workers = workers
         self._engines: dict[tuple[Any, ...], Engine] = {}
         self._lock = threading.RLock()
         self._calls = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave the threads where they are."""
-        return _restored, (self.model, self._workers)
+        """Pickle without the threads."""
+        return partial(SoftRollout, workers=self._workers), (self.model,)
 
     def with_logits(self, logits: Array) -> Model:
-        """Return the model with other logits, (parameters, 16): to save, test, simplify, prove."""
+        """Return the model with other logits, (parameters, 16), for the library's functions."""
         return replace(self.model, logits=np.array(logits, order="C"))
 
     def draw_masks(
         self, batch: int, size: tuple[int, int], steps: int | None = None, *, seed: int, epoch: int
     ) -> npt.NDArray[np.uint8] | None:
-        """Return the masks that training draws, (batch, steps, H, W); None for a synchronous one.
+        """Return the masks of a training epoch, (batch, steps, H, W): 1 where a cell updates.
 
-        A mask is 1 where a cell takes its new state.
+        None for a synchronous automaton.
         """
         automaton = self.model.config.automaton
         return draw_masks(seed, epoch, batch, steps or automaton.steps, *size, automaton.fire_rate)
@@ -92,21 +87,21 @@ class SoftRollout:
         masks: npt.NDArray[np.uint8] | None = None,
         hard: bool = False,
     ) -> tuple[Array, PullBack]:
-        """Roll a batch out. Returns states and a function that takes their gradients back.
+        """Roll a batch out. Return states, and a function that takes their gradients back.
 
-        `logits` (parameters, 16), float32 or float64, set the precision; `starts` is (batch, C, H,
-        W), bits or real numbers. Without `keep`, states are those after `steps`, by default the
-        configuration's, of the starts' shape; `keep` asks for several steps, ascending, 0 is the
-        start, and "all" for those from 0 to `steps`: (batch, kept, C, H, W). An asynchronous
-        automaton needs `masks` (batch, steps, H, W), 1 where a cell takes its new state. With
-        `hard` every gate is its most probable op, and gradients pass to the logits as if it were
-        the mixture (straight-through).
+        `logits` (parameters, 16), float32 or float64, set the precision. `starts` (batch, C, H, W)
+        are bits or real numbers. Without `keep`, the result has the starts' shape and is the state
+        after `steps`, by default the configuration's. With `keep`, a list of ascending steps (0 is
+        the start) or "all" (0 to `steps`), it is (batch, kept, C, H, W). An asynchronous automaton
+        needs `masks` (batch, steps, H, W), 1 where a cell updates. With `hard`, each gate is its
+        most probable op, and gradients pass to the logits as if it were the mixture
+        (straight-through).
 
         The function takes dL/d(states), of the states' shape, and returns dL/d(logits) and
-        dL/d(starts). It may be called at any time and more than once: if other rollouts came
-        between, it repeats its own. The starts must not be changed before it is called.
+        dL/d(starts). It may be called at any time and more than once; after other rollouts, it
+        repeats its own. Do not change the starts before it is called.
 
-        Raises ConfigError for what does not fit.
+        Raises ConfigError for arguments that do not fit.
         """
         logits, starts = real_numbers("logits", logits), real_numbers("starts", starts)
         masks = None if masks is None else bits("masks", masks)
@@ -159,9 +154,9 @@ class SoftRollout:
         steps: int | None = None,
         keep: Keep = None,
     ) -> tuple[int, ...]:
-        """Return the shape of the states that a call returns, for arrays of any framework.
+        """Return the shape of a call's states, for arrays of any framework.
 
-        Raises ConfigError where shapes or types do not fit.
+        Raises ConfigError for shapes or types that do not fit.
         """
         expected: tuple[int, ...] = self.model.logits.shape
         if tuple(logits.shape) != expected or logits.dtype not in (np.float32, np.float64):
@@ -185,7 +180,7 @@ class SoftRollout:
         return shape if keep is None else (shape[0], len(kept), *shape[1:])
 
     def _kept(self, steps: int | None, keep: Keep) -> list[int]:
-        """Return the steps whose states are wanted, ascending."""
+        """Return the steps whose states are returned, ascending."""
         last = self.model.config.automaton.steps if steps is None else steps
         if not isinstance(last, int | np.integer) or last < 0:
             raise ConfigError(f"steps: {last!r}: give a whole number, 0 or more")
@@ -206,7 +201,7 @@ class SoftRollout:
         return kept
 
     def _engine(self, shape: tuple[int, ...], steps: int, dtype: np.dtype) -> Engine:
-        """Return an engine for a batch of a shape; one with more steps is as good."""
+        """Return an engine for a batch of this shape with at least this many steps."""
         batch, _, height, width = shape
         key = batch, height, width, dtype
         engine = self._engines.pop(key, None)
@@ -216,21 +211,12 @@ class SoftRollout:
                 stale.append(self._engines.pop(next(iter(self._engines))))
             for each in stale:
                 each.__exit__(None, None, None)
-            engine = self._make(
-                Grid(height, width, self.model.config.automaton.boundary), key, steps
-            )
+            grid = Grid(height, width, self.model.config.automaton.boundary)
+            rollouts = self.model.netlist, grid, steps, batch, dtype
+            plan = Arrangement.for_rollouts(*rollouts, Sharing(strategy="steps"))
+            cores = plan.machine.cores
+            workers = self._workers or min(cores, plan.at(cores).tasks, worth_waking(plan))
+            sharing = Sharing(workers=workers, strategy="steps")
+            engine = Engine(*rollouts, sharing).__enter__()
         self._engines[key] = engine
         return engine
-
-    def _make(self, grid: Grid, key: tuple[Any, ...], steps: int) -> Engine:
-        batch, dtype, netlist = key[0], key[-1], self.model.netlist
-        sharing = Sharing(strategy="steps")
-        plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
-        cores = plan.machine.cores
-        workers = self._workers or min(cores, plan.at(cores).tasks, worth_waking(plan))
-        sharing = Sharing(workers=workers, strategy="steps")
-        return Engine(netlist, grid, steps, batch, dtype, sharing).__enter__()
-
-
-def _restored(model: Model, workers: int | None) -> SoftRollout:
-    return SoftRollout(model, workers=workers)

@@ -1,4 +1,4 @@
-"""Reading what users name: a run's directory, a model file, or a circuit's JSON."""
+"""Loading a run's directory, a model file, or a circuit file: `load`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from difflogic.training.run_directory import saved_model
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A loaded file: either a trained model or a circuit."""
+    """Either a trained model or a circuit."""
 
     name: str
-    """Its name in messages."""
+    """How messages name it."""
     model: Model | None = None
     circuit: Automaton | None = None
 
@@ -29,20 +29,20 @@ class Loaded:
         return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
 
     def _repr_html_(self) -> str:
-        """Show the circuit's numbers in a notebook; `Simplified` shows its gates."""
+        """Show the circuit's sizes in a notebook; `Simplified` shows its gates."""
         automaton = self.automaton
-        numbers = {
+        sizes = {
             "name": self.name,
             "gates": automaton.circuit.gates,
             "channels": automaton.circuit.channels,
             "cells": f"{automaton.height}×{automaton.width}",
             "steps": automaton.steps,
         }
-        return table([numbers])
+        return table([sizes])
 
     @property
     def trained(self) -> bool:
-        """Whether this is a run or a model, and not a circuit file."""
+        """Whether this is a run or a model, not a circuit."""
         return self.model is not None
 
     @cached_property
@@ -54,7 +54,7 @@ class Loaded:
         return from_model(self.model)
 
     def require_model(self) -> Model:
-        """Return the model. Raises ConfigError for a circuit file, which has no logits."""
+        """Return the model. Raises ConfigError for a circuit, which has no logits."""
         if self.model is None:
             raise ConfigError(
                 f"{self.name}: is a circuit, not a trained model: name a run or a model"
@@ -63,15 +63,15 @@ class Loaded:
 
 
 Source = str | Path | Loaded | Model | Automaton
-"""What `load`, and every function that takes a circuit, accepts."""
+"""What every function that takes a circuit accepts: see `load`."""
 
 
 def load(source: Source, *, allow_code: bool = False) -> Loaded:
     """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 
-    Models and automata are taken as they are. `allow_code` allows the code of a model's custom task
-    to run, which only tests of the task need. Raises CircuitError, ModelFileError or
-    RunDirectoryError if there is no such thing at the path.
+    A loaded model or automaton is accepted, too. `allow_code` allows the code of a model's custom
+    task to run, which only tests of the task need. Raises CircuitError, ModelFileError or
+    RunDirectoryError if the path leads to none of these.
     """
     match source:
         case Loaded():
@@ -83,7 +83,7 @@ def load(source: Source, *, allow_code: bool = False) -> Loaded:
     path = Path(source)
     try:
         file = saved_model(path)
-    except OSError as error:  # a name that is too long, or a directory that may not be entered
+    except OSError as error:  # such as a name that is too long
         reason = (error.strerror or str(error)).lower()
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(file):

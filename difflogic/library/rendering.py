@@ -10,7 +10,7 @@ import numpy as np
 
 from difflogic.library.common import ProgressCallback, counter, require_output
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simulating import AS_TRAINED, MOST_SIDE, Conditions, place_damage
+from difflogic.library.simulating import AS_TRAINED, MOST_SIDE, Conditions
 from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
@@ -101,7 +101,7 @@ def render(
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
         before = number * len(shown)
         with _begin(automaton, size, conditions, steps) as running:
-            placed = [place_damage(each, running.grid.geometry, steps) for each in damage]
+            placed = [each.place(running.grid.geometry, steps) for each in damage]
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)

@@ -20,13 +20,13 @@ from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, ProofError, did_you_mean
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
-"""Names of these parts in progress."""
+"""Labels of progress."""
 
 PROOF_SECONDS = 60.0
-"""Time limit of a proof, unless another is given."""
+"""Default time limit of a proof."""
 
 SEARCH_SHARE = 0.5
-"""Share of a time limit for the search; the proof gets the rest."""
+"""Share of a time limit that the search may use; the proof gets the rest."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Simplified:
 
     @property
     def automaton(self) -> Automaton:
-        """With the smaller circuit."""
+        """The automaton with the smaller circuit."""
         return self.simplification.automaton
 
     @property
@@ -70,8 +70,8 @@ class Simplified:
     def save(self, path: str | Path, *, force: bool = False, unproved: bool = False) -> None:
         """Write the circuit as JSON; `force` overwrites an earlier file.
 
-        Raises ProofError if it is not proved equal, unless `unproved`, and RunDirectoryError if it
-        cannot be written.
+        Raises ProofError if it is not proved equal, unless `unproved`, and RunDirectoryError if the
+        file cannot be written.
         """
         automaton = self.automaton if unproved else self.require_proved()
         write_output(path, write_circuit(automaton), force)
@@ -85,7 +85,7 @@ class Compared:
     other: Loaded
     proof: Proof
     surroundings: tuple[str, ...]
-    """Differences apart from the circuits: boundary, fire rate, visible channels."""
+    """Differences outside the circuits: boundary, fire rate, visible channels."""
 
     def __repr__(self) -> str:
         return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
@@ -105,9 +105,9 @@ def simplify(
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
     `effort` is low, normal or high: a second, seconds, or minutes. The same circuit and effort give
-    the same result. A `time_limit`, in seconds, is for search and proof together; a search that it
-    cuts short returns its best result, which depends on the machine. Without one, a proof stops
-    after PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
+    the same result. A `time_limit`, in seconds, covers search and proof. If it stops the search,
+    the best result so far is returned, which depends on the machine. By default a proof stops after
+    PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     if effort not in simplification.EFFORTS:
         raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
@@ -136,11 +136,11 @@ def prove(
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
 ) -> Compared:
-    """Prove two automata equal, or one and its simplified form, or find where they differ.
+    """Prove two automata equal, or one equal to its simplified form, or find a difference.
 
-    Channels are matched by their numbers. Equal means the same next state of every channel that
-    both have, for every state of all channels of the nine cells. Raises what `load` raises, and
-    CircuitError if a visible channel is missing in one of them.
+    Channels are matched by number. Equal means that every channel that both have gets the same next
+    state, for every state of the nine cells. Raises what `load` raises, and CircuitError if a
+    visible channel is missing in one of them.
     """
     one = load(source)
     if against is None:
@@ -160,9 +160,9 @@ def small_form(
 ) -> Automaton:
     """Return the automaton that other functions work on.
 
-    The circuit of a run or a model is simplified and proved equal. A circuit file is taken as it
-    is, since its user chose its contents. Raises ProofError if the proof fails or takes too long;
-    `time_limit` is as in `simplify`.
+    The circuit of a run or a model is simplified and proved equal. A circuit file is left
+    unchanged, since its user chose the circuit. Raises ProofError if the proof fails or takes too
+    long; `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
@@ -173,7 +173,7 @@ def small_form(
 def proved(
     automaton: Automaton, circuit: Circuit, seconds: float | None, progress: ProgressCallback
 ) -> Proof:
-    """Compare a circuit with an automaton's, within `seconds` or PROOF_SECONDS."""
+    """Compare a circuit with the automaton's, for at most `seconds`, by default PROOF_SECONDS."""
     count = counter(progress, PROVING, circuit.channels)
     seconds = PROOF_SECONDS if seconds is None else seconds
     return compare(automaton.circuit, circuit, automaton.visible, seconds, count)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ BOUNDARIES = ("zero", "periodic")
 
 @dataclass(frozen=True)
 class Rectangle:
-    """Damage: cells that are zeroed after the given steps, counted from 1."""
+    """Damage: zeroes cells after the given steps, counted from 1."""
 
     steps: tuple[int, ...]
     y: int
@@ -60,9 +60,22 @@ class Rectangle:
         return f"damage {steps}:{self.y},{self.x},{self.height}x{self.width}"
 
     def scaled(self, times: int) -> Rectangle:
-        """Return damage to the same part of a grid that is larger."""
+        """Return damage to the same part of a grid that is `times` as high and wide."""
         y, x, height, width = (times * each for each in (self.y, self.x, self.height, self.width))
         return Rectangle(self.steps, y, x, height, width)
+
+    def place(self, geometry: Geometry, last: int) -> Damage:
+        """Return the damage in the simulator's form.
+
+        Raises ConfigError if it lies outside the grid or comes after step `last`.
+        """
+        end_y, end_x = self.y + self.height, self.x + self.width
+        inside = min(self.y, self.x) >= 0 and end_y <= geometry.height and end_x <= geometry.width
+        if self.height < 1 or self.width < 1 or not inside:
+            raise ConfigError(f"{self}: is not within the {geometry.height}×{geometry.width} cells")
+        if not self.steps or min(self.steps) < 1 or max(self.steps) > last:
+            raise ConfigError(f"{self}: its steps must be from 1 to {last}")
+        return rectangle(self.steps, (self.y, end_y), (self.x, end_x), geometry.width)
 
 
 @dataclass(frozen=True)
@@ -72,18 +85,18 @@ class Conditions:
     size: tuple[int, int] | None = None
     """Rows and columns."""
     steps: int | None = None
-    start: str | Path | npt.NDArray | None = None
+    start: str | Path | npt.NDArray[Any] | None = None
     """random, center, zeros, or a file: an image, a picture as text, an .rle pattern, or an .npz
-    state or array. Or an array of bits: (rows, columns), (visible channels, rows, columns), or all
-    (channels, height, width)."""
+    state or array. Or an array of bits, of shape (rows, columns), (visible channels, rows, columns)
+    or (channels, height, width)."""
     density: float = 0.5
     """Share of ones in a random start."""
     seed: int = 0
     """Seed of random starts and fire masks."""
     fire_rate: float | None = None
-    """Share of cells that update in a step."""
+    """Probability that a cell updates in a step."""
     boundary: str | None = None
-    """Beyond the edge: zero or periodic."""
+    """zero or periodic."""
     damage: Sequence[Rectangle] = ()
     unsimplified: bool = False
     """Whether to run the circuit as trained, with all its gates and channels."""
@@ -91,7 +104,7 @@ class Conditions:
     def __post_init__(self) -> None:
         if not isinstance(self.start, str | Path | np.ndarray | None):
             raise ConfigError(
-                f"start: is {described(self.start)}, which is no start: give {', '.join(NAMES)}, "
+                f"start: is {described(self.start)}: give {', '.join(NAMES)}, "
                 "an array of bits, or the name of a file: an image, a picture as text, an .rle "
                 "pattern, or an .npz with one array or a state as Simulated.save writes it"
             )
@@ -114,8 +127,8 @@ class Conditions:
     ) -> Automaton:
         """Return the automaton to run: simplified, at this size, with these steps.
 
-        The circuit of a run or a model is simplified, unless `unsimplified`: by default quickly,
-        since more effort would take longer than most simulations. Raises ProofError.
+        The circuit of a run or a model is simplified unless `unsimplified`. The default effort is
+        low, since more would take longer than most simulations. Raises ProofError.
         """
         automaton = source.automaton
         if not self.unsimplified:
@@ -130,8 +143,8 @@ class Conditions:
             steps=automaton.steps if self.steps is None else self.steps,
         )
 
-    def start_of(self, automaton: Automaton) -> str | npt.NDArray:
-        """Return the start: the automaton's own unless another was asked for."""
+    def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:
+        """Return the start, by default the automaton's own."""
         if isinstance(self.start, np.ndarray):
             return self.start
         return automaton.start if self.start is None else str(self.start)
@@ -140,38 +153,24 @@ class Conditions:
 AS_TRAINED = Conditions()
 
 
-def place_damage(damage: Rectangle, geometry: Geometry, last: int) -> Damage:
-    """Return damage in the simulator's form.
-
-    Raises ConfigError if it lies outside the grid or comes after step `last`.
-    """
-    y, x, rows, columns = damage.y, damage.x, damage.height, damage.width
-    inside = min(y, x) >= 0 and y + rows <= geometry.height and x + columns <= geometry.width
-    if rows < 1 or columns < 1 or not inside:
-        raise ConfigError(f"{damage}: is not within the {geometry.height}×{geometry.width} cells")
-    if not damage.steps or min(damage.steps) < 1 or max(damage.steps) > last:
-        raise ConfigError(f"{damage}: its steps must be from 1 to {last}")
-    return rectangle(damage.steps, (y, y + rows), (x, x + columns), geometry.width)
-
-
 ENGINES = ("auto", "interpreter", "compiled")
 MOST_WORKERS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """The last state, and how it came about."""
+    """The last state of a simulation, and how it was computed."""
 
     source: Loaded
     automaton: Automaton
-    """As it was run."""
+    """The automaton that was run."""
     simulator: Simulator
     start: str
     steps: int
     engine: Engine
     workers: int
     seconds: float
-    """That the steps took."""
+    """Wall time of the steps, in seconds."""
 
     @property
     def grid(self) -> BitGrid:
@@ -180,7 +179,7 @@ class Simulated:
 
     @property
     def step(self) -> int:
-        """Steps that the last state is old, with those of the state that it began with."""
+        """Step number of the last state, counted from the original start."""
         return self.simulator.step
 
     @property
@@ -189,26 +188,26 @@ class Simulated:
 
     @property
     def updates_per_second(self) -> float | None:
-        """Cells that were updated per second; None if there was no step."""
+        """Cell updates per second; None without steps."""
         return self.geometry.cells * self.steps / self.seconds if self.steps else None
 
     def populations(self) -> dict[int, int]:
-        """Return how many cells of each visible channel are 1, by its number."""
+        """Return the number of ones in each visible channel, by channel number."""
         counts = self.grid.populations()
         rows = self.automaton.visible_rows
         return {label: counts[row] for label, row in zip(self.automaton.visible, rows, strict=True)}
 
     def digest(self) -> str:
-        """Return a SHA-256 of the visible channels, equal for any engine and any workers."""
+        """Return a SHA-256 of the visible channels, the same for all engines and workers."""
         return self.grid.digest(self.automaton.visible_rows)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the state, all channels, to an .npz file that `simulate` can start from."""
+        """Write all channels to an .npz file that `simulate` can start from."""
         require_output(path, ".npz", force)
         state_file.save(Path(path), self.simulator)
 
     def save_picture(self, path: str | Path, *, force: bool = False) -> int:
-        """Draw the visible channels as PNG; return the side of a pixel's square, in cells."""
+        """Draw the visible channels as PNG; return the cells per side of a pixel."""
         require_output(path, ".png", force)
         return picture.save_picture(
             Path(path), self.grid, self.automaton.visible_rows, self.automaton.palette
@@ -226,10 +225,10 @@ def simulate(
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 
-    The bits are the same with any engine and any number of workers; "auto" chooses the engine that
-    finishes first, and as many workers as pay off.
+    All engines and numbers of workers give the same bits; "auto" chooses the fastest engine, and as
+    many workers as pay off. `say` receives messages about compiling.
 
-    Raises what `load` raises, ConfigError for what cannot be done, and ProofError.
+    Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
     """
     if engine not in ENGINES:
         raise ConfigError(f'no engine "{engine}": {did_you_mean(engine, ENGINES)}')
@@ -242,7 +241,7 @@ def simulate(
         automaton.circuit.channels, automaton.height, automaton.width, automaton.boundary
     )
     require_memory(geometry)
-    damage = [place_damage(each, geometry, steps) for each in conditions.damage]
+    damage = [each.place(geometry, steps) for each in conditions.damage]
     setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed)
     chosen, count = _engine(automaton, setting, engine, workers, say)
     compiling = f"compiling {automaton.circuit.gates} gates:"
@@ -258,23 +257,23 @@ def simulate(
         began = time.perf_counter()
         running.run(steps, damage, count_step)
         seconds = time.perf_counter() - began
-    said = start if isinstance(start, str) else "array"
-    return Simulated(loaded, automaton, running, said, steps, chosen, count, seconds)
+    name = start if isinstance(start, str) else "array"
+    return Simulated(loaded, automaton, running, name, steps, chosen, count, seconds)
 
 
 def _engine(
     automaton: Automaton,
     conditions: simulator.Conditions,
-    asked: str,
+    engine: str,
     workers: int | Literal["auto"],
     say: MessageCallback,
 ) -> tuple[Engine, int]:
-    """Return the engine and its number of workers; say if compiling takes time, or is not done."""
+    """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native
 
     circuit, steps = automaton.circuit, automaton.steps
     gates = schedule(circuit).gates
-    if asked == "interpreter":
+    if engine == "interpreter":
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:
@@ -283,7 +282,7 @@ def _engine(
                 "minutes; dct simplify may leave fewer"
             )
         return "interpreter", 1
-    if asked == "auto" and choose_engine(circuit, conditions, steps) == "interpreter":
+    if engine == "auto" and choose_engine(circuit, conditions, steps) == "interpreter":
         return "interpreter", 1
     if not native.is_cached(circuit):
         say(f"compiling {circuit.gates} gates, once …")

@@ -13,7 +13,7 @@ import numpy as np
 
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Source, load
-from difflogic.library.simulating import AS_TRAINED, Conditions, place_damage, simulate
+from difflogic.library.simulating import AS_TRAINED, Conditions, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.synthesis import DEVICES, Synthesis
@@ -87,7 +87,7 @@ def synthesize(
         raise ConfigError("the damage input clears one rectangle: give --damage once")
     geometry = Geometry(circuit.channels, height, width, automaton.boundary)
     for each in conditions.damage:
-        place_damage(each, geometry, automaton.steps)
+        each.place(geometry, automaton.steps)
 
     def state(steps: int) -> np.ndarray:
         """Return what `simulate` shows after `steps` steps, all channels."""
