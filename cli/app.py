@@ -140,15 +140,15 @@ class Root(LazyGroup):
         "eval": Entry("evaluate:evaluate", "Test a trained circuit on held-out starts"),
         "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
         "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
-        "export": Entry("export:export", "Write a circuit as Verilog, C, BLIF and more"),
-        "import": Entry("importing:import_", "Convert a circuit file to dct's JSON"),
+        "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),
+        "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
         "synth": Entry("synth:synth", "Fit a grid on an FPGA, and report its size and clock"),
-        "render": Entry("render:render", "Draw a rollout as an animation or a strip"),
-        "plot": Entry("plot:plot", "Plot the learning curves of a run or a sweep"),
-        "watch": Entry("watch:watch", "Watch a run live in a browser"),
-        "report": Entry("report:report", "Write a run as a web page with the live automaton"),
+        "render": Entry("views:render", "Draw a rollout as an animation or a strip"),
+        "plot": Entry("views:plot", "Plot the learning curves of a run or a sweep"),
+        "watch": Entry("views:watch", "Watch a run live in a browser"),
+        "report": Entry("views:report", "Write a run as a web page with the live automaton"),
         "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
         "bench": Entry("bench:app", "Measure the speed of training or simulation"),
         "verify": Entry(":verify", "Check training against an oracle, and prove circuits"),
@@ -173,10 +173,8 @@ class Verify(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "equivalence": Entry("verify:equivalence", "Compare all ways to compute a training step"),
-        "circuit": Entry("verify_circuit:circuit", "Prove two circuits equal"),
-        "convergence": Entry(
-            "verify_convergence:convergence", "Prove that every start ends in the target"
-        ),
+        "circuit": Entry("verify:circuit", "Prove two circuits equal"),
+        "convergence": Entry("verify:convergence", "Prove that every start ends in the target"),
     }
 
 

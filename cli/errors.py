@@ -83,7 +83,7 @@ def _refuse_difflogic(found: str) -> None:
 def explained() -> Iterator[None]:
     """Turn expected exceptions into a message on stderr and an exit code."""
     try:
-        with interrupt.Command():
+        with interrupt.command():
             yield
             # Here, since a closed pipe can no longer be handled when the interpreter exits.
             sys.stdout.flush()

@@ -1,12 +1,12 @@
 """Ctrl-C and SIGTERM: how they end a command, or ask it to end.
 
-Python runs a signal handler between two of its own instructions, which may be a minute after the
-signal while a compiler or a kernel runs, and an exception raised by a handler can get lost in their
-callbacks. So `install` also starts a thread that receives signals at once, says so, and ends the
-process itself if there is nothing to save and the main thread takes too long.
+Python runs a signal handler only between two of its own instructions. While a compiler or a kernel
+runs, that may be a minute after the signal, and the handler's exception can get lost in callbacks.
+So `install` also starts a thread that receives signals at once and says so. The thread ends the
+process if there is nothing to save and the main thread takes too long.
 
-A signal ends a command at once, unless it has entered an `Interruption`: then it is a request. A
-signal that was ignored when the process started, as in a script's background job, stays ignored.
+A signal ends a command at once. Inside an `Interruption` it is only a request. A signal that was
+ignored when the process started, as in a script's background job, stays ignored.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 if TYPE_CHECKING:
     import socket
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Ctrl-C, and what schedulers and service managers send."""
+"""Ctrl-C, and the signal of schedulers and service managers."""
 
 PATIENCE = 2.0
-"""Seconds that a command with no results to save has to end by itself."""
+"""Seconds until a command without results to save is ended."""
 
 _SHOW_CURSOR = b"\x1b[?25h"
 
@@ -44,11 +44,11 @@ class Interrupted(KeyboardInterrupt):
 class Interruption:
     """While entered, Ctrl-C or SIGTERM sets `requested` and raises nothing.
 
-    `after` says what still has to finish, as in "this step", and is shown on stderr at once; None
-    leaves that to the caller. If it takes longer than `patience` seconds, the process ends anyway;
-    None waits for results to be saved, whatever further signals come.
+    `after` names the work that is finished first, such as "this step". It is shown on stderr at
+    once; None shows nothing. After `patience` seconds the process ends anyway; None waits until
+    results are saved, whatever further signals come.
 
-    Does nothing outside the main thread, and for signals that are ignored.
+    Does nothing outside the main thread, and for ignored signals.
     """
 
     def __init__(self, after: str | None = "this step", patience: float | None = PATIENCE) -> None:
@@ -57,7 +57,7 @@ class Interruption:
         """128 plus the signal's number, once one came."""
         self.patience = patience
         self._message = None if after is None else f"stopping after {after} …"
-        self._unsaid = threading.Lock()
+        self._first_time = threading.Lock()
         self._previous: dict[signal.Signals, Any] = {}
         self._outer: Interruption | None = None
 
@@ -79,16 +79,16 @@ class Interruption:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if it was requested, at a point where nothing is half done."""
+        """Raise KeyboardInterrupt if it was requested. Call it where nothing is half done."""
         if self.requested:
             raise Interrupted(self.exit_code - 128)
 
     def request(self, signum: int) -> None:
-        """Record the request, from either thread, and say once what still has to finish."""
+        """Record the request, from either thread, and say once what is finished first."""
         self.exit_code = self.exit_code or 128 + signum
         self.requested = True
         # Not through a stream, which may be in the middle of a line.
-        if self._message is not None and self._unsaid.acquire(blocking=False):
+        if self._message is not None and self._first_time.acquire(blocking=False):
             _write(f"\n{self._message}\n".encode())
 
     def _request(self, signum: int, frame: object) -> None:
@@ -99,9 +99,9 @@ class _State:
     """The signal handling of this process."""
 
     received = 0
-    """The first signal that should end the command at once; 0 if none."""
+    """The first signal that ends the command at once; 0 if there was none."""
     raising = False
-    """Whether a command is running, which an exception unwinds."""
+    """Whether a command is running, so that a signal raises an exception."""
     deferring: Interruption | None = None
     installed = False
     undo: ClassVar[list[Callable[[], object]]] = []
@@ -110,29 +110,26 @@ class _State:
 _state = _State()
 
 
-class Undo:
+@contextmanager
+def undoing(undo: Callable[[], object]) -> Iterator[None]:
     """While entered, `undo` is called before the process is ended at once.
 
-    For what an exception would undo, if a compiler or a kernel let it through.
+    It replaces the clean-up by an exception, which a compiler or a kernel may not let through.
     """
-
-    def __init__(self, undo: Callable[[], object]) -> None:
-        self._undo = undo
-
-    def __enter__(self) -> None:
-        _state.undo.append(self._undo)
-
-    def __exit__(self, *raised: object) -> None:
-        _state.undo.remove(self._undo)
+    _state.undo.append(undo)
+    try:
+        yield
+    finally:
+        _state.undo.remove(undo)
 
 
-class Command:
+@contextmanager
+def command() -> Iterator[None]:
     """While entered, a signal raises KeyboardInterrupt; otherwise it ends the process."""
-
-    def __enter__(self) -> None:
-        _state.raising = True
-
-    def __exit__(self, *raised: object) -> None:
+    _state.raising = True
+    try:
+        yield
+    finally:
         _state.raising = False
 
 
@@ -154,13 +151,13 @@ def install() -> None:
 
 
 def _unraisable(found: Any) -> None:
-    """Ignore a KeyboardInterrupt that a callback swallowed: the thread takes care of it."""
+    """Ignore a KeyboardInterrupt that a callback swallowed: the thread handles it."""
     if not isinstance(found.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(found)
 
 
 def received() -> int:
-    """Return the exit code of the signal that should end this command; 0 if none."""
+    """Return the exit code of the signal that ends this command; 0 if there was none."""
     return 128 + _state.received if _state.received else 0
 
 

@@ -1,4 +1,4 @@
-"""Long work at the terminal: counted or reported on stderr, stopped by Ctrl-C."""
+"""Long work at the terminal: announced, counted on stderr, and stopped by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import typer
 from cli import interrupt
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.terminal.counter import Counter
-from cli.terminal.warming import announce_search
+from cli.terminal.screen import Counter
 
 if TYPE_CHECKING:
+    from difflogic.config import Config
     from difflogic.library.common import Progress, ProgressCallback
     from difflogic.system.callbacks import Pause
-    from difflogic.system.errors import ProofError
+    from difflogic.training.trainer import Trainer
 
 SECONDS = 0.7
-"""Computations that take longer are reported, if at least LEFT seconds remain."""
+"""A longer computation is announced if at least LEFT seconds remain."""
 LEFT = 10.0
 
 
 @contextmanager
 def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[ProgressCallback]:
-    """Yield a progress callback that shows each part's count, and raises to cancel.
+    """Yield a progress callback that counts each part, and raises KeyboardInterrupt to cancel.
 
-    With `stop_at_once` Ctrl-C does not wait for the next call, for work that calls rarely. Exits 1,
-    with the reason, if a simplified circuit cannot be proved equal. Unless it `raises`, Ctrl-C is
-    left to what the caller has entered.
+    With `stop_at_once` Ctrl-C does not wait for the next call: use it for work that calls rarely.
+    Without `raises` the caller handles Ctrl-C. Exits 1, with the reason, if a simplified circuit
+    cannot be proved equal.
     """
     from difflogic.library.simplifying import SIMPLIFYING
     from difflogic.system.errors import ProofError
@@ -55,46 +55,85 @@ def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[P
         try:
             yield show
         except ProofError as error:
+            from cli.terminal import proofs
+
             counters.close()
-            _explain(error)
+            for line in proofs.equality_lines(error.proof):  # type: ignore[arg-type]
+                note(line)
+            note(f"stopped: {error}; use --unsimplified to run the circuit as it is")
             raise typer.Exit(FAILURE) from None
 
 
-def _explain(error: ProofError) -> None:
-    from cli import proving
-
-    for line in proving.lines(error.proof):  # type: ignore[arg-type]
-        note(line)
-    note(f"stopped: {error}; use --unsimplified to run the circuit as it is")
-
-
 def report_long_work() -> AbstractContextManager[None]:
-    """Return a context in which long computations are reported, and can be stopped."""
+    """Return a context in which long computations are announced, and can be stopped."""
     from difflogic.system.callbacks import listening
 
     return listening(LongWork())
 
 
 class LongWork:
-    """Is called at pauses: stops if a signal asked to, and reports each long computation once."""
+    """Called at pauses of a computation: stops on request, and announces a long one once."""
 
     def __init__(self) -> None:
         self._began: dict[tuple[str, int], float] = {}
         self._reported: set[tuple[str, int]] = set()
 
     def __call__(self, pause: Pause) -> None:
-        """Raise KeyboardInterrupt if that was requested, except at the beginning."""
+        """Raise KeyboardInterrupt if that was requested, except at the first pause."""
         key, now = (pause.what, pause.total), time.monotonic()
         if not pause.done:
             self._began[key] = now
             return
         interrupt.check()
-        start = self._began.setdefault(key, now)
-        left = (now - start) * (pause.total - pause.done) / pause.done
-        if now - start < SECONDS or left < LEFT or key in self._reported:
-            return
-        self._reported.add(key)
-        note(
-            f"{pause.what} {pause.done}/{pause.total} {pause.unit}, about {left:.0f} s left "
-            "(Ctrl-C stops it)"
-        )
+        spent = now - self._began.setdefault(key, now)
+        left = spent * (pause.total - pause.done) / pause.done
+        if spent >= SECONDS and left >= LEFT and key not in self._reported:
+            self._reported.add(key)
+            note(
+                f"{pause.what} {pause.done}/{pause.total} {pause.unit}, about {left:.0f} s left "
+                "(Ctrl-C stops it)"
+            )
+
+
+def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> None:
+    """Compile or load the kernels; say so if they must be compiled.
+
+    With `meanwhile`, the kernels of searches may compile during training.
+    """
+    announced = trainer.cold and not quiet
+    if announced:
+        precision = trainer.config.training.precision
+        note(f"compiling the kernels for {precision}, once; may take half a minute …")
+    seconds = trainer.warm_up(meanwhile)
+    if announced:
+        rest = "; the search compiles during training" if trainer.compiles else ""
+        note(f"compiled in {seconds:.1f} s{rest}")
+
+
+def compile_for(config: Config) -> None:
+    """Compile the kernels for `config` unless they are compiled."""
+    from difflogic.training.trainer import Trainer
+
+    # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
+    alone = config.parallel.model_copy(update={"workers": 1})
+    with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
+        if trainer.cold:
+            warm_up(trainer)
+
+
+def announce_search() -> None:
+    """Say so if the kernels that simplify circuits must be compiled."""
+    from difflogic.simplification.kernels.annealing import anneal
+    from difflogic.simplification.kernels.windows import find_window
+    from difflogic.system.jit import JIT, is_compiled
+
+    if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
+        note("compiling the search for small circuits, once; may take half a minute …")
+
+
+def announce_hard() -> None:
+    """Say so if the simulator of hard circuits must be compiled."""
+    from difflogic.engine.compilation import is_hard_cached
+
+    if not is_hard_cached():
+        note("compiling the simulator, once; may take ten seconds …")

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from difflogic.system.ranks import Ranks
 
 DESCRIPTORS = "DCT_RANKS_DESCRIPTORS"
-"""File descriptors of the ranks: one that closes when the command that started them ends; and for
-rank 0 one to report that all ranks have started, and ended together, and the command's own stdout
-and stderr, as the launcher's copies are not a terminal."""
+"""File descriptors that the ranks inherit. The first one closes when the starting command ends. The
+others are for rank 0: one to report that all ranks have started, and that all have ended; and
+the command's own stdout and stderr, since those of the launcher are not a terminal."""
 
 LAUNCHED = "DCT_LAUNCHED_RANK"
-"""Set in every process that `launch` starts: such a process may not launch others."""
+"""Set in every process that `launch` starts: it must not launch others."""
 
 BEGIN, END = b"+", b"."
 
@@ -45,76 +45,69 @@ STARTS = 3
 """Attempts to start the ranks: on a busy machine MPICH sometimes fails to connect them."""
 
 NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
-"""Restricts MPICH to shared memory: otherwise each rank listens on every address."""
+"""Restricts MPICH to shared memory. By default each rank listens on every address."""
 
 GRACE = 10.0
-"""Seconds that a rank has to save and end if its launcher is gone."""
-
-OTHERS = "all others"
-THE_RUN = "the run: continue from what it saved with dct train --resume "
+"""Seconds in which a rank must save and end after its launcher is gone."""
 
 _NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
-"""What mpiexec prints for each rank that ends."""
+"""mpiexec prints this for each rank that ends."""
 
 
-def launch(ranks: int, lost: str = OTHERS) -> None:
+def launch(ranks: int, lost: str = "all others") -> None:
     """Run this command line again as several ranks, and exit as they do, or as a signal asks.
 
-    `lost` says what is lost if a rank ends early. Raises ConfigError, in a launched rank too, which
-    would otherwise launch ranks without end.
+    `lost` says what ends with a rank that ends early. Raises ConfigError in a rank that `launch`
+    started, which would otherwise launch ranks without end.
     """
-    if ranks < 2:
-        raise ValueError(f"{ranks} ranks need no launcher")
     if LAUNCHED in os.environ:
         raise ConfigError(
             "this process is already a rank started by dct, but the launcher did not connect it "
             f"to the others: leave --ranks out, or unset {LAUNCHED}"
         )
     mpiexec = launcher(ranks)
+    command = [str(mpiexec), "-n", str(ranks), sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
     for _ in range(STARTS):
-        code, stopped, said = _run([str(mpiexec), "-n", str(ranks), *_command()])
-        if said or stopped or code == USAGE:
+        code, stopped, reports = _run(command)
+        if reports or stopped or code == USAGE:
             break
         note("MPI did not start")
-    if stopped and not said:
+    if stopped and not reports:
         note("interrupted")
-    whole = said.endswith(END) and code >= 0
-    if not whole and not stopped:
+    complete = reports.endswith(END) and code >= 0
+    if not complete and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
         note(f"error: {who} ended early, and with it {lost}")
-    raise typer.Exit(stopped or (code if whole else FAILURE))
+    raise typer.Exit(stopped or (code if complete else FAILURE))
 
 
-def of_run(directory: object) -> str:
-    """Return what is lost with a run, and how to resume it; the directory is None if unknown."""
-    if directory is None:
-        return f"{THE_RUN}RUN, with a run directory (see dct runs)"
-    return THE_RUN + shlex.quote(str(directory))
-
-
-def _command() -> list[str]:
-    return [sys.executable, "-P", "-m", "cli", *sys.argv[1:]]
+def lost_run(directory: object) -> str:
+    """Say that a run ended, and how to resume it; the directory is None if unknown."""
+    run = "RUN, with a run directory (see dct runs)"
+    if directory is not None:
+        run = shlex.quote(str(directory))
+    return f"the run: continue from what it saved with dct train --resume {run}"
 
 
 def _run(command: list[str]) -> tuple[int, int, bytes]:
-    """Run ranks; return their exit code, that of a stop if there was one, and what rank 0 said.
+    """Run ranks; return their exit code, the exit code of an interruption or 0, and the reports.
 
-    The exit code is negative where a signal has ended their launcher.
+    The ranks' exit code is negative if a signal ended their launcher.
     """
     reading, writing = os.pipe()
-    alive, living = os.pipe()  # nobody writes: the ranks see it end, however this process does
-    given = [alive, writing, os.dup(1), os.dup(2)]
+    alive, living = os.pipe()  # never written: the ranks see it close when this process ends
+    inherited = [alive, writing, os.dup(1), os.dup(2)]
     try:
         try:
             process = subprocess.Popen(
                 command,
-                env=_environment() | {DESCRIPTORS: " ".join(map(str, given))},
-                pass_fds=given,
+                env=_environment() | {DESCRIPTORS: " ".join(map(str, inherited))},
+                pass_fds=inherited,
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )
         finally:
-            for each in given:
+            for each in inherited:
                 os.close(each)
         with Interruption(None, patience=None) as interruption:
             passing = threading.Thread(
@@ -123,29 +116,29 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
             passing.start()
             _wait(process, interruption)
         os.close(living)
-        # A launcher that was killed leaves ranks that are about to save.
-        said = _read_messages(reading, 2 * GRACE if process.returncode < 0 else 0)
+        # If the launcher was killed, the ranks still have to save.
+        reports = _read_messages(reading, 2 * GRACE if process.returncode < 0 else 0)
     finally:
         os.close(reading)
     passing.join(1)  # a rank may be about to be killed
-    return process.returncode, interruption.exit_code, said
+    return process.returncode, interruption.exit_code, reports
 
 
 def _read_messages(reading: int, seconds: float) -> bytes:
-    """Return what rank 0 writes until all ranks have ended, or for at most `seconds`."""
-    said, until = b"", time.monotonic() + seconds
+    """Return the reports of rank 0 until all ranks have ended, or for at most `seconds`."""
+    reports, until = b"", time.monotonic() + seconds
     while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
         more = os.read(reading, 2)
         if not more:
             break
-        said += more
-    return said
+        reports += more
+    return reports
 
 
 def _pass_on(errors: IO[bytes], interruption: Interruption) -> None:
-    """Pass on what the ranks write to stderr, without the launcher's own lines.
+    """Pass on the ranks' stderr, without the launcher's own lines.
 
-    Nothing once interrupted: rank 0 reports that, and the others only that it is gone.
+    After an interruption nothing is passed on: rank 0 reports it, the others only lose rank 0.
     """
     for line in errors:
         if not interruption.requested and not _NOISE.match(line):
@@ -168,7 +161,7 @@ def launcher(ranks: int) -> Path:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the ranks, which import from the same places as this process."""
+    """Return the environment of the ranks: they import from the same places as this process."""
     home = str(Path(__file__).resolve().parents[1])
     installed = home in [*site.getsitepackages(), site.getusersitepackages()]
     before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
@@ -178,37 +171,37 @@ def _environment() -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
-    """Wait for the launcher, and pass signals on to it."""
-    told = False
+    """Wait for the launcher, and pass the first signal on to it."""
+    passed_on = False
     while True:
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
             return
-        if interruption.requested and not told:
-            told = True
+        if interruption.requested and not passed_on:
+            passed_on = True
             process.send_signal(interruption.exit_code - 128)
 
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """While entered, be one of the ranks that a launcher has started, or alone."""
+    """While entered, this process is one of the ranks that a launcher started, or alone."""
     from difflogic.system.ranks import mpi_ranks, started
 
-    given, end = _descriptors() if started() > 1 else [], None
+    inherited, reporting = _descriptors() if started() > 1 else [], None
     orphaned = threading.Event()
-    if given:
-        threading.Thread(target=_end_after, args=(given[0], orphaned), daemon=True).start()
+    if inherited:
+        threading.Thread(target=_end_after, args=(inherited[0], orphaned), daemon=True).start()
     try:
         with mpi_ranks() as ranks:
-            if given and ranks.leads:
-                end = given[1]
-                os.dup2(given[2], 1)
-                os.dup2(given[3], 2)
-            _say(end, BEGIN)
+            if inherited and ranks.leads:
+                reporting = inherited[1]
+                os.dup2(inherited[2], 1)
+                os.dup2(inherited[3], 2)
+            _report(reporting, BEGIN)
             try:
                 yield ranks
             except BaseException as error:
-                # Report it now, since what follows may end this process at once.
+                # Report it now: leaving MPI may end this process at once.
                 if not ranks.leads:
                     note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
                 elif ranks.others_wait and not isinstance(error, KeyboardInterrupt):
@@ -221,22 +214,22 @@ def joined() -> Iterator[Ranks]:
                 if orphaned.is_set():
                     _silence()
     finally:
-        _say(end, END)
+        _report(reporting, END)
 
 
 def _descriptors() -> list[int]:
-    """Return what `DESCRIPTORS` names; nothing if another launcher has started the ranks."""
+    """Return the file descriptors in `DESCRIPTORS`; none if another launcher started the ranks."""
     try:
-        given = list(map(int, os.environ.pop(DESCRIPTORS).split()))
-        for each in given:
+        inherited = list(map(int, os.environ.pop(DESCRIPTORS).split()))
+        for each in inherited:
             os.fstat(each)
     except (KeyError, ValueError, OSError):
         return []
-    return given if len(given) == 4 else []
+    return inherited if len(inherited) == 4 else []
 
 
 def _end_after(alive: int, orphaned: threading.Event) -> None:
-    """End this rank as SIGTERM does once its launcher is gone; after GRACE seconds, kill it."""
+    """End this rank by SIGTERM once its launcher is gone, and by SIGKILL after GRACE seconds."""
     with suppress(OSError):
         while os.read(alive, 1):
             pass
@@ -247,20 +240,20 @@ def _end_after(alive: int, orphaned: threading.Event) -> None:
 
 
 def _silence() -> None:
-    """Silence MPI's own messages while interrupted ranks end."""
+    """Discard MPI's own messages while interrupted ranks end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
 
 
-def _say(end: int | None, what: bytes) -> None:
-    if end is not None:
+def _report(reporting: int | None, message: bytes) -> None:
+    if reporting is not None:
         with suppress(OSError):  # nobody is left to read it
-            os.write(end, what)
+            os.write(reporting, message)
 
 
 def check(config: Config, ranks: int, oversubscribe: bool) -> None:
-    """Raise ConfigError if this machine has too few cores for that many ranks."""
+    """Raise ConfigError if this machine has too few cores for the ranks."""
     from difflogic.engine.hardware import Machine
 
     if ranks == 1:

@@ -13,21 +13,18 @@ import typer
 
 from cli import ranks
 from cli.errors import FAILURE, note
-from cli.interrupt import Interruption, Undo
-from cli.options.common import RunOptions
-from cli.terminal import display, drawing, report
-from cli.terminal.screen import can_animate
-from cli.terminal.warming import warm_up
+from cli.interrupt import Interruption, undoing
+from cli.options import RunOptions
+from cli.progress import warm_up
+from cli.terminal import display, report
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.engine.tracing import Tracer
-    from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
-    from difflogic.tasks import Preview
     from difflogic.training.session import Session
     from difflogic.training.step_result import StepResult
 
@@ -39,7 +36,7 @@ class Experiment:
     config: str | None
     """The configuration that the user named, if any."""
     default: str | None = None
-    """The one to use otherwise, unless a run is resumed."""
+    """The configuration of a new run if the user named none."""
     overrides: Sequence[str | Override] = ()
     """Changes by the command's own options."""
     name: str | None = None
@@ -47,32 +44,33 @@ class Experiment:
     kind: str | None = None
     """The kind of task that the command is for; None for any."""
     usual: int | None = None
-    """The epoch by which it is usually proved, if that is known."""
+    """Epoch by which it is usually proved, if known."""
 
 
 def run_experiment(experiment: Experiment, options: RunOptions) -> None:
-    """Train, show, and print, on the first of several ranks.
+    """Train, show progress, and print results, on the first of several ranks.
 
     Exits 130 or 143 if interrupted, after saving.
     """
     from difflogic.system.ranks import started
 
-    asked, size = options.ranks or 1, started()
-    if asked > 1 and size == 1:
-        # Here, so that it is reported once.
-        ranks.check(resolved(experiment, options), asked, options.oversubscribe)
-        ranks.launch(asked, ranks.of_run(options.resume or options.directory))
+    wanted, size = options.ranks or 1, started()
+    if wanted > 1 and size == 1:
+        # Check before the launch, so that the error is reported once.
+        ranks.check(resolved(experiment, options), wanted, options.oversubscribe)
+        ranks.launch(wanted, ranks.lost_run(options.resume or options.directory))
     with ranks.joined() as group:
         if group.leads:
-            if options.ranks is not None and asked != size:
+            if options.ranks is not None and wanted != size:
                 raise typer.BadParameter(
-                    f"asks for {asked} ranks, but the launcher started {size}", param_hint="--ranks"
+                    f"asks for {wanted} ranks, but the launcher started {size}",
+                    param_hint="--ranks",
                 )
             _train(experiment, options, group)
         else:
             from difflogic.training.following import follow
 
-            # A rank decides by its own command line whether code may run, not by rank 0.
+            # Each rank's own command line, not rank 0, decides whether code may run.
             follow(group, lambda: resolved(experiment, options))
 
 
@@ -83,7 +81,6 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
 
     settings = resolved(experiment, options)
     ranks.check(settings, group.here, options.oversubscribe)
-    own_code = isinstance(settings.task, OwnSection)
     if options.trace is not None:
         _check_trace(options.trace, options.directory)
     tracer: Tracer | None = None
@@ -110,7 +107,17 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             say=note,
             ranks=group,
         )
-    _print_results(found, options, own_code)
+    summary, path = dict(found.summary), str(found.path)
+    if summary["interrupted"]:
+        note(
+            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
+            f"saved in {path}"
+        )
+    if options.as_json:
+        typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
+    else:
+        own_code = isinstance(settings.task, OwnSection)
+        typer.echo(report.render(summary, path, own_code, options.quiet))
     traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
     if shown.interruption.exit_code or not traced:
         raise typer.Exit(shown.interruption.exit_code or FAILURE)
@@ -136,7 +143,7 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
         raise ConfigError("--resume already names the run's directory: leave --dir out")
     elif options.source is not None:
         raise ConfigError("a resumed run keeps its own start: leave --from out")
-    # A run's directory may come from elsewhere: its code runs only if the user says so.
+    # A run's directory may come from somebody else: its code runs only with the user's consent.
     trusted = source is not None or options.allow_code
     settings = resolve(source, overrides, options.recipe, resume=options.resume, allow_code=trusted)
     if experiment.kind is not None:
@@ -144,25 +151,8 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     return settings
 
 
-def show_preview(preview: Preview) -> None:
-    """Show the target picture on stderr."""
-    from rich.console import Console
-
-    from difflogic.tasks.pictures import render_picture
-
-    note(preview.caption)
-    console = Console(stderr=True, highlight=False)
-    colored = drawing.has_color(console)
-    # As text if this is no terminal, or if letters stand for colours.
-    if not can_animate() or (len(preview.bits) > 1 and not colored):
-        note(render_picture(preview.bits).rstrip("\n"))
-        return
-    for line in drawing.cells(preview.bits, preview.bits.shape[1], colored, preview.palette):
-        console.print(line, no_wrap=True, crop=True)
-
-
 def _check_trace(path: Path, run: Path | None) -> None:
-    """Raise RunDirectoryError if no file can be written there, ConfigError if it is the run's."""
+    """Raise ConfigError if the trace would lie in the run, RunDirectoryError if it is refused."""
     from difflogic.system.files import check_new_output
 
     if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
@@ -171,7 +161,7 @@ def _check_trace(path: Path, run: Path | None) -> None:
 
 
 def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
-    """Write what was recorded, if anything was; return False if that failed."""
+    """Write the trace, if there is one; return False if that failed."""
     from difflogic.engine.tracing import write_events
     from difflogic.system.errors import RunDirectoryError
 
@@ -195,22 +185,22 @@ class Shown(ExitStack):
     """
 
     def __init__(self, quiet: bool, watch: bool, usual: int | None = None) -> None:
-        """`usual` is the epoch by which such a run is proved, if that is known."""
+        """`usual` is the epoch by which such a run is usually proved, if known."""
         super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._usual = quiet, watch, usual
         self._offer: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
-        """Show the target, compile, and show progress from where the run is."""
+        """Show the target, compile, and show progress from the run's epoch on."""
         from difflogic.tasks import make_task, palette_of
 
         trainer = session.trainer
         config = trainer.config
         preview = make_task(session.config).preview
         if preview is not None and not self._quiet:
-            show_preview(preview)
-        with Undo(session.abandon):
+            display.show_preview(preview)
+        with undoing(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
         for warning in trainer.warnings:
             note(f"warning: {warning}")
@@ -240,12 +230,10 @@ class Shown(ExitStack):
         trainer.on_search_progress, trainer.on_compile_wait = self._search, self._compiling
 
     def _search(self, searching: SearchProgress) -> None:
-        """Show how far a search is, if it is time to."""
         self._progress.searching, self._progress.compiling = searching, False
         self._display.update()
 
     def _compiling(self) -> None:
-        """Show that a search waits for its kernels."""
         self._progress.compiling = True
         self._display.update()
 
@@ -254,16 +242,3 @@ class Shown(ExitStack):
         self._progress.add(result)
         self._display.update()
         self._offer(result)
-
-
-def _print_results(found: Trained, options: RunOptions, own_code: bool) -> None:
-    summary, path = dict(found.summary), str(found.path)
-    if summary["interrupted"]:
-        note(
-            f"interrupted after epoch {summary['epochs']} of {summary['epochs_requested']}; "
-            f"saved in {path}"
-        )
-    if options.as_json:
-        typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
-    else:
-        typer.echo(report.render(summary, path, own_code, options.quiet))

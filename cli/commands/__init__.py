@@ -1,1 +1,1 @@
-"""One file per command: it parses, calls the library, and shows what came out."""
+"""The commands: each parses its options, calls the library, and shows the result."""

@@ -14,7 +14,7 @@ from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.commands.bench_profile import show_profile
 from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
 from cli.errors import FAILURE, note
-from cli.options.common import (
+from cli.options import (
     AUTO_WORKERS,
     AsJson,
     ConfigOption,
@@ -27,9 +27,8 @@ from cli.options.common import (
     option,
     with_flags,
 )
-from cli.progress import show_progress
+from cli.progress import compile_for, show_progress
 from cli.terminal import display, output
-from cli.terminal.warming import compile_for
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import LEAST_GAIN

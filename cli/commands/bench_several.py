@@ -10,10 +10,9 @@ import typer
 
 from cli import ranks as processes
 from cli.errors import FAILURE, note
-from cli.options.parsing import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
-from cli.progress import show_progress
+from cli.options import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
+from cli.progress import compile_for, show_progress
 from cli.terminal import output
-from cli.terminal.warming import compile_for
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes

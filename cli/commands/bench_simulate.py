@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options.common import SOURCE, AsJson, Workers, number, size_option
+from cli.options import SOURCE, AsJson, Workers, number, size_option
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system import machine

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from cli.options.common import AllowCode, AsJson, Recipe, Set, ShippedConfig, Small, choose_config
+from cli.options import AllowCode, AsJson, Recipe, Set, ShippedConfig, Small, choose_config
 from cli.terminal import output
 
 COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]

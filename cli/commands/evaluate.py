@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from cli.errors import FAILURE
-from cli.options.common import MOST_SEED, AllowCode, AsJson, TrainedSource, flag, number, option
-from cli.progress import show_progress
-from cli.terminal import convergence_report, display, output, report
-from cli.terminal.warming import announce_hard
+from cli.options import MOST_SEED, AllowCode, AsJson, TrainedSource, flag, number, option
+from cli.progress import announce_hard, show_progress
+from cli.terminal import display, output, proofs, report
 
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
 
@@ -87,7 +86,7 @@ def _show(results: Mapping[str, Any]) -> None:
         typer.echo(f"{name}: not applicable: {reason}")
     typer.echo(report.assurance(results["assurance"], results["exact"]))
     typer.echo(_verdict(results))
-    convergence_report.show_healing(results["assurance"]["healing"])
+    proofs.show_healing(results["assurance"]["healing"])
 
 
 def _verdict(results: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
-from cli.options.common import AsJson, Effort, Force, flag, number, option
+from cli.options import AsJson, Effort, Force, flag, number, option
 from cli.progress import show_progress
 from cli.terminal import output
 

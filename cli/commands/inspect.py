@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shutil
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cli.options.common import AsJson, Seed, Source, Unsimplified, number, option
+import typer
+
+from cli.options import AsJson, Seed, Source, Unsimplified, number, time_option
 from cli.progress import show_progress
+from cli.terminal import output
+from difflogic.system.quantities import counted, format_ranges
+
+if TYPE_CHECKING:
+    from difflogic.inspection import Inspection
+    from difflogic.inspection.fixed_points import FixedPoints, Picture
+    from difflogic.inspection.periods import Period
+    from difflogic.model.automaton import Automaton
+    from difflogic.proof.decision import Decision
+
+_TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
+_CELLS = str.maketrans({"#": "■", ".": "·"})
+
+PICTURES = 16
+"""Most fixed points that are drawn."""
+MOST_DRAWN_CHANNELS = 4
+"""Most channels of a drawn picture: there are signs for no more."""
+PLAIN_WIDTH = 80
+"""Columns of drawings without a terminal."""
 
 
 def inspect(
@@ -16,8 +42,7 @@ def inspect(
         int, number("Search for fixed points with periods up to N×N cells", 1, 12)
     ] = 4,
     seconds: Annotated[
-        float | None,
-        option("SECONDS", "Time limit of each part", "--time-limit", min=0.001, shown="10"),
+        float | None, time_option("Time limit of each part", "--time-limit", shown="10")
     ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -28,7 +53,6 @@ def inspect(
     circuit of a run or a model is simplified first, and loses the channels that the visible ones do
     not depend on. A circuit file is taken as is.
     """
-    from cli.terminal import inspection, output
     from difflogic.inspection import Limits
     from difflogic.library.evaluating import inspect as examine
     from difflogic.library.loading import load
@@ -40,6 +64,259 @@ def inspect(
             loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
         )
     if as_json:
-        output.show_json(inspection.data(found, loaded.automaton))
+        output.show_json(_data(found, loaded.automaton))
+        return
+    equations = [*found.equations.texts[: limit or None]]
+    if more := len(found.equations.texts) - len(equations):
+        equations.append(f"… and {more} more equations: --limit 0 prints all.")
+    parts = [
+        _head(found, loaded.automaton),
+        _reads(found, limit),
+        equations,
+        _rule(found),
+        _fixed_points(found.fixed_points),
+        _settling(found),
+    ]
+    for index, lines in enumerate(parts):
+        if index:
+            typer.echo()
+        _print(lines)
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print lines. On a terminal, break long ones at spaces and indent the rest."""
+    from difflogic.inspection.expression import ASCII
+
+    width, in_ascii = _terminal_width(), not _shows_signs()
+    for line in lines:
+        text = line.translate(_TYPOGRAPHY).translate(ASCII) if in_ascii else line
+        if width is None or len(text) <= width:
+            typer.echo(text)
+            continue
+        indent = " " * (len(text) - len(text.lstrip()) + 4)
+        for part in textwrap.wrap(
+            text,
+            max(width, 20),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ):
+            typer.echo(part)
+
+
+def _shows_signs() -> bool:
+    """Return whether stdout can show the signs of logic."""
+    try:
+        "¬∧∨⊕×°■·…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _terminal_width() -> int | None:
+    """Return the columns of the terminal, or None if stdout is no terminal."""
+    return shutil.get_terminal_size().columns or None if sys.stdout.isatty() else None
+
+
+def _per_row(width: int) -> int:
+    """Return how many drawings of `width` columns fit side by side."""
+    return max(1, ((_terminal_width() or PLAIN_WIDTH) - 2) // width)
+
+
+def _size(automaton: Automaton) -> str:
+    circuit = automaton.circuit
+    return (
+        f"{counted(circuit.gates, 'gate')}, depth {circuit.depth}, "
+        f"{counted(circuit.channels, 'channel')}"
+    )
+
+
+def _channels(labels: Sequence[int]) -> str:
+    return format_ranges(sorted(labels)) or "none"
+
+
+def _state_channels(automaton: Automaton) -> list[int]:
+    return [label for label in automaton.circuit.labels if label not in automaton.visible]
+
+
+def _head(found: Inspection, trained: Automaton) -> list[str]:
+    from difflogic.circuit.gates import SYMBOLS
+
+    automaton, circuit = found.automaton, found.automaton.circuit
+    before = "" if automaton.circuit is trained.circuit else f" (as trained: {_size(trained)})"
+    fan_out = found.wires.fan_out
+    widest = int(fan_out.argmax())
+    name = circuit.input_name(widest) if widest < circuit.inputs else "a gate"
+    fires = "synchronous" if automaton.fire_rate == 1 else f"fire rate {automaton.fire_rate:g}"
+    return [
+        f"{automaton.name}: {_size(automaton)}{before}",
+        f"trained on {automaton.height}×{automaton.width} cells, {automaton.boundary} boundary, "
+        f"{counted(automaton.steps, 'step')}, {fires}",
+        "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
+        f"visible channels: {_channels(automaton.visible)}; "
+        f"state channels: {_channels(_state_channels(automaton))}",
+        f"inputs: {int(found.wires.reads.sum())} of {circuit.inputs} are read; fan-out: "
+        f"{fan_out[fan_out > 0].mean():.1f} on average, at most {fan_out[widest]} ({name})",
+    ]
+
+
+def _reads(found: Inspection, limit: int) -> list[str]:
+    """Draw the three by three cells that each channel reads, as many side by side as fit."""
+    circuit, reads = found.automaton.circuit, found.wires.reads
+    shown = list(range(circuit.channels))[: limit or None]
+    per_row = _per_row(8)
+    lines = ["cells that are read, by channel:"]
+    for first in range(0, len(shown), per_row):
+        group = shown[first : first + per_row]
+        lines.append("  " + "".join(f"{circuit.labels[c]:<8}" for c in group).rstrip())
+        for row in range(3):
+            cells = (
+                "".join("■ " if reads[3 * row + x, c] else "· " for x in range(3)) for c in group
+            )
+            lines.append("  " + "  ".join(cells).rstrip())
+    if more := circuit.channels - len(shown):
+        lines.append(f"… and {more} more channels: --limit 0 shows all.")
+    return lines
+
+
+def _rule(found: Inspection) -> list[str]:
+    rule = found.rule
+    lines = _answers("symmetries of the rule, for all channels together:", rule.symmetries)
+    if found.automaton.circuit.channels == 1:
+        totalistic = "yes" if rule.totalistic else "no"
+        outer = "no" if rule.notation is None else f"yes, {rule.notation}"
+        lines.append(f"outer-totalistic: {outer}; totalistic: {totalistic}")
+    return [*lines, *_answers("other properties of the rule:", rule.properties)]
+
+
+def _answers(title: str, decisions: Mapping[str, Decision]) -> list[str]:
+    """List the properties by answer. A yes names its proof; a no takes a single case."""
+    lines = [title]
+    for answer in ("yes", "no", "not decided"):
+        given = {name: found for name, found in decisions.items() if found.answer == answer}
+        if given:
+            methods = ", ".join(sorted({found.method for found in given.values()}))
+            proof = f" (proved by {methods})" if answer == "yes" else ""
+            lines.append(f"  {answer}: {', '.join(given)}{proof}")
+    return lines
+
+
+def _period(period: Period) -> str:
+    size = f"{period.height or '-'}×{period.width or '-'}"
+    if period.diagonal is None:
+        return size
+    return f"{size} with the shift ({period.diagonal[0]}, {period.diagonal[1]})"
+
+
+def _fixed_points(fixed: FixedPoints) -> list[str]:
+    count = f"{'at least ' if fixed.stopped else ''}{len(fixed.pictures)}"
+    stopped = f" ({fixed.stopped})" if fixed.stopped else ""
+    more = len(fixed.pictures) - PICTURES
+    periods = Counter(picture.period for picture in fixed.pictures)
+    return [
+        f"fixed points of the plane with periods of up to {fixed.bound}×{fixed.bound} cells: "
+        f"{count}{stopped}, counted by what the visible channels show, up to translation",
+        *(f"  {count} of period {_period(period)}" for period, count in periods.items()),
+        *_pictures(fixed.pictures[:PICTURES]),
+        *([f"  … and {more} more pictures: --json has all."] if more > 0 else []),
+    ]
+
+
+def _pictures(pictures: Sequence[Picture]) -> list[str]:
+    """Draw the repeating rectangles side by side; several channels by their numbers."""
+    from difflogic.tasks.pictures import render_picture
+
+    if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
+        return []
+    lines = []
+    per_row = _per_row(2 * max(picture.period.width for picture in pictures) + 2)
+    for first in range(0, len(pictures), per_row):
+        blocks = [render_picture(p.bits).splitlines() for p in pictures[first : first + per_row]]
+        if len(pictures[0].bits) == 1:
+            blocks = [[row.translate(_CELLS) for row in block] for block in blocks]
+        lines.append("")
+        for y in range(max(map(len, blocks))):
+            rows = (block[y] if y < len(block) else " " * len(block[0]) for block in blocks)
+            lines.append("  " + "   ".join(" ".join(row) for row in rows).rstrip())
+    return lines
+
+
+def _settling(found: Inspection) -> list[str]:
+    from difflogic.inspection import MOST_CELLS
+
+    settling, automaton = found.settling, found.automaton
+    if settling is None:
+        large = automaton.height * automaton.width > MOST_CELLS
+        reason = f"a grid of more than {MOST_CELLS} cells" if large else "time limit"
+        return [f"run from its start: not decided ({reason})"]
+    if settling.starts == 1:
+        starts = "from its start"
+    elif automaton.start == "random":
+        starts = f"from {settling.starts} random starts"
     else:
-        inspection.show(found, loaded.automaton, limit)
+        starts = f"from its start, with {settling.starts} random orders of firing"
+    grid = f"{automaton.height}×{automaton.width} cells, {automaton.boundary} boundary"
+    neither = "no fixed point"
+    if automaton.fire_rate == 1:
+        neither = f"neither fixed nor back within {settling.searched} steps"
+    results = [(settling.fixed, "a fixed point")]
+    results += [(n, f"on a cycle of {length} steps") for length, n in settling.cycles.items()]
+    results.append((settling.unsettled, neither))
+    return [
+        f"{starts}, after {counted(settling.steps, 'step')} on {grid}, "
+        "the state of all channels is:",
+        *(f"  {what}: {count} of {settling.starts}" for count, what in results if count),
+        "and the picture in the visible channels repeats after:",
+        *(
+            f"  {_repeats(period, automaton)}: {count} of {settling.starts}"
+            for period, count in settling.periods.items()
+        ),
+    ]
+
+
+def _repeats(period: Period, automaton: Automaton) -> str:
+    """Describe the period of a picture on a bounded grid."""
+    torus = automaton.boundary == "periodic"
+    none = (automaton.height, automaton.width) if torus else (0, 0)
+    if period.diagonal is not None or (period.height, period.width) != none:
+        return _period(period)
+    if torus:
+        return "no shift that is smaller than the grid"
+    return "no shift that leaves half of the grid in common"
+
+
+def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
+    """Return everything; `periods` are pairs of a period and the number of its starts."""
+    from difflogic.circuit.grid import NEIGHBORS
+
+    automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
+    settling = found.settling
+    return {
+        "name": automaton.name,
+        "boundary": automaton.boundary,
+        "fire_rate": automaton.fire_rate,
+        "visible_channels": automaton.visible,
+        "state_channels": _state_channels(automaton),
+        **{
+            name: {"gates": each.gates, "depth": each.depth, "channels": each.channels}
+            for name, each in (("trained", trained.circuit), ("circuit", circuit))
+        },
+        "ops": {op.name: count for op, count in found.ops.items()},
+        "inputs": circuit.inputs,
+        "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
+        "reads": {
+            str(label): [
+                name for name, read in zip(NEIGHBORS, found.wires.reads[:, c], strict=True) if read
+            ]
+            for c, label in enumerate(circuit.labels)
+        },
+        "fan_out": {"max": fan_out.max(), "mean": fan_out[fan_out > 0].mean()},
+        "equations": [
+            {"target": line.target, "channel": line.channel, "text": text}
+            for line, text in zip(found.equations.lines, found.equations.texts, strict=True)
+        ],
+        "rule": found.rule,
+        "fixed_points": found.fixed_points,
+        "settling": settling
+        and {**vars(settling), "periods": [*map(list, settling.periods.items())]},
+    }

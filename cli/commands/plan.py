@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import note
-from cli.options.common import (
+from cli.options import (
+    MOST_WORKERS,
     AllowCode,
     AsJson,
     Device,
@@ -21,10 +22,8 @@ from cli.options.common import (
     option,
     with_flags,
 )
-from cli.options.parsing import MOST_WORKERS
-from cli.progress import show_progress
+from cli.progress import compile_for, show_progress
 from cli.terminal import output
-from cli.terminal.warming import compile_for
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.errors import note, printable
-from cli.options.common import AsJson
+from cli.options import AsJson
 from cli.terminal import output
 
 if TYPE_CHECKING:

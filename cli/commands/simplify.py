@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import proving
 from cli.errors import FAILURE, note
-from cli.options.common import AsJson, Effort, Force, Source, TimeLimit, option
+from cli.options import AsJson, Effort, Force, Source, TimeLimit, option
 from cli.progress import show_progress
-from cli.terminal import output
+from cli.terminal import output, proofs
 
 if TYPE_CHECKING:
     from difflogic.circuit.circuit import Circuit
@@ -87,7 +86,7 @@ def _show(found: Simplified) -> None:
     )
     typer.echo(f"\ngates by op: {ops or 'none'}")
     typer.echo(f"simplified in {found.seconds:.2f} s")
-    proving.show(found.proof, ("the original circuit", "the simplified circuit"))
+    proofs.show_equality(found.proof, ("the original circuit", "the simplified circuit"))
 
 
 XORS = ("XOR", "XNOR")

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli.errors import note
-from cli.options.common import (
-    AsJson,
-    ConditionOptions,
-    Force,
-    Source,
-    Workers,
-    option,
-    with_options,
-)
+from cli.options import AsJson, ConditionOptions, Force, Source, Workers, option, with_options
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system.quantities import counted

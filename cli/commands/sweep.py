@@ -12,7 +12,7 @@ import typer
 
 from cli.errors import FAILURE, note, printable
 from cli.interrupt import Interruption
-from cli.options.common import (
+from cli.options import (
     AllowCode,
     AsJson,
     ConfigArgument,
@@ -23,17 +23,23 @@ from cli.options.common import (
     Set,
     number,
     option,
+    run_directory,
+    time_option,
 )
-from cli.options.parsing import run_directory
-from cli.terminal import output, sweep_display
-from cli.terminal.screen import Screen, can_animate
-from cli.terminal.warming import compile_for
+from cli.progress import compile_for
+from cli.terminal import output
+from cli.terminal.screen import Screen, bar, can_animate, clock
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from difflogic.library.sweeping import SweepProgress
-    from difflogic.scale.sweeps.execution import Progress
+    from difflogic.scale.sweeps.execution import Progress, Snapshot
     from difflogic.scale.sweeps.question import Question
     from difflogic.scale.sweeps.results import Row
+
+BAR = 24
 
 
 def sweep(
@@ -61,13 +67,8 @@ def sweep(
     ] = None,
     scheduler_timeout: Annotated[
         float | None,
-        option(
-            "SECONDS",
-            "How long to wait for Dask and its first worker",
-            min=0.1,
-            max=1e6,
-            shown="60",
-            rare=True,
+        time_option(
+            "Longest wait for Dask and its first worker", least=0.1, most=1e6, shown="60", rare=True
         ),
     ] = None,
     directory: Annotated[
@@ -123,30 +124,30 @@ def sweep(
 def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
     """Report failed and missing runs, and print the table of variants, or everything as JSON.
 
-    `code` is that of an interruption, FAILURE for a sweep that had to stop, or 0.
+    `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
     from difflogic.scale.sweeps import results
 
+    interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)
     for row in rows:
         if row.status == "failed":
             note(f"error: {row.variant}, seed {row.seed}: {row.error}")
     if missing:
-        what = "not finished" if code in (0, FAILURE) else "interrupted"
         note(
-            f"{what}: {len(rows) - missing} of {len(rows)} runs ended; continue with: "
-            f"dct sweep --dir {shlex.quote(str(path))}"
+            f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
+            f"{len(rows)} runs ended; continue with: dct sweep --dir {shlex.quote(str(path))}"
         )
     if as_json:
         data = results.to_data(question, rows)
-        output.show_json({"directory": str(path), "interrupted": code not in (0, FAILURE), **data})
+        output.show_json({"directory": str(path), "interrupted": interrupted, **data})
         return
     headings = results.value_headings(question)
     lines = [results.to_cells(question, result) for result in results.aggregate(question, rows)]
     heads = " | ".join([*headings, *results.HEADINGS])
     table = output.make_table(heads, lines, texts=len(headings))
     for column, *texts in zip(table.columns, *lines, strict=True):
-        # On a narrow terminal, lines fold; otherwise whole columns would vanish.
+        # On a narrow terminal lines are folded; without a minimum, whole columns would vanish.
         column.min_width = max(map(len, [str(column.header), *texts]))
     output.print_table(table)
     typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")
@@ -155,40 +156,43 @@ def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_j
 class _Shown(ExitStack):
     """Shows a sweep on stderr. Use it in a `with`.
 
-    From the first progress on, Ctrl-C is a request, since runs have to save.
+    Once runs have begun, Ctrl-C is a request, since they must save.
     """
 
     def __init__(self, quiet: bool) -> None:
         super().__init__()
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
-        self._standing: Progress | None = None
+        self._progress: Progress | None = None
         self._screen: Screen | None = None
         self._message = ""
 
-    def update(self, progress: SweepProgress) -> None:
-        """Show progress."""
-        if self._standing is None:
-            self._begin(progress)
+    def update(self, news: SweepProgress) -> None:
+        """Show the sweep's progress."""
+        if self._progress is None:
+            self._begin(news)
         elif self._screen is not None:
             self._screen.update()
-        elif progress.row is not None and not self._quiet:
-            note(sweep_display.line(progress.row, self._standing.snapshot()))
+        elif news.row is not None and not self._quiet:
+            note(line(news.row, self._progress.snapshot()))
 
-    def _begin(self, progress: SweepProgress) -> None:
+    def _begin(self, news: SweepProgress) -> None:
         from difflogic.scale.sweeps.execution import Progress
 
-        standing = self._standing = Progress(progress.question, progress.execution)
+        progress = self._progress = Progress(news.question, news.execution)
         self.enter_context(self.interruption)
-        title = sweep_display.title(standing, progress.path)
         if self._quiet:
             return
+        kept = f", {news.execution.kept} already done" if news.execution.kept else ""
+        slots = f", {news.execution.slots} at a time" if news.execution.slots else ""
+        runs = counted(news.question.size, "run")
+        title = f"sweep of {news.question.experiment}: {runs}{slots}{kept}; {news.path}"
         if not can_animate():
             note(title)
             return
         self._screen = Screen(
-            lambda console: sweep_display.compose(
-                title, standing.snapshot(), console.width, console.height, self._message
+            lambda console: compose(
+                title, progress.snapshot(), console.width, console.height, self._message
             )
         )
         self.callback(self._screen.close)
@@ -200,3 +204,49 @@ class _Shown(ExitStack):
         else:
             self._message = message
             self._screen.update(now=True)
+
+
+def line(row: Row, snapshot: Snapshot) -> str:
+    """Return a run's result and the sweep's progress as one line."""
+    width = len(str(snapshot.runs))
+    parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.variant} seed {row.seed}"]
+    if row.status == "failed":
+        parts.append("failed: " + (row.error or "").splitlines()[0])
+    else:
+        at = "" if row.epochs_to_exact is None else f" at epoch {row.epochs_to_exact}"
+        parts += [row.status + at, f"{row.active_gates} active gates"]
+        parts.append(f"{row.seconds:.1f} s" if row.seconds is not None else "")
+    if snapshot.ended < snapshot.runs:
+        parts.append(_left(snapshot))
+    return "  ".join(parts)
+
+
+def _left(snapshot: Snapshot) -> str:
+    return "" if snapshot.seconds_left is None else f"at most {clock(snapshot.seconds_left)} left"
+
+
+def compose(title: str, snapshot: Snapshot, width: int, height: int, message: str = "") -> Text:
+    """Return one frame as rich text, for a terminal of that size."""
+    from rich.text import Text
+
+    text = Text(no_wrap=True, overflow="crop")
+    text.append(title[:width] + "\n", "bold")
+    failed = f", {snapshot.failed} failed" if snapshot.failed else ""
+    text.append_text(bar(snapshot.ended / max(snapshot.runs, 1), BAR))
+    text.append(f" {snapshot.ended}/{snapshot.runs} runs{failed}  {_left(snapshot)}\n")
+    # Four lines are taken: the title, the bar, the message and the cursor's line.
+    room = max(height - 4, 2)
+    variants = snapshot.variants[: max(1, room - min(len(snapshot.running), room // 2))]
+    for result in variants:
+        text.append(f"{result.variant:<{BAR + 16}.{BAR + 16}} ", "cyan")
+        text.append(f"exact {result.exact}/{result.seeds}", "bold")
+        if result.seeds:
+            text.append(f"  {100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %")
+        if result.epochs_to_exact is not None:
+            text.append(f"  epoch {result.epochs_to_exact:.0f}")
+        text.append("\n")
+    for run in snapshot.running[: max(0, room - len(variants))]:
+        text.append(f"{run.variant.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
+        text.append_text(bar(run.epoch / max(run.epochs, 1), BAR))
+        text.append(f" epoch {run.epoch}/{run.epochs}", "dim").append("\n")
+    return text.append(message, "yellow")

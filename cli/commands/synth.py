@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options.common import AsJson, ConditionOptions, Source, flag, option, with_options
+from cli.options import AsJson, ConditionOptions, Source, flag, option, with_options
 from cli.progress import show_progress
 from cli.terminal import output
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.errors import note
-from cli.options.common import (
+from cli.options import (
     ConfigArgument,
     RunOptions,
     Small,

@@ -1,9 +1,10 @@
-"""`dct verify equivalence`: compares all ways to compute a training step."""
+"""`dct verify`: compares training with an oracle, and proves equality and convergence."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,11 +12,26 @@ import typer
 from cli import ranks as processes
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options.common import AsJson, ConfigOption, Set, Small, choose_config, option
-from cli.options.parsing import MOST_RANKS, numbers
-from cli.terminal import output
-from cli.terminal.counter import Counter
-from cli.terminal.warming import compile_for
+from cli.options import (
+    MOST_RANKS,
+    AllowCode,
+    AsJson,
+    ConfigOption,
+    Force,
+    Set,
+    Small,
+    Source,
+    TimeLimit,
+    choose_config,
+    flag,
+    numbers,
+    option,
+    output_file,
+    parse_size,
+)
+from cli.progress import compile_for, show_progress
+from cli.terminal import output, proofs
+from cli.terminal.screen import Counter
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
@@ -45,7 +61,7 @@ def equivalence(
 
     Uses small edge cases, and the circuit of a configuration. Exits 1 if any comparison fails.
     """
-    sizes = _sizes(ranks)
+    sizes = _start_ranks(ranks)
     with processes.joined() as world:
         if not world.leads:
             from difflogic.scale.verification import take_part
@@ -65,10 +81,10 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _sizes(ranks: str | None) -> tuple[int, ...]:
-    """Return the numbers of ranks to compare; start them, if that can be done and is still to do.
+def _start_ranks(ranks: str | None) -> tuple[int, ...]:
+    """Return the numbers of ranks to compare, and start them unless they run already.
 
-    Without a way to start them they are threads.
+    If they cannot be started, threads take their place.
     """
     from difflogic.system.ranks import started
 
@@ -105,7 +121,7 @@ def _findings(
 
 def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
     findings: list[Finding] = []
-    # The workers of a comparison wait for each other: it is stopped after it, never in it.
+    # The workers of a comparison wait for each other: stop only after a comparison.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
         for compare in parts:
             for finding in compare():
@@ -119,13 +135,15 @@ def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 
 def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
-    output.show_table(
-        "what | against | cases | worst | tolerance | result", table(findings), texts=2
-    )
-    _show_tolerances(findings)
-    for finding in failures:
-        difference, tolerance = number(finding.difference), number(finding.tolerance)
-        typer.echo(f"FAILED  {_title(finding)}: difference {difference}, tolerance {tolerance}")
+    heads = "what | against | cases | worst | tolerance | result"
+    output.show_table(heads, table(findings), texts=2)
+    typer.echo("\ntolerance")
+    for tolerance, reason in sorted({(each.tolerance, each.tolerance.reason) for each in findings}):
+        typer.echo(f"{tolerance:>9.2g}  {reason}")
+    typer.echo()
+    for each in failures:
+        values = f"difference {each.difference:.2g}, tolerance {each.tolerance:.2g}"
+        typer.echo(f"FAILED  {_title(each)}: {values}")
     if failures:
         typer.echo(f"\n{len(failures)} of {counted(len(findings), 'comparison')} FAILED")
     else:
@@ -133,7 +151,7 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
 
 
 def table(findings: Sequence[Finding]) -> list[list[Any]]:
-    """Return a row for all comparisons of one thing with another to one tolerance, in order."""
+    """Return one row for all comparisons of the same two things to the same tolerance."""
     from rich.text import Text
 
     groups: dict[tuple[str, str, float], list[Finding]] = {}
@@ -142,29 +160,136 @@ def table(findings: Sequence[Finding]) -> list[list[Any]]:
         groups.setdefault(key, []).append(finding)
     rows: list[list[Any]] = []
     for (what, against, tolerance), group in groups.items():
-        # A maximum of NaN and a number depends on their order.
-        differences = (
-            math.inf if math.isnan(each.difference) else each.difference for each in group
-        )
+        # max() of NaN and a number depends on their order.
+        worst = max(math.inf if math.isnan(each.difference) else each.difference for each in group)
         passed = all(each.passed for each in group)
         verdict = Text("ok", "green") if passed else Text("FAILED", "bold red")
-        worst = number(max(differences))
-        rows.append([what, against, len(group), worst, number(tolerance), verdict])
+        rows.append([what, against, len(group), f"{worst:.2g}", f"{tolerance:.2g}", verdict])
     return rows
-
-
-def _show_tolerances(findings: Sequence[Finding]) -> None:
-    reasons = dict.fromkeys((finding.tolerance, finding.tolerance.reason) for finding in findings)
-    typer.echo("\ntolerance")
-    for tolerance, reason in sorted(reasons):
-        typer.echo(f"{number(tolerance):>9}  {reason}")
-    typer.echo()
 
 
 def _title(finding: Finding) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
 
 
-def number(difference: float) -> str:
-    """Format a difference or a tolerance, to two digits."""
-    return f"{difference:.2g}"
+def circuit(
+    source: Source,
+    against: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "Run, model or circuit to compare with, channel by channel",
+            shown="the simplified form",
+        ),
+    ] = None,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that a circuit equals its simplified form, or another circuit.
+
+    Equal circuits have the same channels, and give each the same next state for every state of the
+    nine cells. Exits 1 with a counterexample if the circuits differ, or if time runs out.
+    """
+    from difflogic.library.simplifying import prove
+
+    with show_progress(stop_at_once=True) as progress:
+        found = prove(source, against, time_limit=time_limit, progress=progress)
+    circuits = [each.automaton.circuit for each in (found.one, found.other)]
+    if as_json:
+        output.show_json(
+            {
+                "circuit": source,
+                "against": against or "simplified",
+                "gates": [each.gates for each in circuits],
+                "surroundings": list(found.surroundings),
+                "equal": found.equal,
+                "proof": found.proof,
+            }
+        )
+    else:
+        names = (str(source), "its simplified form" if against is None else str(against))
+        sizes = (
+            (name, each.gates, each.depth, each.channels)
+            for name, each in zip(names, circuits, strict=True)
+        )
+        output.show_table("circuit | gates | depth | channels", sizes)
+        typer.echo()
+        proofs.show_equality(found.proof, names)
+        for line in found.surroundings:
+            typer.echo(f"NOT THE SAME AUTOMATON: {line}")
+    if not found.equal:
+        raise typer.Exit(FAILURE)
+
+
+def convergence(
+    source: Source,
+    sizes: Annotated[
+        list[str] | None,
+        option("HxW", "Rows and columns of the grid; repeatable", "--size", shown="as trained"),
+    ] = None,
+    all_sizes: Annotated[
+        bool,
+        flag("--all-sizes", "Certify square grids of side 4 to 128, and all larger grids at once"),
+    ] = False,
+    task: Annotated[
+        str | None,
+        option(
+            "NAME|FILE",
+            "Experiment whose target to prove, for a circuit file",
+            shown="the state that zeros end in",
+            rare=True,
+        ),
+    ] = None,
+    to: Annotated[Path | None, output_file("Save the certificate")] = None,
+    force: Force = False,
+    time_limit: TimeLimit = None,
+    as_json: AsJson = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Prove that every start ends in the target and stays there, or find one that does not.
+
+    The first method runs the circuit on sets of values, from all states at once, until the sets
+    repeat. Such a proof holds under every fair schedule, and after any damage. If sets are too
+    coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
+    """
+    from difflogic.config import load_config
+    from difflogic.library.certifying import MOST_SIDE, certify
+    from difflogic.system.files import check_output
+
+    if to is not None:
+        check_output(to, force)
+    grids = [parse_size("--size", size, MOST_SIDE) for size in sizes or []]
+    if to is not None and len(grids) > 1:
+        raise ConfigError("-o saves the certificate of one grid: give --size at most once")
+    # Naming an experiment's file allows its code to run, but not the code of the source.
+    experiment = None if task is None else load_config(task, allow_code=True)
+    with show_progress(stop_at_once=True) as progress:
+        found = certify(
+            source,
+            grids,
+            task=experiment,
+            all_sizes=all_sizes,
+            time_limit=time_limit,
+            progress=progress,
+            allow_code=allow_code,
+        )
+    if task is None and not found.source.trained:
+        note("the target is the state that a start of zeros ends in; --task NAME chooses another")
+    saved = to is not None and found.proved
+    if to is not None and saved:
+        found.save(to, force=force)
+    if as_json:
+        proofs.show_convergence_json(found, str(to) if saved else None)
+    elif found.assurance is not None:
+        typer.echo(found.assurance.text)
+        proofs.show_healing([each.as_dict() for each in found.assurance.healing])
+    else:
+        proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
+        if all_sizes:
+            proofs.show_sizes(found.squares, found.theorem)
+    if saved and not as_json:
+        note(f"saved {to}")
+    elif to is not None and not saved:
+        note(f"{to} was not written: there is no proof")
+    if not found.proved:
+        raise typer.Exit(FAILURE)

@@ -1,1 +1,1 @@
-"""What draws on the terminal: tables, counts, live displays, grids of cells."""
+"""Tables, counters, live displays and pictures on the terminal."""

@@ -5,49 +5,52 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.errors import note
-from cli.terminal import drawing
 from cli.terminal.screen import Display, Screen, bar, can_animate, clock
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from rich.console import Console
     from rich.text import Text
 
     from difflogic.search.finishing import Finished
     from difflogic.search.search import SearchProgress
+    from difflogic.tasks import Preview
     from difflogic.training.metrics import MetricsRow
     from difflogic.training.step_result import StepResult
+
+    Palette = Sequence[tuple[int, int, int]]
+    Bits = npt.NDArray[np.uint8]
 
 LINES = 10
 LINE_SECONDS = 30.0
 """Without a terminal: lines per run, and the most seconds between two of them."""
 
-COMPILING = "compiling the search"
-
 LEFT = 36
 """Characters of the numbers, left of the picture."""
-
 PHASES_SHOWN = 5
-
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
-
 MIN_BAR = 10
 MAX_BAR = 60
+
+COLOR_CHANNELS = (2, 3)
+COLORS = ("grey11", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+"""Colours of a cell by its bits: the first channel is red, the second green, the third blue."""
 
 
 @dataclass
 class Progress:
-    """The state of a run: the last step's numbers, and the best so far."""
+    """The state of a run: the numbers of the last step, and the best so far."""
 
     epochs: int
     """Epochs of the whole run."""
     channels: Sequence[int] = (0,)
     """The loss channels: the picture shows all of them, or the first."""
-    palette: Sequence[tuple[int, int, int]] = ()
-    """The colours of the loss channels' numbers, if they are named."""
+    palette: Palette = ()
+    """Colours of the numbers that the loss channels' bits make, if the task names them."""
     epoch: int = 0
     soft_loss: float | None = None
     hard_loss: float | None = None
@@ -57,29 +60,28 @@ class Progress:
     best_accuracy: float | None = None
     best_epoch: int | None = None
     finished: Finished | None = None
-    """The result of the last check of the circuit."""
+    """Result of the last check of the circuit."""
     searching: SearchProgress | None = None
-    """How far the current search is."""
+    """Progress of the current search."""
     compiling: bool = False
     """Whether the next search waits for its kernels."""
     decided: float | None = None
     """Share of decided gates, 0 to 1."""
-    hard_state: npt.NDArray[np.uint8] | None = None
-    """Shape (channels, height, width), after the last hard rollout."""
+    hard_state: Bits | None = None
+    """Last state of the last hard rollout, shape (channels, height, width)."""
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
     """Epoch at which this process started."""
     searches: tuple[int, int] = (0, 0)
     """Epochs between two searches, and the first epoch with one; (0, …) without searches. A run
-    that searches ends as soon as a circuit is verified."""
+    with searches ends as soon as a circuit is verified."""
     restart_every: int = 0
     """Epochs of an attempt; 0 if there is only one."""
     usual: int | None = None
-    """The epoch by which such a run is usually proved, if that is known."""
+    """Epoch by which such a run is usually proved, if known."""
     attempt: int = 1
-    """The attempt of the last epoch."""
     phases: Mapping[str, float] = field(default_factory=dict)
-    """Seconds of the run by phase; the trainer goes on counting them."""
+    """Seconds of the run by phase, which the trainer keeps updating."""
 
     def recall(self, rows: Sequence[MetricsRow]) -> None:
         """Take over the rows of earlier processes."""
@@ -99,12 +101,11 @@ class Progress:
                 self.hard_loss, self.accuracy = 0.0, 1.0
 
     def _take(self, result: StepResult | MetricsRow) -> None:
-        # A step without hard evaluation leaves the scores as they were.
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
         self.attempt = result.attempt or self.attempt
         self.decided = result.decided
-        if result.hard_loss is not None:
+        if result.hard_loss is not None:  # a step without hard evaluation keeps the scores
             self.hard_loss = result.hard_loss
             self.accuracy = result.accuracy
             if self.best_hard_loss is None or result.hard_loss < self.best_hard_loss:
@@ -113,35 +114,23 @@ class Progress:
                 self.best_epoch = result.epoch
 
     @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
-
-    @property
     def rate(self) -> float:
         """Epochs per second of this process."""
-        return (self.epoch - self.first) / max(self.seconds, 1e-9)
-
-    @property
-    def seconds_left(self) -> float:
-        return (self.epochs - self.epoch) / max(self.rate, 1e-9)
-
-    @property
-    def length(self) -> int:
-        """Epochs of an attempt, or of the run."""
-        return min(self.restart_every or self.epochs, self.epochs)
+        seconds = time.perf_counter() - self.started
+        return (self.epoch - self.first) / max(seconds, 1e-9)
 
     @property
     def share(self) -> float:
-        """How much of the attempt is over, 0 to 1."""
-        within = self.epoch - self.length * (max(self.epoch - 1, 0) // self.length)
-        return within / self.length
+        """Finished share of the attempt, 0 to 1."""
+        length = min(self.restart_every or self.epochs, self.epochs)
+        return (self.epoch - length * (max(self.epoch - 1, 0) // length)) / length
 
     @property
     def outlook(self) -> str:
-        """When to expect what, as text: a run that searches ends long before its last epoch."""
+        """What comes next: a run with searches ends long before its last epoch."""
         every, first = self.searches
         if not every:
-            return f"{clock(self.seconds_left)} left"
+            return f"{clock((self.epochs - self.epoch) / max(self.rate, 1e-9))} left"
         if self.finished is not None and self.finished.exact:
             return "exact"
         if self.usual is not None and self.epoch < self.usual:
@@ -158,14 +147,14 @@ class Lines(Display):
         self._part = -1
         self._time = time.perf_counter()
         self._shown = 0
-        self._told = False
+        self._compiling_shown = False
 
     def update(self) -> None:
         progress = self._progress
         if progress.compiling:
-            if not self._told:
-                note(f"epoch {progress.epoch + 1}: {COMPILING} …")
-            self._told = True
+            if not self._compiling_shown:
+                note(f"epoch {progress.epoch + 1}: compiling the search …")
+            self._compiling_shown = True
             return
         now = time.perf_counter()
         part = LINES * progress.epoch // progress.epochs
@@ -182,15 +171,6 @@ class Lines(Display):
         note(line(self._progress))
 
 
-def live(title: str, progress: Progress) -> Screen:
-    """Return a display on the terminal, redrawn in place."""
-    return Screen(
-        lambda console: compose(
-            title, progress, console.width, console.height, drawing.has_color(console)
-        )
-    )
-
-
 def choose(title: str, progress: Progress, quiet: bool) -> Display:
     """Return the display that suits the output."""
     if quiet:
@@ -198,11 +178,17 @@ def choose(title: str, progress: Progress, quiet: bool) -> Display:
     return live(title, progress) if can_animate() else Lines(progress)
 
 
+def live(title: str, progress: Progress) -> Screen:
+    """Return a display on the terminal, redrawn in place."""
+    return Screen(
+        lambda console: compose(title, progress, console.width, console.height, has_color(console))
+    )
+
+
 def line(progress: Progress) -> str:
     """Return the run's state as one line."""
-    width = len(str(progress.epochs))
     parts = [
-        f"epoch {progress.epoch:>{width}}/{progress.epochs}",
+        f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs}",
         *([f"attempt {progress.attempt}"] if progress.restart_every else []),
         f"soft loss {loss(progress.soft_loss)}",
         f"hard loss {loss(progress.hard_loss)}",
@@ -223,10 +209,10 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     text = Text(no_wrap=True, overflow="crop")
     text.append(title + "\n", "bold")
     text.append_text(_bar(progress, width)).append("\n")
-    spent = where_time_goes(progress.phases)
+    spent = time_by_phase(progress.phases)
     text.append(f"{spent}\n" if spent else "", "dim")
     numbers = _numbers(progress)
-    # The rest of the height, less the title, the bar, the time, the caption and the cursor's line.
+    # The height without the title, the bar, the time, the caption and the cursor's line.
     room = max(height - 4 - bool(spent), len(numbers))
     caption, drawn = _picture(progress, room, colored)
     text.append(f"{'':<{LEFT}}{caption}\n", "dim")
@@ -244,50 +230,58 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
 
 
 def _picture(progress: Progress, lines: int, colored: bool) -> tuple[str, Sequence[Text]]:
-    """Return the caption and the lines of the hard state, as far as they fit."""
+    """Return a caption, and as many lines of the hard state as fit."""
     state, channels = progress.hard_state, progress.channels
     if state is None:
         return "", []
     caption = f"hard channel {channels[0]}"
-    if colored and (progress.palette or len(channels) in drawing.COLOR_CHANNELS):
+    if colored and (progress.palette or len(channels) in COLOR_CHANNELS):
         caption = f"hard channels {', '.join(map(str, channels))}"
-    return caption, drawing.cells(state[list(channels)], lines, colored, progress.palette)
+    return caption, draw_cells(state[list(channels)], lines, colored, progress.palette)
 
 
-def _bar(progress: Progress, width: int) -> Any:
+def _bar(progress: Progress, width: int) -> Text:
     from rich.text import Text
 
     share = progress.share
     before = f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs} "
     if progress.restart_every:
         before = f"epoch {progress.epoch} of attempt {progress.attempt} "
-    after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s"
-    after += f"  {progress.outlook}"
+    after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s  {progress.outlook}"
     cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
     return Text(before).append_text(bar(share, cells)).append(after)
 
 
 def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
     """Return label, value and remark of each number on the live display."""
-    best_at = f" at epoch {progress.best_epoch}" if progress.best_epoch else ""
-    return [
+    rows = [
         ("soft loss", loss(progress.soft_loss), ""),
         ("hard loss", loss(progress.hard_loss), ""),
         ("accuracy", percent(progress.accuracy), ""),
-        ("best", loss(progress.best_hard_loss), best_at),
+        (
+            "best",
+            loss(progress.best_hard_loss),
+            f" at epoch {progress.best_epoch}" if progress.best_epoch else "",
+        ),
         ("", percent(progress.best_accuracy), ""),
         ("decided", percent(progress.decided), " of the gates"),
-        *([("attempt", str(progress.attempt), "")] if progress.restart_every else []),
-        *([("finishing", "", f" {finishing(progress.finished)}")] if progress.finished else []),
-        *([_searching(progress.searching)] if progress.searching else []),
-        *([("compiling", "", " the search")] if progress.compiling else []),
     ]
+    if progress.restart_every:
+        rows.append(("attempt", str(progress.attempt), ""))
+    if progress.finished:
+        rows.append(("finishing", "", f" {finishing(progress.finished)}"))
+    if now := progress.searching:
+        done = f"{100 * now.candidates // now.budget} %" if now.budget else ""
+        rows.append(("searching", done, f" {now.wrong} wrong"))
+    if progress.compiling:
+        rows.append(("compiling", "", " the search"))
+    return rows
 
 
-def where_time_goes(seconds: Mapping[str, float]) -> str:
-    """Return the shares of the phases that take most, the largest first, as one line.
+def time_by_phase(seconds: Mapping[str, float]) -> str:
+    """Return the shares of the longest phases as one line, the longest first.
 
-    Forward, loss and backward are what the workers are busy, as a mean.
+    Forward, loss and backward count the mean time that a worker is busy.
     """
     total = sum(seconds.values())
     if not total:
@@ -298,11 +292,6 @@ def where_time_goes(seconds: Mapping[str, float]) -> str:
         for share, name in shares[:PHASES_SHOWN]
         if share >= 1
     )
-
-
-def _searching(now: SearchProgress) -> tuple[str, str, str]:
-    done = f"{100 * now.candidates // now.budget} %" if now.budget else ""
-    return "searching", done, f" {now.wrong} wrong"
 
 
 def finishing(found: Finished) -> str:
@@ -331,3 +320,52 @@ def percent(share: float | None) -> str:
 
 def rate(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def has_color(console: Console) -> bool:
+    """Return whether a terminal shows colours, and may."""
+    return console.color_system is not None and not console.no_color
+
+
+def show_preview(preview: Preview) -> None:
+    """Show the target picture on stderr."""
+    from rich.console import Console
+
+    from difflogic.tasks.pictures import render_picture
+
+    note(preview.caption)
+    console = Console(stderr=True, highlight=False)
+    colored = has_color(console)
+    # As text without a terminal, and where letters stand for colours.
+    if not can_animate() or (len(preview.bits) > 1 and not colored):
+        note(render_picture(preview.bits).rstrip("\n"))
+        return
+    for drawn in draw_cells(preview.bits, preview.bits.shape[1], colored, preview.palette):
+        console.print(drawn, no_wrap=True, crop=True)
+
+
+def draw_cells(bits: Bits, lines: int, colored: bool, palette: Palette = ()) -> list[Text]:
+    """Draw loss channels, shape (channels, height, width): two cells to a character.
+
+    Draws at most `lines` lines. With colours, `palette` has the colour of each number that the bits
+    make, channel 0 the lowest bit; without a palette, two or three channels are red, green and
+    blue. Otherwise only the first channel is drawn.
+    """
+    from rich.text import Text
+
+    named = len(palette) == 2 ** len(bits)
+    numbers = sum(channel.astype(int) << index for index, channel in enumerate(bits))
+    if plain := not colored or not (named or len(bits) in COLOR_CHANNELS):
+        numbers = bits[0]
+    rows = [[int(number) for number in row] for row in numbers[: 2 * lines]]
+    if len(rows) % 2:
+        rows.append([0] * len(rows[0]))
+    colors = [f"rgb({r},{g},{b})" for r, g, b in palette] if named else COLORS
+    drawn = []
+    for upper, lower in zip(rows[::2], rows[1::2], strict=True):
+        pairs = zip(upper, lower, strict=True)
+        if plain:
+            drawn.append(Text("".join(" ▄▀█"[2 * a + b] for a, b in pairs), "green on grey11"))
+        else:
+            drawn.append(Text.assemble(*(("▀", f"{colors[a]} on {colors[b]}") for a, b in pairs)))
+    return drawn

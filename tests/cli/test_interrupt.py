@@ -162,7 +162,7 @@ SWALLOWING = """
 import sys, time
 from cli import interrupt
 interrupt.install()
-with interrupt.Command():
+with interrupt.command():
     while True:
         try:
             print("ready", file=sys.stderr, flush=True)
@@ -185,7 +185,7 @@ LONG_STEP = """
 import hashlib, sys
 from cli import interrupt
 interrupt.install()
-with interrupt.Command(), interrupt.Interruption("this step", patience={patience}) as stop:
+with interrupt.command(), interrupt.Interruption("this step", patience={patience}) as stop:
     print("ready", file=sys.stderr, flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", {rounds})  # hears nothing, as a kernel
     print("saved", file=sys.stderr, flush=True)
@@ -220,7 +220,7 @@ import contextlib, hashlib, sys
 from cli import interrupt
 interrupt.install()
 interrupt.PATIENCE = 0.1
-with interrupt.Command(), interrupt.Undo(lambda: print("undone", file=sys.stderr, flush=True)):
+with interrupt.command(), interrupt.undoing(lambda: print("undone", file=sys.stderr, flush=True)):
     for _ in range(2):  # a signal before the kernel begins is swallowed, as in a callback
         with contextlib.suppress(KeyboardInterrupt):
             print("ready", file=sys.stderr, flush=True)
@@ -244,7 +244,7 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from cli import interrupt
 interrupt.install()
-with interrupt.Command(), interrupt.Interruption() as interruption:
+with interrupt.command(), interrupt.Interruption() as interruption:
     os.kill(os.getpid(), signal.SIGINT)
     print("alive", interruption.requested, file=sys.stderr)
 """

@@ -11,8 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from cli.commands.train import picture_name, picture_override
-from cli.options.common import RunOptions, flag, with_options
-from cli.options.parsing import whole_number
+from cli.options import RunOptions, flag, whole_number, with_options
 from difflogic.config import Override, load_config
 
 

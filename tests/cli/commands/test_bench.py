@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from cli.commands import bench
-from cli.terminal import counter, display
+from cli.terminal import display, screen
 from difflogic.config import load_config
 from difflogic.engine.tracing import WorkStats
 from difflogic.engine.traffic import Traffic
@@ -98,7 +98,7 @@ class TestRun:
     """A whole run of the command."""
 
     def test_alone(self, bench_tiny, staged, monkeypatch):
-        monkeypatch.setattr(counter, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
         staged.cold = True
         result = bench_tiny("--workers=2")
         assert result.exit_code == 0

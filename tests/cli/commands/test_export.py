@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import export
+from cli.commands import convert
 from difflogic import simplification
 from difflogic.formats import FORMATS
 from difflogic.formats.circuit_file import write_circuit
@@ -133,14 +133,14 @@ def test_bytes_are_for_files_and_pipes(dct, source, monkeypatch):
     data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
     pipe = Stdout(terminal=False)
     monkeypatch.setattr(sys, "stdout", pipe)
-    export._print(data)
+    convert._print(data)
     assert pipe.buffer.getvalue() == data
     terminal = Stdout(terminal=True)
     monkeypatch.setattr(sys, "stdout", terminal)
     with pytest.raises(ConfigError, match="no terminal can show this binary format: use --output"):
-        export._print(data)
+        convert._print(data)
     assert terminal.buffer.getvalue() == b""
-    export._print(b"text\n")
+    convert._print(b"text\n")
     assert terminal.buffer.getvalue() == b"text\n"
 
 

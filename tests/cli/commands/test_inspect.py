@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.terminal import inspection
+from cli.commands import inspect
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
@@ -110,7 +110,7 @@ class TestText:
     @pytest.mark.thorough
     def test_a_narrow_terminal(self, dct, life, monkeypatch):
         wide = dct("inspect", life, "--unsimplified").stdout
-        monkeypatch.setattr(inspection, "_terminal_width", lambda: 24)
+        monkeypatch.setattr(inspect, "_terminal_width", lambda: 24)
         narrow = dct("inspect", life, "--unsimplified").stdout
         assert max(map(len, narrow.splitlines())) <= 24
         assert max(map(len, wide.splitlines())) > 24

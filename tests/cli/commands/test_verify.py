@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from cli.commands import verify
-from cli.terminal import counter
+from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.scale import verification
 from difflogic.scale.verification import Finding
@@ -142,7 +142,7 @@ class TestRun:
 
     def test_progress_without_a_terminal(self, check, monkeypatch):
         assert check(FOUND).stderr == ""
-        monkeypatch.setattr(counter, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
         result = check(FOUND)
         assert "comparisons: 5" in result.stderr.splitlines()
         assert "comparisons:" not in result.stdout

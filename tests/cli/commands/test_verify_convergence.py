@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.terminal.convergence_report import MOST_COLUMNS, MOST_ROWS, healing_picture, picture
+from cli.terminal.proofs import MOST_COLUMNS, MOST_ROWS, healing_picture, state_picture
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
@@ -73,7 +73,7 @@ def test_what_stays_unknown_is_shown(verify, monkeypatch):
     result = verify(SEED_2, "--task checkerboard --size 9x9")
     assert result.exit_code == 1
     assert "open" in result.stdout
-    assert "what every start ends in" in result.stdout
+    assert "all starts end in this state" in result.stdout
 
 
 def test_without_a_task_the_target_is_what_zeros_end_in(verify):
@@ -82,7 +82,7 @@ def test_without_a_task_the_target_is_what_zeros_end_in(verify):
     (found,) = result.json["findings"]
     assert found["verdict"] == "proved"
     assert {len(row) for row in found["known"]} == {9}
-    assert "what a start of zeros ends in" in result.stderr
+    assert "the state that a start of zeros ends in" in result.stderr
 
 
 def test_where_zeros_never_rest(verify, tmp_path):
@@ -149,7 +149,7 @@ def test_bad_input(verify, options, said):
 
 def test_a_picture_has_an_end():
     bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
-    lines = picture(bits, bits)
+    lines = state_picture(bits, bits)
     assert len(lines) == MOST_ROWS + 1
     assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
     assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"

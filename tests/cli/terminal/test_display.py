@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from cli.running import show_preview
-from cli.terminal import display, drawing, screen
-from cli.terminal.display import Lines, Progress
+from cli.terminal import display, screen
+from cli.terminal.display import Lines, Progress, show_preview
 from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
 from difflogic.search.polishing import Extent
@@ -85,12 +84,50 @@ def test_a_run_that_searches_says_when_to_expect_a_proof() -> None:
     assert "epoch 1250 of attempt 2" in display.compose("run", progress, 80, 24).plain
 
 
-def test_cells_have_the_colours_of_the_palette() -> None:
-    bits = np.array([[[0, 1], [0, 1]], [[0, 0], [1, 1]]], np.uint8)
-    colors = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (250, 9, 9)]
-    (line,) = drawing.cells(bits, 4, True, colors)
-    styles = [str(span.style) for span in line.spans]
-    assert styles == ["rgb(1,2,3) on rgb(7,8,9)", "rgb(4,5,6) on rgb(250,9,9)"]
+@pytest.mark.parametrize(
+    ("grid", "lines"),
+    [
+        ([[0, 1, 0, 1], [0, 0, 1, 1]], [" ▀▄█"]),
+        ([[1]], ["▀"]),
+        ([[0, 0], [1, 1], [1, 0]], ["▄▄", "▀ "]),
+        ([[1, 1, 1]] * 100, ["███"] * 10),
+    ],
+)
+def test_a_character_shows_two_cells(grid: list[list[int]], lines: list[str]) -> None:
+    drawn = display.draw_cells(np.array([grid], np.uint8), 10, colored=False)
+    assert [line.plain for line in drawn] == lines
+
+
+RGB = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 1]], [[0, 1], [0, 1]]], np.uint8)
+"""Red and blue over green and white."""
+PALETTE = [(1, 2, 3), (4, 5, 6), (7, 8, 9), (250, 9, 9)]
+
+
+@pytest.mark.parametrize(
+    ("bits", "palette", "styles"),
+    [
+        (RGB, (), ["red on green", "blue on white"]),
+        (RGB[[0, 1]], PALETTE, ["rgb(4,5,6) on rgb(7,8,9)", "rgb(1,2,3) on rgb(250,9,9)"]),
+    ],
+)
+def test_several_channels_are_drawn_in_colours(
+    bits: Any, palette: list[tuple[int, int, int]], styles: list[str]
+) -> None:
+    (line,) = display.draw_cells(bits, 10, True, palette)
+    assert line.plain == "▀▀"
+    assert [str(span.style) for span in line.spans] == styles
+
+
+def test_without_colours_the_first_channel_is_drawn() -> None:
+    for bits, colored in ((RGB, False), (RGB[:1], True), (RGB[[0, 0, 0, 0]], True)):
+        (line,) = display.draw_cells(bits, 10, colored)
+        assert line.plain == "▀▄"
+
+
+@pytest.mark.parametrize(("rows", "lines"), [(99, 2), (5, 3)])
+def test_a_coloured_picture_is_cut_to_the_lines(rows: int, lines: int) -> None:
+    drawn = display.draw_cells(np.ones((3, rows, 3), np.uint8), lines, colored=True)
+    assert len(drawn) == lines
 
 
 def test_a_search_that_waits_for_its_kernels_is_shown(capsys: Any) -> None:

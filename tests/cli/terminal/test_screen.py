@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from cli.terminal import counter, output
-from cli.terminal.counter import Counter
-from cli.terminal.screen import FRAME_SECONDS
+from cli.terminal import output, screen
+from cli.terminal.screen import FRAME_SECONDS, Counter
 from tests.cli.terminal.screens import open_terminal
 
 
@@ -49,7 +48,7 @@ def test_live_without_a_total(monkeypatch: pytest.MonkeyPatch, clock: list[float
 def test_lines_are_rarer(capsys: pytest.CaptureFixture[str], clock: list[float]) -> None:
     with Counter("steps:", 10) as count:
         for done in range(1, 6):
-            clock[0] += 0.6 * counter.QUIET_SECONDS
+            clock[0] += 0.6 * screen.QUIET_SECONDS
             count.update(done)
     assert capsys.readouterr().err == "steps: 2/10\nsteps: 4/10\n"
 

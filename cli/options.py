@@ -1,8 +1,9 @@
-"""What several commands are told: arguments and options, each declared once."""
+"""Arguments and options that several commands share, and parsers of their values."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -10,24 +11,103 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from cli.options.parsing import (
-    named_model,
-    named_path,
-    parse_damage,
-    parse_size,
-    parse_workers,
-    run_directory,
-    whole_number,
-)
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.library.simulating import Conditions
+    from difflogic.library.simulating import Conditions, Rectangle
 
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
 MOST_SEED = 2**63 - 1
+MOST_SIDE = 10**9 - 1
+MOST_WORKERS = 1024
+MOST_RANKS = 64
+"""Largest number of processes in a comparison."""
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a parser that takes digits only: int() would also take 1_000 and +5."""
+
+    def parse(given: str) -> int:
+        text = str(given)  # a default arrives as an int
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,40}", text) else None
+        if number is None or number < least or (most is not None and number > most):
+            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise typer.BadParameter(f'"{text}" is not a whole number {limits}')
+        return number
+
+    return parse
+
+
+def numbers(option: str, text: str | None, most: int) -> tuple[int, ...]:
+    """Parse a list such as 1,2,4, each number from 1 to `most`; an empty tuple for None."""
+    if text is None:
+        return ()
+    parse = whole_number(1, most)
+    try:
+        found = tuple(parse(part.strip()) for part in text.split(","))
+    except typer.BadParameter as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    if len(set(found)) < len(found):
+        raise typer.BadParameter(f'"{text}" lists a number twice', param_hint=option)
+    return found
+
+
+def named_path(text: str) -> Path:
+    """Parse a path. An empty one, as from an unset variable, would mean this directory."""
+    if not text:
+        raise typer.BadParameter('"" names no directory (use . for the current one)')
+    return Path(text)
+
+
+def run_directory(text: str) -> Path:
+    """Parse the directory of a new run. Elsewhere, "last" means the newest run."""
+    path = named_path(text)
+    if path == Path("last"):
+        raise typer.BadParameter('"last" means the newest run: choose another name')
+    return path
+
+
+def named_model(text: str) -> str:
+    """Parse the name of a run or a model, which must not be empty."""
+    if not text:
+        raise typer.BadParameter('"" names no run and no model file (use last for the newest run)')
+    return text
+
+
+def parse_size(option: str, text: str, most: int = MOST_SIDE) -> tuple[int, int]:
+    """Parse a size such as 512x1024: rows and columns, each at most `most`. Raises ConfigError."""
+    found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", text)
+    height, width = map(int, found.groups()) if found else (0, 0)
+    if not (1 <= height <= most and 1 <= width <= most):
+        raise ConfigError(
+            f'{option} "{text}": must be rows x columns, such as 16x32, each from 1 to {most}'
+        )
+    return height, width
+
+
+def parse_workers(text: str) -> int | Literal["auto"]:
+    """Parse a number of workers, or "auto"."""
+    if text == "auto":
+        return "auto"
+    try:
+        return whole_number(1, MOST_WORKERS)(text)
+    except typer.BadParameter as error:
+        raise typer.BadParameter(f'{error}, or "auto"', param_hint="--workers") from None
+
+
+def parse_damage(text: str) -> Rectangle:
+    """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
+    from difflogic.library.simulating import Rectangle
+
+    number = "([0-9]{1,9})"
+    steps = "([0-9]{1,9}(?:,[0-9]{1,9})*)"
+    found = re.fullmatch(f"{steps}:{number},{number},{number}[x×]{number}", text)
+    if found is None:
+        raise ConfigError(f'--damage "{text}": must be STEPS:Y,X,HxW, such as 10:4,4,8x8')
+    y, x, height, width = map(int, found.groups()[1:])
+    return Rectangle(tuple(map(int, found[1].split(","))), y, x, height, width)
 
 
 def option(
@@ -38,9 +118,9 @@ def option(
     rare: bool = False,
     **more: Any,
 ) -> Any:
-    """Declare an option, named as its parameter unless `names` are given.
+    """Declare an option, named like its parameter unless `names` are given.
 
-    `shown` is the default in the help's words. A rare option stands in a panel of its own.
+    `shown` describes the default in the help. Rare options get a panel of their own.
     """
     panel = "Advanced options" if rare else None
     more |= {"metavar": metavar, "help": help, "show_default": shown, "rich_help_panel": panel}
@@ -57,14 +137,22 @@ def number(help: str, least: int, most: int | None = None, **more: Any) -> Any:
     return option("N", help, parser=whole_number(least, most), **more)
 
 
-def size_option(shown: str = "as trained") -> Any:
-    """Declare --size."""
-    return option(
-        "HxW",
-        "Rows and columns of the grid",
-        parser=lambda text: parse_size("--size", text),
-        shown=shown,
-    )
+def output_file(help: str, metavar: str = "FILE", **more: Any) -> Any:
+    """Declare -o, the file to write."""
+    return option(metavar, help, "--output", "-o", **more)
+
+
+def time_option(
+    help: str, *names: str, least: float = 0.001, most: float = 1e9, **more: Any
+) -> Any:
+    """Declare an option for a time in seconds."""
+    return option("SECONDS", help, *names, min=least, max=most, **more)
+
+
+def size_option(name: str = "size", help: str = "Rows and columns of the grid", **more: Any) -> Any:
+    """Declare an option for the size of a grid."""
+    more.setdefault("shown", "as trained")
+    return option("HxW", help, parser=lambda text: parse_size(f"--{name}", text), **more)
 
 
 SOURCE = typer.Argument(
@@ -91,7 +179,7 @@ Recipe = Annotated[
     str | None,
     option(
         "NAME",
-        "Learning recipe: reference learns as the article's notebook does; benchmark takes its "
+        "Learning recipe: reference learns like the article's notebook; benchmark uses its "
         "batch size",
     ),
 ]
@@ -110,13 +198,11 @@ Effort = Annotated[
     option(None, "Effort: low takes about a second, normal seconds, high minutes"),
 ]
 TimeLimit = Annotated[
-    float | None,
-    option(
-        "SECONDS", "Time limit for search and proof", min=0.001, max=1e9, shown="60 for a proof"
-    ),
+    float | None, time_option("Time limit for search and proof", shown="60 for a proof")
 ]
-UNSIMPLIFIED = ("--unsimplified", "Use the circuit as trained, with every gate")
-Unsimplified = Annotated[bool, flag(*UNSIMPLIFIED)]
+Output = Annotated[Path | None, output_file("Save the circuit as JSON")]
+_UNSIMPLIFIED = ("--unsimplified", "Use the circuit as trained, with every gate")
+Unsimplified = Annotated[bool, flag(*_UNSIMPLIFIED)]
 AllowCode = Annotated[
     bool, flag("--allow-code", "Allow a custom task's code to run; read it first", rare=True)
 ]
@@ -129,7 +215,7 @@ Seed = Annotated[int, number("Random seed", 0, MOST_SEED)]
 
 @dataclass(frozen=True)
 class ConditionOptions:
-    """The conditions that a circuit runs under: the fields of `difflogic.Conditions`."""
+    """How a circuit is run: the fields of `difflogic.Conditions`."""
 
     size: Annotated[Any, size_option()] = None
     steps: Steps = None
@@ -161,11 +247,11 @@ class ConditionOptions:
             parser=parse_damage,
         ),
     ] = None
-    unsimplified: Annotated[bool, flag(*UNSIMPLIFIED, rare=True)] = False
+    unsimplified: Annotated[bool, flag(*_UNSIMPLIFIED, rare=True)] = False
 
     @property
     def conditions(self) -> Conditions:
-        """These options as the library takes them. Raises ConfigError if out of range."""
+        """The library's form of these options. Raises ConfigError if one is out of range."""
         from difflogic.library.simulating import Conditions
 
         return Conditions(**{**vars(self), "damage": self.damage or ()})
@@ -173,7 +259,7 @@ class ConditionOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What all commands that train are told; None if not given."""
+    """Options of all training commands; None means not given."""
 
     epochs: Epochs = None
     seed: Annotated[int | None, number("Random seed", 0)] = None
@@ -228,7 +314,6 @@ class RunOptions:
 
     @property
     def all_overrides(self) -> list[str | Override]:
-        """The overrides of the configuration."""
         return with_flags(self.overrides, **{name: getattr(self, name) for name in FLAG_KEYS})
 
 
@@ -238,14 +323,11 @@ FLAG_KEYS = {
     "workers": "parallel.workers",
     "device": "parallel.device",
 }
-"""Keys of a configuration that have an option of their own."""
+"""Configuration keys with an option of their own."""
 
 
 def with_flags(overrides: list[str] | None, **flags: Any) -> list[str | Override]:
-    """Return what --set gives, and after it what these options do: the last of a key wins.
-
-    An option that is None was not given.
-    """
+    """Append the options that were given to the overrides by --set: the last of a key wins."""
     from difflogic.config import Override
 
     given = [
@@ -257,7 +339,7 @@ def with_flags(overrides: list[str] | None, **flags: Any) -> list[str | Override
 
 
 def choose_config(config: str | None, small: bool, name: str) -> str:
-    """Return the configuration to use; `name` is what the user calls `config`."""
+    """Return the configuration to use; messages call `config` by `name`."""
     if config is not None and small:
         raise ConfigError(
             f"--small and {name} both choose a configuration: give only one of them "
@@ -269,9 +351,9 @@ def choose_config(config: str | None, small: bool, name: str) -> str:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Expand each of a command's parameters that is a dataclass of options into those options.
+    """Expand each parameter that is a dataclass of options into one parameter per field.
 
-    Typer reads a function's signature: the returned one has every option as a parameter.
+    Typer reads the options from the signature of the returned function.
     """
     own = inspect.signature(command).parameters
     hints = get_type_hints(command, include_extras=True)
@@ -281,9 +363,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         if name not in groups:
             parameters.append(parameter.replace(annotation=hints[name]))
             continue
-        group = groups[name]
-        inner = get_type_hints(group, include_extras=True)
-        for each in inspect.signature(group).parameters.values():
+        inner = get_type_hints(groups[name], include_extras=True)
+        for each in inspect.signature(groups[name]).parameters.values():
             parameters.append(each.replace(annotation=inner[each.name]))
 
     def run(**values: Any) -> None:

@@ -1,1 +1,0 @@
-"""What commands are told, in one way for all that are told the same."""

@@ -1,0 +1,287 @@
+"""Proofs of equality and of convergence, in words and pictures."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cli.terminal import output
+from difflogic.system.quantities import counted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from difflogic.library.certifying import Certified
+    from difflogic.proof import Counterexample, Proof
+    from difflogic.proof.convergence import Finding
+    from difflogic.proof.convergence.sizes import Base, Size, Theorem
+
+UNREAD = "·"
+MOST_ROWS, MOST_COLUMNS = 64, 128
+"""Largest part of a picture that is drawn."""
+SIDES_PER_ROW = 16
+STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LATE = "+"
+"""Sign for more steps than STEPS has signs."""
+SIGNS = ".#?"
+WRONG = "xX"
+"""Signs of a wrong 0 and a wrong 1."""
+
+
+def equality_lines(proof: Proof) -> list[str]:
+    """Say what was proved, how, and in what time."""
+    from difflogic.proof import Verdict
+
+    undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
+    done = len(proof.outputs) - undecided
+    how = []
+    if outputs := proof.count("exhaustive"):
+        every = "up to" if proof.verdict is Verdict.different else "all"
+        how.append(f"  {counted(outputs, 'output')} in {every} {counted(proof.cases, 'case')}")
+    if outputs := proof.count("sat"):
+        conflicts = counted(proof.conflicts, "conflict")
+        how.append(f"  {counted(outputs, 'output')} by SAT, {conflicts}")
+    most = max(output.inputs for output in proof.outputs)
+    where = f"of up to {counted(most, 'input')}, {proof.seconds:.2f} s"
+    match proof.verdict:
+        case Verdict.equal:
+            head = f"proved equal: {counted(done, 'next state')} {where}"
+        case Verdict.different:
+            head = f"NOT EQUAL, found after {counted(done, 'next state')} {where}"
+        case _:
+            head = f"UNKNOWN: {undecided} of {counted(len(proof.outputs), 'next state')} undecided"
+            head += f" after {proof.seconds:.2f} s: increase --time-limit"
+    return [head, *how]
+
+
+def show_equality(proof: Proof, names: tuple[str, str]) -> None:
+    """Print what was proved, and the counterexample; `names` are those of the circuits."""
+    lines = equality_lines(proof)
+    if proof.counterexample is not None:
+        width = shutil.get_terminal_size().columns
+        lines += ["", *counterexample_lines(proof.counterexample, names, width)]
+    for line in lines:
+        typer.echo(line)
+
+
+def counterexample_lines(found: Counterexample, names: tuple[str, str], width: int) -> list[str]:
+    """Draw the nine cells of a counterexample, for each channel that has a 1.
+
+    As many boards stand side by side as `width` columns hold.
+    """
+    labels = sorted({label for _, label in found.bits})
+    ones = [label for label in labels if any(found.bits.get((n, label)) for n in range(9))]
+    boards = [_board(found, label) for label in ones]
+    columns = max((len(line) for board in boards for line in board), default=1)
+    per_row = max(1, (width + 2) // (columns + 2))
+    text = [f"in this neighbourhood ({UNREAD}: neither circuit reads this bit):", ""]
+    for first in range(0, len(boards), per_row):
+        for lines in zip(*boards[first : first + per_row], strict=True):
+            text.append("  ".join(line.ljust(columns) for line in lines).rstrip())
+        text.append("")
+    if not boards:
+        text = [] if labels else ["Always, since the circuits read no bit,"]
+    if zeros := [str(label) for label in labels if label not in ones]:
+        channels = f"In channel{'s' * (len(zeros) > 1)} {', '.join(zeros)}"
+        also = ", all bits that are read are 0" if boards else ", if all bits that are read are 0,"
+        text += textwrap.wrap(channels + also, max(width, 20))
+    text.append(f"the next state of channel {found.channel} is")
+    for name, bit in zip(names, (found.before, found.after), strict=True):
+        text.append(f"  {int(bit)}  in {name}")
+    return text
+
+
+def _board(found: Counterexample, label: int) -> list[str]:
+    bits = [found.bits.get((neighbour, label)) for neighbour in range(9)]
+    signs = [UNREAD if bit is None else str(int(bit)) for bit in bits]
+    return [f"channel {label}", *(f"  {' '.join(signs[n : n + 3])}" for n in (0, 3, 6))]
+
+
+def show_convergence(findings: Sequence[Finding], gates: int) -> None:
+    """Print a table of all grids, its meaning, and a picture of each grid that is not proved."""
+    rows = []
+    for found in findings:
+        question = found.question
+        unit = "step" if question.synchronous else "round"
+        rows.append(
+            (
+                _size(found),
+                found.verdict.value,
+                found.method,
+                None if found.from_step is None else f"{unit} {found.from_step}",
+                found.unknown_cells,
+                question.circuit.gates,
+                f"{found.seconds * 1e3:.1f} ms",
+            )
+        )
+    output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
+    lines = [f"\nOf {gates} gates, only those that the visible channels depend on are used."]
+    proved = [found for found in findings if found.verdict.value == "proved"]
+    if any(found.any_schedule for found in proved):
+        lines += [
+            "Proved by sets: from every start, after that many rounds, in which every cell fires",
+            "at least once in any order; and again after any damage.",
+        ]
+    if any(not found.any_schedule for found in proved):
+        lines.append("Proved by another method: from every start, if all cells fire at every step.")
+    for found in findings:
+        lines += _pictures(found)
+    typer.echo("\n".join(lines))
+
+
+def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
+    """Print from which step square grids are certified, and the theorem about larger grids."""
+    typer.echo("\nsquare grids: certified by sets from this step on (- if not certified):")
+    of_side = {size.height: size.from_step for size in squares}
+    rows: list[list[object]] = []
+    for first in range(0, max(of_side, default=0) + 1, SIDES_PER_ROW):
+        rows.append([first, *(of_side.get(first + n, "") for n in range(SIDES_PER_ROW))])
+    output.show_table(" | ".join(["side", *(f"+{n}" for n in range(SIDES_PER_ROW))]), rows)
+    if theorem is None:
+        typer.echo("\nAll larger grids: no proof found; use --size to check one size.")
+        return
+    period = theorem.period
+    typer.echo(
+        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}. "
+        f"\nThe first right step grows with each {period} rows and each {period} columns:"
+    )
+    output.show_table(
+        "height | width | from step | rows | columns",
+        (
+            (height, width, step, f"+{rows}", f"+{columns}")
+            for height, width, step, rows, columns in map(_base, theorem.bases.values())
+        ),
+    )
+
+
+BASE = ("height", "width", "from_step", "steps_per_rows", "steps_per_columns")
+
+
+def _base(base: Base) -> tuple[int, int, int, int, int]:
+    """Return the facts about a grid that proves larger ones, in the order of BASE."""
+    step = base.from_step(base.height, base.width)
+    return base.height, base.width, step, abs(base.rows.delay), abs(base.columns.delay)
+
+
+def _size(found: Finding) -> str:
+    return f"{found.question.height}×{found.question.width}"
+
+
+def _pictures(found: Finding) -> list[str]:
+    if found.verdict.value == "open":
+        tried = "; ".join(f"{each.method}: {each.outcome}" for each in found.attempts)
+        head = f"all starts end in this state, with ? where starts may differ ({tried}):"
+        shown = found.known
+    elif found.counterexample is not None:
+        period = found.counterexample.period
+        again = "at every step" if period == 1 else f"every {period} steps"
+        head = f"a state that repeats {again}, with x and X where it is wrong:"
+        shown = found.counterexample.start[list(found.question.shown)]
+    else:
+        return []
+    lines = [f"\n{_size(found)}: {head}"]
+    question = found.question
+    for label, bits, target in zip(question.visible, shown, question.target, strict=True):
+        if len(shown) > 1:
+            lines.append(f"channel {label}")
+        lines += ["  " + line for line in state_picture(bits, target)]
+    return lines
+
+
+def state_picture(bits: np.ndarray, target: np.ndarray) -> list[str]:
+    """Draw a channel, shape (height, width): 0, 1, or 2 for unknown; one sign for each cell."""
+    lines = []
+    for row, targets in zip(bits.tolist()[:MOST_ROWS], target.tolist(), strict=False):
+        signs = [
+            WRONG[bit] if bit < len(WRONG) and bit != wanted else SIGNS[bit]
+            for bit, wanted in zip(row[:MOST_COLUMNS], targets, strict=False)
+        ]
+        lines.append("".join(signs))
+    if bits.shape[0] > MOST_ROWS or bits.shape[1] > MOST_COLUMNS:
+        lines.append(f"(part of {bits.shape[0]}×{bits.shape[1]} cells)")
+    return lines
+
+
+def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
+    """Print how all damages heal: a table, and for each size a picture of all places."""
+    if not found:
+        return
+    rows = (
+        (
+            f"{each['side']}×{each['side']}",
+            each["damages"],
+            each["states"],
+            f"{each['damages'] - each['lasting']} of {each['damages']}",
+            counted(each["within"], "step"),
+        )
+        for each in found
+    )
+    typer.echo()
+    output.show_table("zeroed | places | states | heal | within", rows)
+    for each in found:
+        if each["columns"]:
+            typer.echo(
+                f"\nsteps until a {each['side']}×{each['side']} patch heals, by its upper left "
+                "cell (a is 10, b 11, …; X for never):"
+            )
+            for line in healing_picture(each["steps"], each["columns"]):
+                typer.echo("  " + line)
+
+
+def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
+    """Return rows of signs, one for each place: the number of steps, X for never."""
+    signs = [
+        "X" if step < 0 else LATE if step >= len(STEPS) else STEPS[step]
+        for step in steps[: MOST_ROWS * columns]
+    ]
+    rows = ["".join(signs[first : first + columns]) for first in range(0, len(signs), columns)]
+    return [row[:MOST_COLUMNS] for row in rows]
+
+
+def show_convergence_json(found: Certified, certificate: str | None) -> None:
+    """Print all findings, and the file of the certificate."""
+    larger = found.theorem and {
+        "period": found.theorem.period,
+        "bases": [
+            dict(zip(BASE, _base(each), strict=True)) for each in found.theorem.bases.values()
+        ],
+    }
+    output.show_json(
+        {
+            "source": found.source.name,
+            "proved": found.proved,
+            "certificate": certificate,
+            "findings": [_data(finding) for finding in found.findings],
+            "assurance": found.assurance,
+            "squares": found.squares,
+            "larger": larger,
+        }
+    )
+
+
+def _data(found: Finding) -> dict[str, Any]:
+    question = found.question
+    return {
+        "height": question.height,
+        "width": question.width,
+        "boundary": question.boundary,
+        "verdict": found.verdict,
+        "method": found.method,
+        "from_step": found.from_step,
+        "any_schedule": found.any_schedule,
+        "gates": question.circuit.gates,
+        "channels": question.circuit.labels,
+        "unknown_cells": found.unknown_cells,
+        "known": [
+            "".join("01?"[bit] for bit in row)
+            for channel in found.known.tolist()
+            for row in channel
+        ],
+        "attempts": found.attempts,
+        "counterexample": found.counterexample,
+        "seconds": found.seconds,
+    }

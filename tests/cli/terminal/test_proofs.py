@@ -1,0 +1,60 @@
+"""Proofs in words and pictures."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.terminal.proofs import counterexample_lines, equality_lines
+from difflogic.circuit.gates import Op
+from difflogic.proof import Counterexample, prove
+from tests.difflogic.circuit.circuits import circuit_of
+
+NAMES = ("one", "the other")
+
+
+@pytest.mark.parametrize(
+    ("bits", "lines"),
+    [
+        (
+            {(0, 3): True, (4, 3): False, (8, 3): True, (5, 7): True, (1, 9): False},
+            [
+                "in this neighbourhood (·: neither circuit reads this bit):",
+                "",
+                "channel 3  channel 7",
+                "  1 · ·      · · ·",
+                "  · 0 ·      · · 1",
+                "  · · 1      · · ·",
+                "",
+                "In channel 9, all bits that are read are 0",
+            ],
+        ),
+        ({(4, 1): False, (4, 2): False}, ["In channels 1, 2, if all bits that are read are 0,"]),
+        ({}, ["Always, since the circuits read no bit,"]),
+    ],
+)
+def test_a_counterexample(bits: dict[tuple[int, int], bool], lines: list[str]) -> None:
+    end = ["the next state of channel 3 is", "  0  in one", "  1  in the other"]
+    assert counterexample_lines(Counterexample(3, False, True, bits), NAMES, 80) == [*lines, *end]
+
+
+@pytest.mark.parametrize("width", [10, 24, 80])
+def test_boards_fold_on_a_narrow_terminal(width: int) -> None:
+    bits = {(4, label): True for label in range(12)}
+    text = counterexample_lines(Counterexample(0, False, True, bits), NAMES, width)
+    boards = [line for line in text if line.startswith("channel ")]
+    assert sum(line.count("channel") for line in boards) == 12
+    assert max(len(line) for line in boards) <= width
+
+
+def test_equality_in_words() -> None:
+    circuit = circuit_of([(Op.AND, 0, 3)], [18, 1])
+    first, *others = equality_lines(prove(circuit, circuit, (0,)))
+    assert first.startswith("proved equal: 2 next states of up to 2 inputs, ")
+    assert others == ["  2 outputs in all 6 cases"]
+    first, *others = equality_lines(prove(circuit, circuit, (0,), exhaustive=1))
+    assert others[0] == "  1 output in all 2 cases"
+    assert others[1].startswith("  1 output by SAT, ")
+    different = prove(circuit_of([], [0]), circuit_of([], [1]), (0,))
+    assert equality_lines(different)[0].startswith("NOT EQUAL, found after 1 next state ")
+    unknown = equality_lines(prove(circuit, circuit, (0,), -1))[0]
+    assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")
