@@ -98,9 +98,8 @@ def plan(
 
 
 def _show_device(config: Config, as_json: bool) -> None:
-    from difflogic.gpu.kernels import THREADS
     from difflogic.gpu.planning import require_fitting
-    from difflogic.gpu.tables import LANES
+    from difflogic.gpu.tables import LANES, THREADS
 
     found = require_fitting(config)
     if as_json:

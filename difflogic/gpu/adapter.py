@@ -1,4 +1,4 @@
-"""The graphics processor that wgpu finds, what it can hold, and what can go wrong with it."""
+"""The GPU that wgpu finds, its limits, and its errors."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ LIMITS = (
     "max-storage-buffers-per-shader-stage",
     "max-compute-workgroups-per-dimension",
 )
-"""What is asked of the device: as much as the adapter gives."""
+"""Limits that the device is asked for: as much as the adapter offers."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """A way to a device, with its limits."""
+    """A GPU of this machine, with its limits."""
 
     name: str
     kind: str
-    """Such as "DiscreteGPU"; "CPU" if a processor plays it."""
+    """For example "DiscreteGPU"; "CPU" if the processor emulates a GPU."""
     limits: dict[str, int]
     handle: Any
 
     def open(self) -> Any:
-        """Return a device of its own."""
+        """Return a new device."""
         limits = {name: self.limits[name] for name in LIMITS if name in self.limits}
         return self.handle.request_device_sync(required_limits=limits)
 
     @property
     def most_bytes(self) -> int:
-        """Bytes that one buffer may have."""
+        """Most bytes of one buffer."""
         return min(self.limits["max-storage-buffer-binding-size"], self.limits["max-buffer-size"])
 
     def most_runs(self, shape: Shape) -> int:
@@ -48,7 +48,7 @@ class Adapter:
         return self.most_bytes // (max(shape.bytes.values()) + 4)
 
     def require(self, shape: Shape, runs: int) -> None:
-        """Raise ConfigError, with the least that would do, if the runs do not fit."""
+        """Raise ConfigError, saying what would fit, if the runs do not."""
         name, most = max(shape.bytes.items(), key=lambda each: each[1])
         fit = self.most_runs(shape)
         if runs <= fit:
@@ -68,10 +68,10 @@ class Adapter:
 
 @cache
 def _leave_opengl_out() -> None:
-    """Ask only drivers that compute: OpenGL's also print what they miss. Once per process."""
+    """Leave OpenGL's drivers out, once per process: they print messages and cannot compute."""
     from wgpu.backends.wgpu_native.extras import set_instance_extras
 
-    with suppress(RuntimeError):  # somebody else in this process was first
+    with suppress(RuntimeError):  # other code in this process has chosen already
         set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
 
 
@@ -105,13 +105,13 @@ def _missing(why: str) -> ConfigError:
 
 
 def _brief(error: Exception) -> str:
-    """The last line of a message: what those before it were caused by."""
+    """Return the last line of a message, which names the cause."""
     return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
 
 
 @contextmanager
 def surviving(doing: str) -> Iterator[None]:
-    """Turn what the device raises into a TrainingError that says how to go on without it."""
+    """Turn the device's errors into a TrainingError that says how to continue without it."""
     try:
         import wgpu
 

@@ -1,7 +1,7 @@
-"""Runs of one shape on a device, side by side: buffers, dispatches, and what is read back.
+"""Runs of one shape on a device, side by side: buffers, dispatches, and results.
 
-A run has a place in every buffer. What it computes depends on its own place only, so that runs may
-be dispatched together in any company: each gives the bits that it gives alone.
+Each run has its own place in every buffer, and computes only from that. So runs can share a
+dispatch with any others: each gives the same bits as alone.
 """
 
 from __future__ import annotations
@@ -15,16 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.gpu.adapter import Adapter, surviving
-from difflogic.gpu.kernels import KERNELS, THREADS, offsets, shader
-from difflogic.gpu.tables import JOB_WORDS, LANES, Shape
+from difflogic.gpu.tables import JOB_WORDS, LANES, THREADS, Shape, offsets, shader
 
 Words = npt.NDArray[np.uint32]
 
 MIXES, RUNS, REDUCES, MOVES = 1, 2, 4, 8
-"""What a job takes part in: kernels.wgsl has the same."""
+"""Parts of a training step that a job takes part in, as in kernels.wgsl."""
+
+KERNELS = ("learn", "mix", "forward", "loss", "backward", "reduce", "share")
+"""Entry points of the shader, in the order in which a step runs them."""
 
 GATHER_SECONDS = 0.005
-"""How long a dispatch waits for runs that are not ready; a step takes longer."""
+"""How long a dispatch waits for the other runs; a step takes longer than that."""
+
+BUFFERS = ("net", "jobs", "learned", "states", "values", "gradients", "sums", "report")
+"""The device's buffers, in the order of the shader's bindings."""
 
 
 @dataclass
@@ -38,37 +43,29 @@ class Job:
     loss_steps: Sequence[int] = (0,)
     masked: bool = False
     fresh: bool = True
-    """Whether the gates' sums begin here, or are added to."""
+    """Whether to begin the gates' sums, or else to add to them."""
     rates: Sequence[float] = ()
     report: Words | None = None
-    """What the device said, once it is done."""
+    """The run's words in the report buffer, once the job is done."""
     error: BaseException | None = field(default=None, repr=False)
 
     def words(self, cells: int) -> Words:
-        """The head of its part of the buffer; `cells` are those of a sample."""
+        """Return the head of the job's words; a sample has `cells` cells."""
         head = np.zeros(JOB_WORDS, np.uint32)
         used = self.samples * cells
+        tiles = -(-used // LANES)
         first, last = self.loss_steps[0], self.loss_steps[-1]
-        head[:8] = (
-            self.does,
-            self.steps,
-            used,
-            -(-used // LANES),
-            first,
-            last,
-            self.masked,
-            self.fresh,
-        )
+        head[:8] = self.does, self.steps, used, tiles, first, last, self.masked, self.fresh
         rates = np.array(self.rates, np.float32)
         head[8 : 8 + len(rates)] = rates.view(np.uint32)
         return head
 
 
 class Fleet:
-    """The buffers and kernels for several runs of one shape, which threads may share."""
+    """The buffers and kernels for several runs of one shape. Thread-safe."""
 
     def __init__(self, adapter: Adapter, shape: Shape, runs: int, text: str | None = None) -> None:
-        """`text` replaces the shader. Raises ConfigError for what the adapter cannot hold."""
+        """`text` replaces the shader. Raises ConfigError if the runs do not fit the adapter."""
         adapter.require(shape, runs)
         self.adapter, self.shape, self.runs = adapter, shape, runs
         self._free = list(range(runs))
@@ -83,43 +80,38 @@ class Fleet:
         import wgpu
 
         device, usage = self._device, wgpu.BufferUsage
-        wanted = usage.STORAGE | usage.COPY_DST | usage.COPY_SRC
         sizes = {name: size * self.runs for name, size in self.shape.bytes.items()}
         sizes["jobs"] += 4 * self.runs
-        order = ("net", "jobs", "learned", "states", "values", "gradients", "sums", "report")
         self._buffers = {
-            name: device.create_buffer(size=sizes[name], usage=wanted) for name in order
+            name: device.create_buffer(
+                size=sizes[name], usage=usage.STORAGE | usage.COPY_DST | usage.COPY_SRC
+            )
+            for name in BUFFERS
         }
-        # A step's number has a place of its own, as far apart as every device accepts.
+        # Every step's number has its own place, 256 bytes apart, as all devices accept.
         steps = np.zeros((max(1, self.shape.steps), 64), np.uint32)
         steps[:, 0] = np.arange(len(steps))
         numbers = device.create_buffer_with_data(data=steps, usage=usage.UNIFORM)
         compute = wgpu.ShaderStage.COMPUTE
-        kinds = ["read-only-storage"] * 2 + ["storage"] * 6
         layouts = [
             device.create_bind_group_layout(
                 entries=[
                     {"binding": place, "visibility": compute, "buffer": {"type": kind}}
-                    for place, kind in enumerate(each)
+                    for place, kind in enumerate(kinds)
                 ]
             )
-            for each in (kinds, ["uniform"])
+            for kinds in (["read-only-storage"] * 2 + ["storage"] * 6, ["uniform"])
         ]
-        entries = [
-            {"binding": place, "resource": {"buffer": self._buffers[name]}}
-            for place, name in enumerate(order)
-        ]
-        self._bound = device.create_bind_group(layout=layouts[0], entries=entries)
+
+        def bind(layout: int, *resources: dict[str, Any]) -> Any:
+            entries = [
+                {"binding": place, "resource": resource} for place, resource in enumerate(resources)
+            ]
+            return device.create_bind_group(layout=layouts[layout], entries=entries)
+
+        self._bound = bind(0, *({"buffer": self._buffers[name]} for name in BUFFERS))
         self._numbers = [
-            device.create_bind_group(
-                layout=layouts[1],
-                entries=[
-                    {
-                        "binding": 0,
-                        "resource": {"buffer": numbers, "offset": 256 * step, "size": 16},
-                    }
-                ],
-            )
+            bind(1, {"buffer": numbers, "offset": 256 * step, "size": 16})
             for step in range(len(steps))
         ]
         module = device.create_shader_module(code=text)
@@ -132,7 +124,7 @@ class Fleet:
         }
 
     def take(self) -> int:
-        """Return the place of another run."""
+        """Reserve a run's place; return its number."""
         with self._condition:
             return self._free.pop()
 
@@ -142,8 +134,8 @@ class Fleet:
             self._free.append(run)
             self._condition.notify_all()
 
-    def write(self, buffer: str, run: int, part: str, data: npt.NDArray) -> None:
-        """Write `data`, words or numbers of 4 bytes, to a part of a run's place in a buffer."""
+    def write(self, buffer: str, run: int, part: str, data: npt.NDArray[Any]) -> None:
+        """Write `data`, numbers of 4 bytes, to a part of a run's place in a buffer."""
         words = np.ascontiguousarray(data).view(np.uint32)
         with surviving("writing to it"), self._using:
             at = self._at(buffer, run, part)
@@ -157,18 +149,11 @@ class Fleet:
         return np.frombuffer(found, np.float32)
 
     def _at(self, buffer: str, run: int, part: str) -> int:
+        """Return the byte where a part of a run's place in a buffer begins."""
         shape = self.shape
-        parts = {
-            "net": shape.net,
-            "jobs": shape.job,
-            "learned": shape.learned,
-            "states": shape.state,
-            "sums": shape.sums,
-            "report": shape.report,
-        }[buffer]
-        size = 16 if buffer in ("net", "sums") else 4
         first = 4 * self.runs if buffer == "jobs" else 0
-        return first + run * self.shape.bytes[buffer] + size * offsets(parts)[part]
+        place = shape.element(buffer) * offsets(shape.parts[buffer])[part]
+        return first + run * shape.bytes[buffer] + place
 
     def do(self, job: Job) -> Words:
         """Do a job, together with those of other threads; return the run's report, in words."""
@@ -192,22 +177,23 @@ class Fleet:
         return len(self._waiting) >= self.runs - len(self._free)
 
     def _dispatch(self, jobs: list[Job]) -> None:
-        """Run jobs on the device, the lock released meanwhile."""
+        """Run jobs on the device, with the lock released meanwhile."""
         self._condition.release()
         try:
             with surviving("in a training step"), self._using:
-                found = self._run(jobs)
-            reports, error = found, None
-        except BaseException as raised:
-            reports, error = [None] * len(jobs), raised
+                words = self._run(jobs)
+            for job in jobs:
+                job.report = words[job.run]
+        except BaseException as error:
+            for job in jobs:
+                job.error = error
         finally:
             self._condition.acquire()
-        for job, report in zip(jobs, reports, strict=True):
-            job.report, job.error = report, error
         self._busy = False
         self._condition.notify_all()
 
-    def _run(self, jobs: list[Job]) -> list[Any]:
+    def _run(self, jobs: list[Job]) -> Words:
+        """Run jobs on the device; return the reports of all places, (runs, words)."""
         shape, queue = self.shape, self._device.queue
         active = np.array([job.run for job in jobs], np.uint32)
         queue.write_buffer(self._buffers["jobs"], 0, active)
@@ -215,22 +201,20 @@ class Fleet:
             at = self._at("jobs", job.run, "HEAD")
             queue.write_buffer(self._buffers["jobs"], at, job.words(shape.grid.cells))
         does = np.bitwise_or.reduce([job.does for job in jobs])
-        steps = max(job.steps for job in jobs)
         encoder = self._device.create_command_encoder()
         work = encoder.begin_compute_pass()
         work.set_bind_group(0, self._bound)
-        for kernel, step, groups in self._order(int(does), steps):
+        for kernel, step, groups in self._order(int(does), max(job.steps for job in jobs)):
             work.set_pipeline(self._pipelines[kernel])
             work.set_bind_group(1, self._numbers[step])
             work.dispatch_workgroups(groups, len(jobs))
         work.end()
         queue.submit([encoder.finish()])
         found = queue.read_buffer(self._buffers["report"])
-        words = np.frombuffer(found, np.uint32).reshape(self.runs, -1)
-        return [words[job.run] for job in jobs]
+        return np.frombuffer(found, np.uint32).reshape(self.runs, -1)
 
     def _order(self, does: int, steps: int) -> list[tuple[str, int, int]]:
-        """Return kernels with their automaton step and workgroups, in order."""
+        """Return the kernels to run, each with its automaton step and number of workgroups."""
         shape = self.shape
         parameters, gates = -(-shape.parameters // THREADS), -(-shape.gates // THREADS)
         found = [("learn", 0, parameters)] if does & MOVES else []
@@ -242,3 +226,20 @@ class Fleet:
         if does & REDUCES:
             found += [("reduce", 0, gates), ("share", 0, parameters)]
         return found
+
+
+class Fleets:
+    """Fleets by shape, for runs side by side in threads of this process."""
+
+    def __init__(self, runs: int) -> None:
+        """At most `runs` of each shape run at a time."""
+        self._runs = runs
+        self._fleets: dict[Shape, Fleet] = {}
+        self._lock = threading.Lock()
+
+    def of(self, adapter: Adapter, shape: Shape) -> Fleet:
+        """Return the fleet of a shape. Raises ConfigError if its runs do not fit."""
+        with self._lock:
+            if shape not in self._fleets:
+                self._fleets[shape] = Fleet(adapter, shape, self._runs)
+            return self._fleets[shape]

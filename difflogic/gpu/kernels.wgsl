@@ -1,7 +1,7 @@
-// The kernels of a training step. Constants in capitals come before this text: kernels.py.
+// The kernels of a training step. tables.py puts the constants in capitals before this text.
 //
-// A workgroup is a tile of TILE lanes (cells), four to a vector, of one run; its threads share the
-// gates of a level, and wait for each other after each. `number.y` counts the runs of a dispatch.
+// A workgroup computes a tile: TILE lanes (cells) of one run, four to a vector. Its threads share the
+// gates of a level, and wait for each other after each level. `number.y` counts the dispatch's runs.
 
 @group(0) @binding(0) var<storage, read> net: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> jobs: array<u32>;
@@ -18,13 +18,13 @@ const TILE_QUADS = TILE / 4u;    // vectors of a tile
 const NONE = 0xffffffffu;
 
 // Words of a job.
-const DOES = 0u;                 // bits: what it takes part in
+const DOES = 0u;                 // bits: MIXES, RUNS, REDUCES, MOVES
 const STEPS = 1u;
 const CELLS = 2u;                // of all samples in use
 const TILES_IN_USE = 3u;
-const LOSS_STEP = 4u;            // two of them; the same if there is one
+const LOSS_STEP = 4u;            // two numbers; equal if there is one loss step
 const MASKED = 6u;
-const FRESH = 7u;                // whether the slots are new, or added to
+const FRESH = 7u;                // whether to begin the gates' sums, or else add
 const RATES = 8u;                // clip, β1, 1-β1, β2, 1-β2, 1/(1-β1^t), 1/(1-β2^t), ε, rate, keep
 
 const MIXES = 1u;
@@ -32,13 +32,13 @@ const RUNS = 2u;
 const REDUCES = 4u;
 const MOVES = 8u;
 
-fn job_of(run: u32) -> u32 { return RUNS_AT_MOST + run * JOB_SIZE; }
+fn job_of(run: u32) -> u32 { return RUNS_AT_MOST + run * JOBS_SIZE; }
 
 fn does(run: u32, what: u32) -> bool { return (jobs[job_of(run) + DOES] & what) != 0u; }
 
 fn rate(run: u32, which: u32) -> f32 { return bitcast<f32>(jobs[job_of(run) + RATES + which]); }
 
-// Of an op, on (0, 0), (0, 1), (1, 0) and (1, 1).
+// An op's values on (0, 0), (0, 1), (1, 0) and (1, 1).
 fn truth(op: u32) -> vec4<f32> {
     return vec4<f32>((vec4<u32>(op) >> vec4<u32>(3u, 2u, 1u, 0u)) & vec4<u32>(1u));
 }
@@ -48,7 +48,7 @@ fn coefficients_of(op: u32) -> vec4<f32> {
     return vec4<f32>(f.x, f.z - f.x, f.y - f.x, f.w - f.z - f.y + f.x);
 }
 
-// For x from -87 to 0: the language leaves its own exp more room than we have.
+// exp(x) for x from -87 to 0: WGSL's own exp may be less accurate than we need.
 fn exponential(x: f32) -> f32 {
     let n = round(x * 1.44269504);
     // ln 2 in two parts: n times the first is exact, whether or not fma rounds once.
@@ -64,7 +64,7 @@ fn exponential(x: f32) -> f32 {
     return select(p * bitcast<f32>(u32(i32(n) + 127) << 23u), 0.0, x < -87.0);
 }
 
-// From 16 logits to probabilities, four coefficients and the most probable op.
+// Turn 16 logits into probabilities, four coefficients and the most probable op.
 @compute @workgroup_size(THREADS)
 fn mix(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let run = jobs[number.y];
@@ -119,11 +119,11 @@ fn tile_at(run: u32, tile: u32) -> u32 { return (run * TILES + tile) * ROWS * TI
 
 fn coefficient(run: u32, p: u32) -> vec4<f32> { return sums[run * SUMS_SIZE + COEFFICIENT + p]; }
 
-// All rows of a tile's cells: the nine cells around each, then gate after gate.
+// Compute all rows of a tile: each cell's nine neighbours, then the gates, level by level.
 fn evaluate(run: u32, tile: u32, thread: u32) {
     let table = run * NET_SIZE;
     let at = tile_at(run, tile);
-    let state = run * STATE_SIZE + STATE + step.x * CHANNELS * LANES;
+    let state = run * STATES_SIZE + STATE + step.x * CHANNELS * LANES;
     for (var i = thread; i < 9u * CHANNELS * TILE_QUADS; i += THREADS) {
         let row = i / TILE_QUADS;
         let quad = tile * TILE_QUADS + i % TILE_QUADS;
@@ -149,7 +149,7 @@ fn evaluate(run: u32, tile: u32, thread: u32) {
 
 fn fires(run: u32, at_step: u32, lane: u32) -> vec4<f32> {
     if (jobs[job_of(run) + MASKED] == 0u) { return vec4<f32>(1.0); }
-    return load(run * STATE_SIZE + MASK + at_step * LANES + lane);
+    return load(run * STATES_SIZE + MASK + at_step * LANES + lane);
 }
 
 @compute @workgroup_size(THREADS)
@@ -159,7 +159,7 @@ fn forward(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_i
     let job = job_of(run);
     if (!does(run, RUNS) || step.x >= jobs[job + STEPS] || tile >= jobs[job + TILES_IN_USE]) { return; }
     evaluate(run, tile, thread);
-    let state = run * STATE_SIZE + STATE + step.x * CHANNELS * LANES;
+    let state = run * STATES_SIZE + STATE + step.x * CHANNELS * LANES;
     for (var i = thread; i < CHANNELS * TILE_QUADS; i += THREADS) {
         let channel = i / TILE_QUADS;
         let quad = i % TILE_QUADS;
@@ -172,7 +172,7 @@ fn forward(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_i
     }
 }
 
-// The target of a cell that does not count, where the host has NaN: learned.py.
+// The target of a cell that does not count; the host has NaN there: learned.py.
 const FREE = 1073741824.0;
 
 fn is_loss_step(run: u32, after: u32) -> bool {
@@ -182,14 +182,14 @@ fn is_loss_step(run: u32, after: u32) -> bool {
 
 var<workgroup> partial: array<f32, THREADS>;
 
-// The sum of squared errors of a sample, `number.x`.
+// Sum the squared errors of sample `number.x`.
 @compute @workgroup_size(THREADS)
 fn loss(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let run = jobs[number.y];
     let sample = number.x;
     let job = job_of(run);
     if (!does(run, RUNS) || sample * GRID_CELLS >= jobs[job + CELLS]) { return; }
-    let base = run * STATE_SIZE;
+    let base = run * STATES_SIZE;
     var total = 0.0;
     for (var after = 1u; after <= jobs[job + STEPS]; after++) {
         if (!is_loss_step(run, after)) { continue; }
@@ -213,10 +213,10 @@ fn loss(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_inde
     if (thread == 0u) { report[run * REPORT_SIZE + LOSS + sample] = bitcast<u32>(partial[0]); }
 }
 
-// dL/d(state after this step) of a tile's own cells, from those who saw them, and from the loss.
+// Compute dL/d(state after this step) of a tile's cells, from the cells that see them and the loss.
 fn slopes(run: u32, tile: u32, thread: u32) {
     let job = job_of(run);
-    let base = run * STATE_SIZE;
+    let base = run * STATES_SIZE;
     let after = step.x + 1u;
     let is_last = after == jobs[job + STEPS];
     let seen = base + INPUT + (after % 2u) * 9u * CHANNELS * LANES;
@@ -226,7 +226,7 @@ fn slopes(run: u32, tile: u32, thread: u32) {
         let at = base + SLOPE + channel * LANES + lane;
         var slope = vec4<f32>();
         if (!is_last) {
-            // Who sees a cell at a place is what it sees at the opposite one.
+            // The cell that sees this one at place n is seen from here at place 8 - n.
             for (var n = 0u; n < 9u; n++) {
                 let cells = net[run * NET_SIZE + NEIGHBOR + (8u - n) * QUADS + lane / 4u];
                 slope += gather(run, seen + (n * CHANNELS + channel) * LANES, cells);
@@ -245,7 +245,7 @@ fn slopes(run: u32, tile: u32, thread: u32) {
     }
 }
 
-// dL/d(row) from all that read the row, in the order of the table.
+// Return dL/d(row), summed over the row's readers in the order of the table.
 fn pull(run: u32, tile: u32, span: vec4<u32>, quad: u32) -> vec4<f32> {
     let at = tile_at(run, tile);
     let lane = tile * TILE + 4u * quad;
@@ -253,7 +253,7 @@ fn pull(run: u32, tile: u32, span: vec4<u32>, quad: u32) -> vec4<f32> {
     for (var k = span.y; k < span.z; k++) {
         let reader = net[run * NET_SIZE + READER + k];
         if (reader.w == 2u) {
-            let own = load(run * STATE_SIZE + SLOPE + reader.x * LANES + lane);
+            let own = load(run * STATES_SIZE + SLOPE + reader.x * LANES + lane);
             slope += fires(run, step.x, lane) * own;
         } else {
             let c = coefficient(run, reader.z);
@@ -285,13 +285,13 @@ fn backward(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_
         }
         storageBarrier();
     }
-    let seen = run * STATE_SIZE + INPUT + (step.x % 2u) * 9u * CHANNELS * LANES;
+    let seen = run * STATES_SIZE + INPUT + (step.x % 2u) * 9u * CHANNELS * LANES;
     for (var i = thread; i < 9u * CHANNELS * TILE_QUADS; i += THREADS) {
         let row = net[table + PULL + GATES + i / TILE_QUADS];
         let quad = i % TILE_QUADS;
         store(seen + row.x * LANES + tile * TILE + 4u * quad, pull(run, tile, row, quad));
     }
-    // The gates' four sums over the tile's cells go to its slots.
+    // Write each gate's four sums over the tile's cells to the tile's slots.
     let deepest = net[table + LEVEL].x;
     let is_first = jobs[job + FRESH] != 0u && step.x + 1u == jobs[job + STEPS];
     for (var i = thread; i < net[table + LEVEL + deepest].y; i += THREADS) {
@@ -309,7 +309,7 @@ fn backward(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_
     }
 }
 
-// A gate's sums over all tiles, in their order.
+// Add up a gate's sums over all tiles, in order.
 @compute @workgroup_size(THREADS)
 fn reduce(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let run = jobs[number.y];
@@ -321,7 +321,7 @@ fn reduce(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_in
     sums[base + TOTAL + i] = total;
 }
 
-// The sums of all gates that share their logits, in their order.
+// Add up the sums of all gates that share their logits, in order; flag sums that are not finite.
 @compute @workgroup_size(THREADS)
 fn share(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let run = jobs[number.y];
@@ -339,7 +339,7 @@ fn share(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_ind
     report[word] = (report[word] & 511u) | select(0u, 512u, any(exponent == vec4<u32>(0x7f800000u)));
 }
 
-// The softmax's derivative, and AdamW's step.
+// Apply the softmax's derivative, and take AdamW's step.
 @compute @workgroup_size(THREADS)
 fn learn(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let run = jobs[number.y];
@@ -363,7 +363,7 @@ fn learn(@builtin(workgroup_id) number: vec3<u32>, @builtin(local_invocation_ind
     var number_of: array<f32, NUMBERS>;
     for (var j = 0u; j < NUMBERS; j++) {
         let place = j * PARAMETERS;
-        // Of four numbers, the one of a row of the truth table is the logit of the op true there.
+        // One of four numbers belongs to a row of the truth table: it is the logit of the op true only there.
         let reader = select(8u >> j, j, NUMBERS == 16u);
         let g = clamp(slope[j], -rate(run, 0u), rate(run, 0u));
         let m = fma(rate(run, 1u), learned[base + FIRST + place], rate(run, 2u) * g);

@@ -1,7 +1,7 @@
-"""What a run learns, on a GPU: logits, soft gates, rollouts and AdamW all stay on the device.
+"""A run's learning on a GPU: logits, soft gates, rollouts and AdamW all stay on the device.
 
-A training step hands over its samples, and gets back a loss for each, the gates' ops, and whether
-all gradients are finite. Logits are fetched where a search, a checkpoint or a model asks for them.
+A training step sends its samples, and gets back a loss for each, the gates' ops, and whether all
+gradients are finite. Logits are read back only for a search, a checkpoint or a model.
 """
 
 from __future__ import annotations
@@ -19,43 +19,42 @@ from difflogic.config import TrainingConfig
 from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
 from difflogic.gpu.adapter import find_adapter
-from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Job
-from difflogic.gpu.fleets import ALONE, Fleets
+from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables
 from difflogic.system.errors import ConfigError, TrainingError
 
 Array = npt.NDArray[Any]
 
 FREE = 2.0**30
-"""The target of a cell that does not count; a shader may take it that no number is NaN."""
+"""The target of a cell that does not count: a shader may assume that no number is NaN."""
 
 
 class DeviceLearned:
-    """As `difflogic.training.learned.Learned`; the arrays that it gives have only their shapes."""
+    """Like `difflogic.training.learned.Learned`, but returned arrays only have the right shapes."""
 
     def __init__(
-        self, logits: Array, training: TrainingConfig, epsilon: float, fleets: Fleets = ALONE
+        self, logits: Array, training: TrainingConfig, epsilon: float, fleets: Fleets | None = None
     ) -> None:
         """`epsilon` is AdamW's; runs of one shape in the same `fleets` share dispatches."""
         self._host, self._training, self._epsilon, self._fleets = logits, training, epsilon, fleets
         self._form = FORMS[training.form](training.initial_logit)
         self.made_sure = self._conform()
-        """Number of gates that did not have the form at first."""
+        """Number of gates whose initial logits did not have the form."""
         self.ops = np.zeros(logits.shape[1], np.uint8)
         """The most probable op of each gate in the last mixture."""
         self.decided = 0.0
-        """The share of gates, 0 to 1, whose op was decided then."""
+        """Share of gates, 0 to 1, whose op was decided in the last mixture."""
         self._steps, self._fresh, self._moves = 0, True, False
         self._place: tuple[Fleet, int] | None = None
         self._stale = False
         """Whether the device has newer logits than the host."""
         numbers = 16 if self._form is None else 4
         self._moments = {name: np.zeros((numbers, logits.shape[1]), np.float32) for name in MEANS}
-        """AdamW's two means, until there is a device to keep them."""
+        """AdamW's two means, while no device keeps them."""
 
     @property
     def logits(self) -> Array:
-        """The logits as they are now. To replace them, call `load`."""
+        """The current logits. To replace them, call `load`."""
         self._settle()
         if self._stale:
             self._host[:] = self._read("LOGIT", self._host)
@@ -63,12 +62,14 @@ class DeviceLearned:
         return self._host
 
     def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> DeviceEngine:
-        """Return what computes rollouts of a circuit with these logits, and its gradients."""
+        """Return an engine that computes a circuit's rollouts and gradients with these logits."""
         steps, numbers = plan.rollouts.steps, len(self._moments["FIRST"])
         shape = shape_of(netlist, grid, steps, plan.batch, plan.rollouts.loss_channels, numbers)
         if self._place is None or self._place[0].shape != shape:
             learned = self._leave()
-            fleet = self._fleets.of(find_adapter(), shape)
+            adapter = find_adapter()
+            fleets = self._fleets
+            fleet = Fleet(adapter, shape, 1) if fleets is None else fleets.of(adapter, shape)
             self._place = fleet, fleet.take()
             for part, array in learned.items():
                 self._write(part, array)
@@ -77,7 +78,7 @@ class DeviceLearned:
         return DeviceEngine(self, netlist, shape)
 
     def close(self) -> None:
-        """Give the place on the device back, and keep what was there, if it can still be read."""
+        """Give up the place on the device; keep what was learned if it can still be read."""
         try:
             self._leave()
         except TrainingError:
@@ -86,7 +87,7 @@ class DeviceLearned:
             self._place = None
 
     def _leave(self) -> dict[str, Array]:
-        """Give up the place on the device; return what was there."""
+        """Give up the place on the device; return what was learned there."""
         if self._place is None:
             return {"LOGIT": self._host, **self._moments}
         learned = {"LOGIT": self.logits, **self._means()}
@@ -97,12 +98,12 @@ class DeviceLearned:
         return learned
 
     def mix(self) -> Array:
-        """Let the next rollouts begin with a mixture."""
+        """Mix the gates anew before the next rollouts."""
         self._fresh = True
         return np.zeros((len(self.ops), 4), np.float32)
 
     def step(self, gradients: Array) -> None:
-        """Take a step, with the gradients that are on the device, before the next mixture."""
+        """Take a step with the device's gradients, before the next mixture."""
         self._steps += 1
         self._moves = True
 
@@ -113,7 +114,7 @@ class DeviceLearned:
         self._write("LOGIT", self._host)
 
     def forget(self, logits: Array) -> None:
-        """Begin again from other logits."""
+        """Start over from other logits."""
         self.load(logits)
         self._conform()
         self._write("LOGIT", self._host)
@@ -122,14 +123,14 @@ class DeviceLearned:
             self._write(name, np.zeros_like(array))
 
     def state(self) -> dict[str, Array]:
-        """Return copies of what AdamW remembers."""
+        """Return copies of AdamW's state."""
         self._settle()
         names = dict(zip(MEANS, ("adamw_first", "adamw_second"), strict=True))
         means = {names[name]: array.copy() for name, array in self._means().items()}
         return {"adamw_steps": np.array(self._steps, np.int64), **means}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go back to a state of AdamW, and to its "logits"."""
+        """Restore AdamW's state and the "logits" saved with it."""
         self.load(state["logits"])
         self._steps = int(state["adamw_steps"])
         self._write("FIRST", state["adamw_first"])
@@ -143,7 +144,7 @@ class DeviceLearned:
         masks: npt.NDArray[np.uint8] | None,
         loss_steps: Sequence[int],
     ) -> Array:
-        """Differentiate samples; the first ones after `mix` begin the gradients, others add."""
+        """Differentiate samples; return their losses. After `mix` the gradients start at zero."""
         fleet, run = self._at
         places = np.zeros(fleet.shape.channels, np.uint32)
         places[list(channels)] = 1 + np.arange(len(channels))
@@ -170,7 +171,7 @@ class DeviceLearned:
         return 0 if self._form is None else self._form.conform(self._host)
 
     def _settle(self) -> None:
-        """Take the step that is due."""
+        """Take the pending step, if any."""
         if self._moves:
             self._do(0)
 
@@ -224,7 +225,7 @@ class DeviceLearned:
         fleet.write("learned", run, part, np.asarray(array, np.float32))
 
     def _spread(self, batch: npt.NDArray) -> npt.NDArray[np.float32]:
-        """Lay out samples (batch, anything, H, W) lane by lane, (anything, lanes)."""
+        """Lay out samples (batch, rows, H, W) lane by lane, (rows, lanes)."""
         shape = self._at[0].shape
         lanes = np.zeros((batch.shape[1], shape.lanes), np.float32)
         flat = batch.reshape(len(batch), batch.shape[1], -1).transpose(1, 0, 2)
@@ -233,11 +234,11 @@ class DeviceLearned:
 
 
 MEANS = ("FIRST", "SECOND")
-"""AdamW's means of the gradient and of its square, as the device names them."""
+"""AdamW's means of the gradient and of its square, by their names on the device."""
 
 
 class DeviceEngine:
-    """As `difflogic.engine.rollout.Engine`, as far as a trainer asks."""
+    """The part of `difflogic.engine.rollout.Engine` that a trainer uses."""
 
     def __init__(self, learned: DeviceLearned, netlist: Netlist, shape: Shape) -> None:
         self._learned, self.netlist, self.shape = learned, netlist, shape
@@ -249,13 +250,13 @@ class DeviceEngine:
         pass
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse to tell of workers, which benchmarks measure."""
+        """Refuse questions about workers, which benchmarks ask."""
         if name.startswith("__"):
             raise AttributeError(name)
         raise ConfigError("[parallel] device: this is about workers, and a GPU has none: use cpu")
 
     def trace(self, tracer: Any) -> None:
-        """Refuse to record, since no worker has a timeline."""
+        """Refuse to trace: there are no workers."""
         if tracer is not None:
             raise ConfigError("a trace shows what workers do: use --device cpu")
 
@@ -268,7 +269,7 @@ class DeviceEngine:
         masks: npt.NDArray[np.uint8] | None = None,
         loss_steps: Sequence[int] = (),
     ) -> tuple[list[float], dict[str, float]]:
-        """Do as `Engine.run_training`, with the coefficients that the device has.
+        """Do as `Engine.run_training`, with the coefficients on the device.
 
         All its time counts as "forward".
         """
@@ -277,7 +278,7 @@ class DeviceEngine:
         return losses.tolist(), {"forward": time.perf_counter() - start}
 
     def reduce(self, total: Array) -> Array:
-        """Leave the gradients on the device; `total` only tells whether all are finite."""
+        """Leave the gradients on the device; `total` becomes NaN if any is not finite."""
         if not self._learned.finite:
             total[:] = np.nan
         return total

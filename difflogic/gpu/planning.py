@@ -1,4 +1,4 @@
-"""What a GPU is to do for a run, and whether it can: `dct plan --device gpu`."""
+"""Whether this machine's GPU can hold a run, and how many runs side by side."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine.plan import ParallelPlan
 from difflogic.gpu.adapter import Adapter, find_adapter
-from difflogic.gpu.kernels import THREADS
-from difflogic.gpu.tables import LANES, Shape, shape_of
+from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 
 MOST_RUNS = 256
-"""Side by side, unless more are asked for: each has a thread of its own."""
+"""Most runs side by side by default: each has its own thread."""
 
 
 @dataclass(frozen=True)
 class DevicePlan:
-    """A run's shape on an adapter."""
+    """A run's shape on an adapter: `dct plan --device gpu`."""
 
     adapter: Adapter
     shape: Shape
-
-    @classmethod
-    def of(cls, config: Config) -> DevicePlan:
-        """Plan a configuration on this machine's GPU. Raises ConfigError without one."""
-        return cls(find_adapter(), shape_for(config))
 
     @property
     def runs(self) -> int:
@@ -36,7 +30,7 @@ class DevicePlan:
         return self.adapter.most_runs(self.shape)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
+        """Return the plan for JSON."""
         return {
             "adapter": self.adapter.name,
             "kind": self.adapter.kind,
@@ -49,31 +43,34 @@ class DevicePlan:
         }
 
 
-def shape_for(config: Config) -> Shape:
+def require_fitting(config: Config) -> DevicePlan:
+    """Return a configuration's plan. Raises ConfigError if no GPU is found or the run is too large.
+
+    The message for a run that is too large says what would fit.
+    """
+    if config.training.precision != "float32":
+        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
+    found = DevicePlan(find_adapter(), _shape_for(config))
+    found.adapter.require(found.shape, 1)
+    return found
+
+
+def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
+    """Return how many of a sweep's runs train side by side, by default as many as fit.
+
+    Raises ConfigError if not even one of each fits, or fewer than `asked`.
+    """
+    adapter = find_adapter()
+    shapes = [_shape_for(config) for config in configs]
+    for shape in shapes:
+        adapter.require(shape, asked or 1)
+    return min(runs, asked or min(MOST_RUNS, *(adapter.most_runs(shape) for shape in shapes)))
+
+
+def _shape_for(config: Config) -> Shape:
     """Return the shape of a configuration's runs."""
     netlist = Model.create(config).netlist
     rollouts = ParallelPlan.for_model(config, netlist=netlist).rollouts
     numbers = 16 if FORMS[config.training.form](config.training.initial_logit) is None else 4
     batch, losses = config.training.batch, rollouts.loss_channels
     return shape_of(netlist, rollouts.grid, rollouts.steps, batch, losses, numbers)
-
-
-def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
-    """Return how many of a sweep's runs train side by side, by default as many as fit.
-
-    Raises ConfigError if not even one of each fits, or not as many as `asked`.
-    """
-    adapter = find_adapter()
-    shapes = [shape_for(config) for config in configs]
-    for shape in shapes:
-        adapter.require(shape, asked or 1)
-    return min(runs, asked or min(MOST_RUNS, *(adapter.most_runs(shape) for shape in shapes)))
-
-
-def require_fitting(config: Config) -> DevicePlan:
-    """Return a configuration's plan. Raises ConfigError, with the least that would do."""
-    if config.training.precision != "float32":
-        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
-    found = DevicePlan.of(config)
-    found.adapter.require(found.shape, 1)
-    return found

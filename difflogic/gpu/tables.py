@@ -1,17 +1,20 @@
-"""A netlist as the tables that the shader walks, and the sizes of everything a run keeps there.
+"""A netlist as tables for the shader, the sizes of a run's buffers, and the shader's text.
 
-Gates are ordered by *level*: a gate stands one level above the higher of the two rows that it
-reads, so that all gates of a level can be computed at once. On the way back every row pulls its
-gradient from those that read it, in a fixed order, so that no two threads add to one number.
+Gates are ordered by *level*: a gate is one level above the higher of the two rows that it reads, so
+all gates of a level can be computed at once. On the way back every row pulls its gradient from its
+readers, in a fixed order, so no two threads add to the same number.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.gates import DECIDED
 from difflogic.circuit.grid import NEIGHBORHOOD, OUTSIDE, neighbors
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.layout import Grid
@@ -25,8 +28,11 @@ LANES = 16
 VECTOR = 4
 """Cells that one thread computes together."""
 
+THREADS = 64
+"""Threads of a workgroup: a power of two, for the loss's sum."""
+
 DEEPEST = 255
-"""Levels that a circuit may have."""
+"""Most levels of a circuit."""
 
 JOB_WORDS = 32
 """Words of a job before its list of loss channels."""
@@ -34,20 +40,20 @@ JOB_WORDS = 32
 
 @dataclass(frozen=True)
 class Shape:
-    """What a kernel is compiled for: the sizes of one run. Runs of one shape share a dispatch."""
+    """The sizes of one run, which kernels are compiled for. Runs of one shape share a dispatch."""
 
     channels: int
     grid: Grid
     steps: int
-    """Automaton steps at most."""
+    """Most automaton steps."""
     batch: int
-    """Samples at most."""
+    """Most samples."""
     loss_channels: int
     rows: int
     gates: int
     parameters: int
     numbers: int
-    """What is learned of a gate: 16 logits, or four numbers."""
+    """Learned numbers of a gate: 16 logits, or four numbers."""
 
     @property
     def lanes(self) -> int:
@@ -59,66 +65,53 @@ class Shape:
         return self.lanes // LANES
 
     @property
-    def net(self) -> dict[str, int]:
-        """Tables of a wiring and their lengths, in words of four."""
+    def parts(self) -> dict[str, dict[str, int]]:
+        """The parts of a run's place in each buffer, with their lengths in elements."""
+        own, every = self.numbers * self.parameters, 16 * self.parameters
+        cells = self.channels * self.lanes
         return {
-            "LEVEL": DEEPEST + 1,
-            "GATE": self.gates,
-            "PULL": self.gates + NEIGHBORHOOD * self.channels,
-            "READER": 2 * self.gates + self.channels,
-            "COPIES": self.parameters,
-            "COPY": self.gates,
-            "OUTPUT": self.channels,
-            "NEIGHBOR": NEIGHBORHOOD * self.lanes // VECTOR,
+            "net": {
+                "LEVEL": DEEPEST + 1,
+                "GATE": self.gates,
+                "PULL": self.gates + NEIGHBORHOOD * self.channels,
+                "READER": 2 * self.gates + self.channels,
+                "COPIES": self.parameters,
+                "COPY": self.gates,
+                "OUTPUT": self.channels,
+                "NEIGHBOR": NEIGHBORHOOD * self.lanes // VECTOR,
+            },
+            "jobs": {"HEAD": JOB_WORDS, "CHANNEL": self.channels},
+            # What is learned: logits, AdamW's two means, and the ops' probabilities.
+            "learned": {"LOGIT": every, "FIRST": own, "SECOND": own, "PROBABILITY": every},
+            "states": {
+                "STATE": (self.steps + 1) * cells,
+                "MASK": self.steps * self.lanes,
+                "TARGET": self.loss_channels * self.lanes,
+                "SLOPE": cells,
+                # The inputs' gradients; two steps take turns.
+                "INPUT": 2 * NEIGHBORHOOD * cells,
+            },
+            # Slots of the gates' sums, their totals, and two arrays by parameter.
+            "sums": {
+                "SLOT": self.tiles * self.gates,
+                "TOTAL": self.gates,
+                "COEFFICIENT": self.parameters,
+                "GRADIENT": self.parameters,
+            },
+            "report": {"LOSS": self.batch, "OP": self.parameters},
         }
 
-    @property
-    def state(self) -> dict[str, int]:
-        """What is kept of cells, in numbers; the inputs' gradients of two steps take turns."""
-        return {
-            "STATE": (self.steps + 1) * self.channels * self.lanes,
-            "MASK": self.steps * self.lanes,
-            "TARGET": self.loss_channels * self.lanes,
-            "SLOPE": self.channels * self.lanes,
-            "INPUT": 2 * NEIGHBORHOOD * self.channels * self.lanes,
-        }
-
-    @property
-    def learned(self) -> dict[str, int]:
-        """What is kept of gates, in numbers: logits, AdamW's two means, and probabilities."""
-        own = self.numbers * self.parameters
-        every = 16 * self.parameters
-        return {"LOGIT": every, "FIRST": own, "SECOND": own, "PROBABILITY": every}
-
-    @property
-    def sums(self) -> dict[str, int]:
-        """Slots of the gates' sums, their totals, and both by parameter, in fours."""
-        return {
-            "SLOT": self.tiles * self.gates,
-            "TOTAL": self.gates,
-            "COEFFICIENT": self.parameters,
-            "GRADIENT": self.parameters,
-        }
-
-    @property
-    def job(self) -> dict[str, int]:
-        """What the host says about a step, in words."""
-        return {"HEAD": JOB_WORDS, "CHANNEL": self.channels}
-
-    @property
-    def report(self) -> dict[str, int]:
-        """What the host reads after a step, in words: a loss per sample, a word per gate."""
-        return {"LOSS": self.batch, "OP": self.parameters}
+    @staticmethod
+    def element(buffer: str) -> int:
+        """Return the bytes of an element of a buffer: four numbers of 4 bytes, or one."""
+        return 16 if buffer in ("net", "sums") else 4
 
     @property
     def bytes(self) -> dict[str, int]:
         """Bytes of a run in each of the device's buffers."""
-        tile = self.tiles * self.rows * LANES * 4
-        four = {"net": self.net, "sums": self.sums}
-        one = {"jobs": self.job, "learned": self.learned, "states": self.state}
-        found = {name: 16 * sum(parts.values()) for name, parts in four.items()}
-        found |= {name: 4 * sum(parts.values()) for name, parts in one.items()}
-        return found | {"values": tile, "gradients": tile, "report": 4 * sum(self.report.values())}
+        tiles = self.tiles * self.rows * LANES * 4
+        found = {name: self.element(name) * sum(each.values()) for name, each in self.parts.items()}
+        return found | {"values": tiles, "gradients": tiles}
 
 
 def shape_of(
@@ -155,19 +148,20 @@ def levels(netlist: Netlist) -> npt.NDArray[np.int64]:
 
 
 def tables(netlist: Netlist, shape: Shape) -> Words:
-    """Return the words of a wiring, (words, 4), table after table as `shape.net` has them.
+    """Return the words of a wiring, (words, 4), in the order of `shape.parts["net"]`.
 
-    LEVEL: the number of levels, then the first gate of each and the one after its last; GATE: row,
-    a, b, parameter; PULL, of gates and then of input rows: row, and where its readers begin and
-    end; READER: the reader's row (of an output its channel), the other row that it reads, its
-    parameter, and 0 if this is its input a, 1 if b, 2 for an output; COPIES, of a parameter: where
-    its gates begin and end in COPY; OUTPUT: its row; NEIGHBOR: four cells' neighbours.
+    LEVEL: the number of levels, then for each level its first gate and the one after its last.
+    GATE: row, a, b, parameter. PULL, for gates and then input rows: row, where its readers begin
+    and end. READER: the reader's row (an output's channel), the other row that it reads, its
+    parameter, and 0 if it reads the row as input a, 1 if as b, 2 if it is an output. COPIES, for a
+    parameter: where its gates begin and end in COPY. OUTPUT: row. NEIGHBOR: four cells' neighbours.
+    Raises ConfigError if the circuit has more than DEEPEST levels.
     """
     inputs, level = netlist.inputs, levels(netlist)
     order = np.argsort(level, kind="stable")[np.count_nonzero(level == 0) :]
     a, b, param = netlist.a[order], netlist.b[order], netlist.param[order]
     rows = inputs + order
-    found = {name: np.zeros((length, 4), np.uint32) for name, length in shape.net.items()}
+    found = {name: np.zeros((length, 4), np.uint32) for name, length in shape.parts["net"].items()}
     deepest = int(level.max())
     if deepest > DEEPEST:
         raise ConfigError(
@@ -181,14 +175,14 @@ def tables(netlist: Netlist, shape: Shape) -> Words:
 
     outputs = netlist.outputs
     channel, nothing = np.arange(len(outputs)), np.zeros_like(outputs)
-    of = np.full_like(a, 0), np.full_like(b, 1), np.full_like(outputs, 2)
+    kind = np.full_like(a, 0), np.full_like(b, 1), np.full_like(outputs, 2)
     read = np.concatenate([a, b, outputs])
     readers = np.stack(
         [
             np.concatenate([rows, rows, channel]),
             np.concatenate([b, a, nothing]),
             np.concatenate([param, param, nothing]),
-            np.concatenate(of),
+            np.concatenate(kind),
         ],
         axis=1,
     )
@@ -209,7 +203,7 @@ def tables(netlist: Netlist, shape: Shape) -> Words:
 
 
 def _neighbors(shape: Shape) -> Words:
-    """Return each lane's neighbours, (9, lanes); what is outside, or fills a tile, sees none."""
+    """Return each lane's neighbours, (9, lanes); OUTSIDE beyond the edge and for unused lanes."""
     grid, samples = shape.grid, np.arange(shape.batch)
     table = neighbors(grid.height, grid.width, grid.boundary)
     stacked = np.where(
@@ -218,3 +212,40 @@ def _neighbors(shape: Shape) -> Words:
     found = np.full((NEIGHBORHOOD, shape.lanes), OUTSIDE, np.int64)
     found[:, : shape.batch * grid.cells] = stacked.reshape(NEIGHBORHOOD, -1)
     return found.astype(np.uint32)
+
+
+def source() -> str:
+    """Return kernels.wgsl."""
+    return Path(__file__).with_name("kernels.wgsl").read_text(encoding="utf-8")
+
+
+def constants(shape: Shape, runs: int) -> dict[str, int]:
+    """Return the constants of a shader for `runs` runs of one shape."""
+    found = {
+        "CHANNELS": shape.channels,
+        "LANES": shape.lanes,
+        "TILES": shape.tiles,
+        "TILE": LANES,
+        "GRID_CELLS": shape.grid.cells,
+        "ROWS": shape.rows,
+        "GATES": shape.gates,
+        "PARAMETERS": shape.parameters,
+        "NUMBERS": shape.numbers,
+        "THREADS": THREADS,
+        "RUNS_AT_MOST": runs,
+    }
+    for name, parts in shape.parts.items():
+        found |= offsets(parts)
+        found[f"{name.upper()}_SIZE"] = sum(parts.values())
+    return found
+
+
+def offsets(parts: dict[str, int]) -> dict[str, int]:
+    """Return where each part begins; they follow each other."""
+    return dict(zip(parts, accumulate([0, *parts.values()]), strict=False))
+
+
+def shader(shape: Shape, runs: int) -> str:
+    """Return the shader's text for `runs` runs of one shape: constants, then kernels.wgsl."""
+    head = [f"const {name} = {value}u;" for name, value in constants(shape, runs).items()]
+    return "\n".join([*head, f"const DECIDED = {DECIDED};", source()])

@@ -22,7 +22,7 @@ from difflogic.tasks import make_task
 from difflogic.training.optimizer import EPSILON, AdamW, SoftGates
 
 if TYPE_CHECKING:
-    from difflogic.gpu.fleets import Fleets
+    from difflogic.gpu.fleet import Fleets
 
 Array = npt.NDArray[Any]
 
@@ -43,11 +43,10 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
         raise ConfigError(
             f"[task] {key}: a GPU knows no loss but the plain sum of squares: use --device cpu"
         )
-    from difflogic.gpu.fleets import ALONE
     from difflogic.gpu.learned import DeviceLearned
 
     # It has the same methods, and what it hands out is only ever handed back to it.
-    learned: Any = DeviceLearned(logits, config.training, EPSILON, fleets or ALONE)
+    learned: Any = DeviceLearned(logits, config.training, EPSILON, fleets)
     return cast(Learned, learned)
 
 

@@ -34,7 +34,7 @@ from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from difflogic.gpu.fleets import Fleets
+    from difflogic.gpu.fleet import Fleets
 
 SAVING_SHARE = 0.05
 """Largest share of the time that saving by the clock may take: large runs save less often."""

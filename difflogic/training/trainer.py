@@ -35,7 +35,7 @@ from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps,
 from difflogic.training.step_result import StepResult
 
 if TYPE_CHECKING:
-    from difflogic.gpu.fleets import Fleets
+    from difflogic.gpu.fleet import Fleets
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
-from difflogic.gpu.fleets import Fleets
+from difflogic.gpu.fleet import Fleets
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import StorageError, TrainingError
 

@@ -17,7 +17,7 @@ from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import read_inside, write_inside
 
 if TYPE_CHECKING:
-    from difflogic.gpu.fleets import Fleets
+    from difflogic.gpu.fleet import Fleets
     from difflogic.tasks.own import Code
     from difflogic.training.step_result import StepResult
 

@@ -8,16 +8,15 @@ import pytest
 from difflogic.circuit import gates
 from difflogic.engine import oracle
 from difflogic.gpu.adapter import find_adapter
-from difflogic.gpu.fleet import Fleet
-from difflogic.gpu.fleets import Fleets
-from difflogic.gpu.kernels import shader
+from difflogic.gpu.fleet import Fleet, Fleets
+from difflogic.gpu.tables import shader
 from difflogic.system.errors import ConfigError
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 from difflogic.training.trainer import Trainer
 
 
 def here():
-    """The adapter; skips the test where there is none."""
+    """Return the adapter; skip the test without one."""
     try:
         return find_adapter()
     except ConfigError as error:
@@ -25,9 +24,9 @@ def here():
 
 
 class Changed(Fleets):
-    """A fleet for one run, of which the shader has one text in place of another."""
+    """A fleet for one run whose shader has `new` in place of `old`."""
 
-    def __init__(self, old="", new=""):
+    def __init__(self, old, new):
         super().__init__(1)
         self._old, self._new = old, new
 
@@ -42,15 +41,15 @@ SHARED = Fleets(1)
 
 
 def on_gpu(config, fleets=SHARED):
-    """A trainer on the GPU; skips the test where there is none."""
+    """Return a trainer on the GPU; skip the test without one."""
     here()
     return Trainer(config.with_sections(parallel={"device": "gpu"}), fleets=fleets)
 
 
 def randomized(config, seed=0):
-    """A trainer's state with random logits, so that every term of a gate matters.
+    """Return a trainer's state with random logits, so that every term of a gate matters.
 
-    Gates tend to pass a signal on, so that gradients are no small differences of large numbers.
+    Gates still mostly pass signals on: then gradients are no small differences of large numbers.
     """
     state = Trainer(config).state()
     noise = np.random.default_rng(seed).normal(size=state["logits"].shape)
@@ -59,14 +58,14 @@ def randomized(config, seed=0):
 
 
 def gradients(trainer):
-    """What the device's sums came to in the last step, (parameters, 4)."""
+    """Return the device's gradients of the last step, (parameters, 4)."""
     fleet, run = trainer._learned._at
     parameters = fleet.shape.parameters
     return fleet.read("sums", run, "GRADIENT", 4 * parameters).reshape(parameters, 4)
 
 
 def expected(config, state, epoch=0):
-    """The loss, and dL/d(coefficients), of an epoch by the oracle."""
+    """Return the oracle's loss and dL/d(coefficients) of an epoch."""
     trainer = Trainer(config)
     task, netlist = trainer.task, trainer.model.netlist
     starts, targets, masks = draw_epoch(task, config, epoch)

@@ -1,4 +1,4 @@
-"""Whole runs on a GPU: to an exact circuit, resumed on the processor and back, and in sweeps."""
+"""Whole runs on a GPU: up to an exact circuit, resumed on the processor and back, in sweeps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ON_GPU = "parallel.device=gpu"
 
 
 @pytest.mark.thorough
-def test_a_run_ends_exact(tmp_path):
+def test_a_run_finds_an_exact_circuit(tmp_path):
     here()
     config = growing(ON_GPU, "training.seed=8", "finishing.candidates=8000")
     found = train(config, directory=tmp_path / "run")
@@ -27,7 +27,7 @@ def test_a_run_ends_exact(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_run_changes_its_device(tmp_path):
+def test_a_run_can_change_its_device(tmp_path):
     here()
     path = tmp_path / "run"
     for device, epochs in (("gpu", 2), ("cpu", 2), ("gpu", 100)):
@@ -38,7 +38,7 @@ def test_a_run_changes_its_device(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_sweep_gives_what_its_runs_give_alone(tmp_path):
+def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
     here()
     given = [*GROWING, ON_GPU, "training.epochs=11"]
     found = sweep(
@@ -55,15 +55,18 @@ def test_a_sweep_gives_what_its_runs_give_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given", [{"backend": "dask"}, {"grid": ["parallel.device=cpu,gpu"], "backend": "sequential"}]
+    "given",
+    [
+        {"overrides": [ON_GPU], "backend": "dask"},
+        {"grid": ["parallel.device=cpu,gpu"], "backend": "sequential"},
+    ],
 )
-def test_a_sweep_that_no_gpu_can_take(tmp_path, given):
-    settings = {"overrides": [ON_GPU]} if "grid" not in given else {}
+def test_a_sweep_partly_on_a_gpu_is_refused(tmp_path, given):
     with pytest.raises(ConfigError, match="a GPU takes all runs of a sweep, on this machine"):
-        sweep("checkerboard-small", "0-1", directory=tmp_path / "sweep", **settings, **given)
+        sweep("checkerboard-small", "0-1", directory=tmp_path / "sweep", **given)
 
 
-def test_a_plan():
+def test_a_plan_says_how_many_runs_fit():
     here()
     found = require_fitting(growing(ON_GPU))
     assert found.as_dict()["groups"] == 2  # 25 cells in tiles of 16

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.gpu.fleets import Fleets
+from difflogic.gpu.fleet import Fleets
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.training.trainer import Trainer
 from tests.difflogic.gpu.devices import Changed, expected, gradients, on_gpu, randomized, relative
@@ -20,7 +20,7 @@ CASES = {
     "asynchronous": tiny(*SMALL, "automaton.fire_rate=0.6"),
     "torus": tiny(*SMALL, 'automaton.boundary="periodic"'),
     "two losses": tiny(*SMALL, "training.later_steps=2", "automaton.fire_rate=0.6"),
-    "held, and cells that do not count": load_config(
+    "held channels, and cells that do not count": load_config(
         "flood", ["automaton.steps=2", "training.batch=3"]
     ),
     "many channels": growing('task.start="center"'),
@@ -31,7 +31,7 @@ CASES = {
         "training.initial_spread=0.5",
     ),
 }
-"""35 cells of 3 samples fill six tiles and a half."""
+"""SMALL: 35 cells of 3 samples fill six and a half tiles."""
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -56,7 +56,7 @@ def test_a_step_agrees_with_the_oracle(name):
     ],
 )
 def test_a_run_agrees_with_the_processor(more):
-    """From one state, step after step: the logits that come out, and the decisions."""
+    """Compare logits and ops after each step, from the same state."""
     config = tiny(
         "automaton.fire_rate=0.6" if "pool.batch=2" not in more else "training.batch=2", *more
     )
@@ -76,7 +76,7 @@ def test_a_run_agrees_with_the_processor(more):
             np.testing.assert_array_equal(one.model.ops, other.model.ops)
 
 
-def test_a_run_gives_the_same_bits_again_and_resumed_and_side_by_side():
+def test_a_run_gives_the_same_bits_alone_resumed_and_side_by_side():
     config = tiny().without_searches()
     config = config.with_sections(training={"restart_every": 3})
     alone = {}
@@ -106,7 +106,7 @@ def test_a_run_gives_the_same_bits_again_and_resumed_and_side_by_side():
             np.testing.assert_array_equal(found[seed][1][name], array)
 
 
-def test_a_run_goes_on_on_the_processor_and_comes_back():
+def test_a_run_can_move_to_the_processor_and_back():
     config = tiny().without_searches()
     with on_gpu(config) as trainer:
         whole = [each.soft_loss for each in steps(trainer, 6)]
@@ -129,7 +129,7 @@ MUTANTS = {
     "a gate reads a wrong row": ("let a = values[at + gate.y", "let a = values[at + gate.z"),
     "a product's term is lost": ("vec4<f32>(c.w), other, linear", "vec4<f32>(0.0), other, linear"),
     "a gradient comes from the wrong neighbour": ("(8u - n) * QUADS", "n * QUADS"),
-    "a cell that does not fire hands nothing back": (
+    "a cell that does not fire passes nothing back": (
         "slope += (vec4<f32>(1.0) - fires(run, after, lane)) * load(at);",
         "",
     ),
@@ -145,8 +145,8 @@ MUTANTS = {
         "k < span.y; k++) {\n        total",
         "k < span.x + 1u; k++) {\n        total",
     ),
-    "lanes that fill a tile count": ("select(vec4<f32>(), 2.0 * error, inside)", "2.0 * error"),
-    "op 8 is not taken for the best": (
+    "unused lanes of a tile count": ("select(vec4<f32>(), 2.0 * error, inside)", "2.0 * error"),
+    "op 8 is never the best": (
         "i < 16u; i++) {\n        let z =",
         "i < 8u; i++) {\n        let z =",
     ),
@@ -156,9 +156,9 @@ MUTANTS = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_caught(name):
-    """Each change of the shader makes a step wrong by far more than rounding does."""
-    # Where cells fire by chance, those that fill a tile never do.
-    config = CASES["synchronous" if "lanes" in name else "asynchronous"].without_searches()
+    """Each change of the shader makes a step wrong by far more than rounding errors."""
+    # Lanes beyond the last cell never fire in an asynchronous run.
+    config = CASES["synchronous" if "unused" in name else "asynchronous"].without_searches()
     state = randomized(config)
     loss, wanted = expected(config, state)
     with on_gpu(config, Changed(*MUTANTS[name])) as trainer:
@@ -172,7 +172,7 @@ def test_a_mutant_is_caught(name):
         assert any(wrong)
 
 
-def test_what_is_not_finite_ends_the_run():
+def test_numbers_that_are_not_finite_end_the_run():
     config = tiny().without_searches()
     state = randomized(config)
     state["logits"][3, 5] = np.inf
@@ -182,7 +182,7 @@ def test_what_is_not_finite_ends_the_run():
             trainer.step()
 
 
-def test_a_lost_device_is_named_with_what_to_do():
+def test_a_lost_device_is_reported_with_what_to_do():
     with on_gpu(tiny().without_searches(), Fleets(1)) as trainer:
         trainer.step()
         trainer._learned._at[0]._device.destroy()
@@ -190,13 +190,13 @@ def test_a_lost_device_is_named_with_what_to_do():
             trainer.step()
 
 
-def test_what_a_gpu_cannot_do_is_refused():
+def test_float64_is_refused():
     with pytest.raises(ConfigError, match=r"precision: a GPU computes in float32"):
         on_gpu(tiny("training.precision=float64"))
 
 
-def test_another_stage_has_another_grid():
-    """What was learned moves to new buffers, AdamW's means too."""
+def test_a_stage_with_another_grid_keeps_what_was_learned():
+    """Logits and AdamW's means move to new buffers."""
     config, found = load_config("addition", ["parallel.workers=1"]).without_searches(), []
     for make in (Trainer, on_gpu):
         with make(config) as trainer:

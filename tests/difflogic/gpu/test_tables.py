@@ -1,4 +1,4 @@
-"""The shader's tables, and what is said of a GPU's limits: all of it without one."""
+"""The shader's tables and constants, and a GPU's limits. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.gpu.adapter import Adapter
-from difflogic.gpu.kernels import constants, source
-from difflogic.gpu.tables import LANES, shape_of, tables
+from difflogic.gpu.tables import LANES, constants, shape_of, source, tables
 from difflogic.system.errors import ConfigError
 
 
@@ -26,7 +25,7 @@ def random_netlist(seed):
 @given(st.integers(0, 99), st.integers(1, 6), st.integers(1, 6), st.integers(1, 3))
 @settings(max_examples=15, deadline=None)
 def test_tables_walked_in_numpy_agree_with_the_oracle(seed, height, width, batch):
-    """Values level by level, and gradients pulled from readers, of one step of the automaton."""
+    """One step of the automaton: values level by level, then gradients pulled from readers."""
     netlist, grid = random_netlist(seed), Grid(height, width, "zero")
     shape = shape_of(netlist, grid, 1, batch, 1, 16)
     table, at = tables(netlist, shape), constants(shape, 1)
@@ -41,7 +40,7 @@ def test_tables_walked_in_numpy_agree_with_the_oracle(seed, height, width, batch
         return flat
 
     seen = table[at["NEIGHBOR"] :].reshape(9, -1)
-    outside = seen == np.uint32(-1 & 0xFFFFFFFF)
+    outside = seen == np.uint32(0xFFFFFFFF)
     cells = lanes(starts)[:, np.where(outside, 0, seen)] * ~outside
     values, back = np.zeros((2, netlist.rows, shape.lanes))
     values[: netlist.inputs] = cells.transpose(1, 0, 2).reshape(netlist.inputs, -1)
@@ -85,20 +84,20 @@ def shape_with(cells):
     return shape_of(random_netlist(0), Grid(1, cells, "zero"), 1, 1, 1, 16)
 
 
-def described(most):
+def adapter_with(most):
     limits = {"max-storage-buffer-binding-size": most, "max-buffer-size": 2 * most}
     return Adapter("a small GPU", "DiscreteGPU", limits, None)
 
 
-def test_what_does_not_fit_is_refused_with_the_least_that_would():
+def test_runs_that_do_not_fit_are_refused_and_the_message_says_what_would_fit():
     shape = shape_with(40 * LANES)
     largest = max(shape.bytes.values())
-    adapter = described(3 * largest + 64)
+    adapter = adapter_with(3 * largest + 64)
     adapter.require(shape, 3)
     assert adapter.most_runs(shape) == 3
     with pytest.raises(ConfigError, match=r"4 runs side by side.*: train at most 3 at a time"):
         adapter.require(shape, 4)
-    small = described(largest // 2)
+    small = adapter_with(largest // 2)
     with pytest.raises(ConfigError, match="at most") as told:
         small.require(shape, 1)
     found = re.search(r"at most (\d+) cells", str(told.value))
@@ -106,8 +105,8 @@ def test_what_does_not_fit_is_refused_with_the_least_that_would():
     small.require(shape_with(int(found[1])), 1)
 
 
-def test_every_constant_of_the_shader_is_given():
-    """And no binding more than every device has: eight of storage, 16 KiB of workgroup memory."""
+def test_every_constant_of_the_shader_is_given_and_every_device_has_its_bindings():
+    """Every device has eight storage bindings and 16 KiB of workgroup memory."""
     names = constants(shape_with(4), 1)
     text = source()
     words = {word.strip("(),;:{}[]<>") for word in text.split()}
