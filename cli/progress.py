@@ -125,9 +125,9 @@ def announce_search() -> None:
     """Say so if the kernels that simplify circuits must be compiled."""
     from difflogic.simplification.kernels.annealing import anneal
     from difflogic.simplification.kernels.windows import find_window
-    from difflogic.system.jit import JIT, is_compiled
+    from difflogic.system.jit import is_compiled
 
-    if JIT and not (is_compiled(anneal) and is_compiled(find_window)):
+    if not (is_compiled(anneal) and is_compiled(find_window)):
         note("compiling the search for small circuits, once; may take half a minute …")
 
 

@@ -1,7 +1,7 @@
-"""NumPy's npz files, written to the same bytes each time and read without trust.
+"""NumPy's npz files: written reproducibly, byte for byte, and read without trusting them.
 
-What is read is checked before it is unpacked: nothing is unpickled, and no entry is larger
-than the array that the reader asks for.
+Entries are checked before they are unpacked. Nothing is unpickled, and no entry is larger than the
+array that the reader asks for.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from difflogic.system.errors import ModelFileError
 from difflogic.system.files import open_plain, reason
 
 MAX_FILE_BYTES = 2**28
-"""Above what the largest accepted circuit takes, in float64."""
+"""More than the largest accepted circuit takes in float64."""
 
 _MAGIC = b"PK"
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
 _PREAMBLE_BYTES = 10_128
-"""At most this much stands before an array's data: NumPy reads headers of 10000 characters."""
+"""Most bytes before an array's data: NumPy reads headers of up to 10000 characters."""
 _DIRECTORY_BYTES = 2**20
-"""Of an archive's list of entries, at most: zipfile makes an object of each."""
+"""Most bytes of an archive's list of entries: zipfile makes an object of each."""
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
-    """Write `arrays` as npz. Equal arrays in equal order give equal bytes, on any system."""
+    """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
-            entry.create_system = 3  # else it tells Windows from the rest
+            entry.create_system = 3  # the default depends on the system
             content = io.BytesIO()
-            # Not ascontiguousarray, which makes a row of a single number.
+            # Not ascontiguousarray, which turns a scalar into a row.
             little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
             np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
             archive.writestr(entry, content.getvalue())
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file begins as an archive does."""
+    """Return whether a file starts like an archive."""
     try:
         with open_plain(path) as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -56,15 +56,18 @@ def is_archive(path: Path) -> bool:
 
 
 class NpzReader:
-    """Reads single arrays of an npz file, each of a shape and type known beforehand.
+    """Reads single arrays of an npz file, whose shapes and types are known beforehand.
 
-    A context manager. Every method raises ModelFileError for what does not fit.
+    A context manager. Every method raises ModelFileError if the file does not fit.
     """
 
     def __init__(
         self, path: Path, largest: int = MAX_FILE_BYTES, kind: str = "model", follow: bool = True
     ) -> None:
-        """Open `path`, also as a link if `follow`; larger than `largest` bytes it is no `kind`."""
+        """Open a file of at most `largest` bytes; a link only if `follow`.
+
+        `kind` names the kind of file in messages.
+        """
         self._path = path
         try:
             self._file = open_plain(path, follow)
@@ -83,7 +86,7 @@ class NpzReader:
         except ModelFileError:
             self._file.close()
             raise
-        except Exception:  # on hostile bytes zipfile raises far more than BadZipFile
+        except Exception:  # zipfile raises far more than BadZipFile on hostile bytes
             self._file.close()
             raise self.error(
                 "is not an npz archive, or is cut off: use another copy of the file"
@@ -103,11 +106,11 @@ class NpzReader:
         self._file.close()
 
     def error(self, text: str) -> ModelFileError:
-        """Return the error that says `text` about the file."""
+        """Return an error about the file."""
         return ModelFileError(f"{self._path}: {text}")
 
     def text(self, name: str, limit: int) -> str:
-        """Read UTF-8 text of at most `limit` bytes, kept as an array of bytes."""
+        """Read UTF-8 text of at most `limit` bytes, stored as an array of bytes."""
         content = self._entry(name, limit)
         shape, dtype, data = self._split(name, content)
         if dtype != np.uint8 or shape != (len(data),):
@@ -120,7 +123,7 @@ class NpzReader:
     def array(
         self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]
     ) -> npt.NDArray:
-        """Read an array of exactly this `shape`, of one of `dtypes`, in the machine's order."""
+        """Read an array of exactly this `shape` and one of `dtypes`, in native byte order."""
         allowed = [np.dtype(dtype) for dtype in dtypes]
         largest = math.prod(shape) * max(dtype.itemsize for dtype in allowed)
         content = self._entry(name, largest)
@@ -134,7 +137,7 @@ class NpzReader:
         return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))
 
     def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray:
-        """Read at most `most` numbers of one type, in a row, in the machine's order."""
+        """Read a one-dimensional array of at most `most` numbers, in native byte order."""
         kind = np.dtype(dtype)
         shape, found, data = self._split(name, self._entry(name, most * kind.itemsize))
         if len(shape) != 1 or found != kind or len(data) != shape[0] * kind.itemsize:
@@ -142,7 +145,7 @@ class NpzReader:
         return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
     def numbers(self, name: str, most: int) -> npt.NDArray:
-        """Read at most `most` truth values, whole or real numbers in an array of any shape."""
+        """Read an array of any shape with at most `most` booleans, integers or real numbers."""
         shape, kind, data = self._split(name, self._entry(name, 8 * most))
         size = math.prod(shape)
         if kind.kind not in "biuf" or size > most or len(data) != size * kind.itemsize:
@@ -151,9 +154,9 @@ class NpzReader:
 
     @contextmanager
     def pieces(self, name: str, shape: tuple[int, ...]) -> Iterator[Callable[[int], bytes]]:
-        """Open an array of bytes of exactly this `shape`, to be read a piece at a time.
+        """Open an array of bytes of exactly this `shape`, to read it piece by piece.
 
-        What is entered returns the next so many bytes. Its checksum is looked at with the last.
+        Yields a function that returns the next `count` bytes. The last call checks the checksum.
         """
         size = math.prod(shape)
         entry = self._declared(name, size)
@@ -177,7 +180,7 @@ class NpzReader:
         """Return an entry's bytes if it declares at most `limit` bytes of data."""
         entry = self._declared(name, limit)
         with self._explained(name), self._archive.open(entry) as file:
-            # Not all that is packed there, which may be far more than is declared.
+            # Only the declared size: far more may be packed there.
             return file.read(entry.file_size)
 
     @contextmanager
@@ -191,7 +194,7 @@ class NpzReader:
         return self.error(f'entry "{name}" is damaged: take another copy of the file')
 
     def _declared(self, name: str, limit: int) -> zipfile.ZipInfo:
-        """Return an entry that declares at most `limit` bytes of data, stored or deflated."""
+        """Return an entry, stored or deflated, that declares at most `limit` bytes of data."""
         if self.names.count(name) != 1:
             raise self.error(f'entry "{name}" is missing or not unique')
         entry = self._archive.infolist()[self.names.index(name)]
@@ -205,13 +208,13 @@ class NpzReader:
         return entry
 
     def _split(self, name: str, content: bytes) -> tuple[tuple[int, ...], np.dtype, bytes]:
-        """Return shape, type and data of an array in NumPy's format, allocating nothing."""
+        """Return shape, type and data of an array in NumPy's format."""
         file = io.BytesIO(content)
         shape, dtype = self._head(name, file)
         return shape, dtype, file.read()
 
     def _head(self, name: str, file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-        """Read what stands before the data of an array in NumPy's format: shape and type."""
+        """Read the header of an array in NumPy's format: shape and type."""
         try:
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError
@@ -224,9 +227,9 @@ class NpzReader:
 
 
 class _CautiousFile:
-    """A file that gives no more than a list of entries may take, until `trusted` is set.
+    """A file that limits reads to the size of a list of entries, until `trusted` is set.
 
-    zipfile reads an archive's whole list at once, and makes an object of each entry.
+    zipfile reads an archive's whole list at once and makes an object of each entry.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -236,7 +239,7 @@ class _CautiousFile:
         self.trusted = False
 
     def read(self, size: int = -1) -> bytes:
-        """Read so many bytes, or all. Raises ValueError if they are too many for a list."""
+        """Read `size` bytes, or all. Raises ValueError for more than a list may take."""
         if self.trusted:
             return self._file.read(size)
         content = self._file.read(_DIRECTORY_BYTES + 1 if size < 0 else size)

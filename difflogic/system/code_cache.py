@@ -1,14 +1,14 @@
-"""Where compiled code is kept, and whether what lies there may be run.
+"""The cache of compiled code on disk, and the rules for running code from it.
 
-The cache of a `name` is the directory dct-`name` in NUMBA_CACHE_DIR if that is set, else dct/`name`
-in the user's cache directory: XDG_CACHE_HOME, or ~/.cache. A relative path in these variables is
-ignored, since what lies below the working directory may be anybody's.
+The cache `name` is the directory dct-`name` in NUMBA_CACHE_DIR if that is set. Otherwise it is
+dct/`name` in the user's cache directory, XDG_CACHE_HOME or ~/.cache. Relative paths in these
+variables are ignored, since anybody may have put files below the working directory.
 
-Machine code from there runs as the user, so that a place is trusted as ssh trusts its keys: the
-file, its directory, and every directory above belong to the user or to root, and nobody else may
-write to them; only directories such as /tmp, in which none may touch what is another's, may be open
-to all. The directory and the file are no links. Each file begins with a checksum, which finds
-damage, and is no protection against a forger: whoever may write the file may write its checksum.
+Code from the cache runs as the user. So it is trusted as ssh trusts its keys: the file, its
+directory and every directory above must belong to the user or root, and nobody else may write to
+them. The exception is directories such as /tmp, where nobody may touch another user's files. The
+file and its directory must not be links. Each file starts with a checksum, which finds damage but
+stops no forger: whoever can write the file can write its checksum.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import write_whole
 
 MOST_BYTES = 2**26
-"""Of a file: a circuit of 8000 gates takes a tenth of a megabyte."""
+"""Most bytes of a file. A circuit of 8000 gates takes a tenth of a megabyte."""
 
 _MAGIC = b"dct-code\n"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class CodeCache:
-    """Machine code of one kind, by names that hold all it depends on."""
+    """Machine code of one kind, under names that identify everything it depends on."""
 
     def __init__(self, name: str, what: str) -> None:
-        """`what` says in messages what is kept."""
+        """`what` names the kind of code in messages."""
         self._name, self._what = name, what
 
     def directory(self) -> Path | None:
-        """Return where the code is kept, which may not exist yet; None if nowhere."""
+        """Return the cache's directory, which may not exist yet; None if there is no place."""
         numba = _absolute("NUMBA_CACHE_DIR")
         if numba is not None:
             return numba / f"dct-{self._name}"
@@ -48,7 +48,7 @@ class CodeCache:
         return home / ".cache" / "dct" / self._name if home.is_absolute() else None
 
     def problem(self) -> str | None:
-        """Say why no code can be kept, with the remedy; None if it can."""
+        """Return why no code can be kept, with the remedy; None if it can."""
         place = self.directory()
         if place is None:
             return f"{self._what} are not kept, as there is no home: set XDG_CACHE_HOME"
@@ -66,9 +66,9 @@ class CodeCache:
         )
 
     def read(self, name: str) -> bytes | None:
-        """Return the code that was kept by a name.
+        """Return the code of this name.
 
-        None if there is none, if others may have written it, or if it is not what belongs there.
+        None if there is none, if others may have written it, or if it is damaged.
         """
         place = self.directory()
         if place is None or _untrusted(place) is not None:
@@ -81,7 +81,7 @@ class CodeCache:
         return code if content == _head(name, code) + code else None
 
     def keep(self, name: str, code: bytes) -> str | None:
-        """Keep code by a name; return why it could not be, which is no reason to fail."""
+        """Keep code under a name. Return why that failed, or None; a failure is harmless."""
 
         def write(file: object) -> None:
             if hasattr(os, "fchmod"):
@@ -104,14 +104,14 @@ def _absolute(variable: str) -> Path | None:
 
 
 def _make(place: Path) -> None:
-    """Make a directory, and those above it, for the user alone."""
+    """Create a directory, and those above it, for the user alone."""
     for each in (*reversed(place.parents), place):
         with suppress(FileExistsError):
             each.mkdir(mode=0o700)
 
 
 def _own_content(path: Path) -> bytes:
-    """Read a file of the user's. Raises OSError for a link, and for what is another's."""
+    """Read a file. Raises OSError for a link, and if others may have written it."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
         found = os.fstat(file.fileno())
@@ -121,10 +121,10 @@ def _own_content(path: Path) -> bytes:
 
 
 def _untrusted(place: Path) -> Path | None:
-    """Return the first of a directory and those above that may be changed by others, if any is.
+    """Return a directory that others may change: this one, or the nearest above it; None if none.
 
-    Also the directory itself where it is a link. Links above it are followed: what they point to
-    is looked at, and so is the directory that each lies in.
+    A directory that is a link itself counts too. Links above it are followed: both the directory
+    that holds the link and the one it points to are checked.
     """
     try:
         if place.is_symlink():
@@ -140,17 +140,17 @@ def _untrusted(place: Path) -> Path | None:
 
 
 def _is_own(found: os.stat_result) -> bool:
-    """Return whether only the user, or root, may change what was found."""
+    """Return whether only the user or root may change the file."""
     if os.name != "posix":
-        return True  # access is ruled by lists there, and a user's profile is the user's own
+        return True  # Windows has access lists, and a user's profile is private
     return found.st_uid in (0, os.geteuid()) and not found.st_mode & _OTHERS_WRITE
 
 
 def _is_shared(found: os.stat_result) -> bool:
-    """Return whether a directory is root's, and nobody may touch what is another's in it."""
+    """Return whether a directory is root's, and sticky: nobody may touch another's files in it."""
     return bool(found.st_uid == 0 and found.st_mode & stat.S_ISVTX)
 
 
 def _head(name: str, code: bytes) -> bytes:
-    """Return what stands before the code in a file."""
+    """Return the header of a file, with the checksum."""
     return _MAGIC + hashlib.sha256(name.encode() + code).digest()

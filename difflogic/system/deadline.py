@@ -1,4 +1,4 @@
-"""When a search has to end."""
+"""Time limits of searches."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Deadline:
-    """A point in time after which questions stay undecided."""
+    """A time after which a search gives up and leaves its question undecided."""
 
     at: float
-    """Of `time.monotonic`."""
+    """In seconds of `time.monotonic`."""
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
@@ -28,6 +28,6 @@ class Deadline:
 
 
 GATES_AT_ONCE = 4096
-"""Between two looks at the clock, where each takes microseconds."""
+"""Gates to process between two looks at the clock, if each takes microseconds."""
 
 NEVER = Deadline(float("inf"))

@@ -1,4 +1,4 @@
-"""Errors that a user can cause. Each message says where, and what to do."""
+"""Errors that a user can cause. Each message says where the problem is and what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class DctError(Exception):
 
 
 class ConfigError(DctError):
-    """A configuration, an argument or a combination of them that cannot be used."""
+    """An unusable configuration, argument or combination of them."""
 
 
 class ModelFileError(DctError):
@@ -19,15 +19,15 @@ class ModelFileError(DctError):
 
 
 class CircuitError(DctError):
-    """A logic circuit that is damaged or impossible, or that cannot be expressed as asked."""
+    """A circuit that is damaged, impossible, or not expressible in the requested form."""
 
 
 class RunDirectoryError(DctError):
-    """A run directory that cannot be created or written, or that already holds a run."""
+    """A file or run directory that cannot be created or written, or that exists already."""
 
 
 class ProofError(DctError):
-    """A simplified circuit that is not proved to do the same, so that it is not used."""
+    """A simplified circuit without a proof that it does the same; it is not used."""
 
     def __init__(self, message: str, proof: object) -> None:
         super().__init__(message)
@@ -36,23 +36,23 @@ class ProofError(DctError):
 
 
 class StoppedError(DctError):
-    """Work that its caller cancelled."""
+    """Cancelled work."""
 
 
 class StorageError(RunDirectoryError):
-    """A full or failing disk, too many open files or too little memory for a valid request."""
+    """A full or failing disk, too many open files, or too little memory for a valid request."""
 
 
 class LockLostError(RunDirectoryError):
-    """A run directory that others may have entered, since its lock was removed."""
+    """A run directory whose lock was removed, so that another process may use it."""
 
 
 class TrainingError(DctError):
-    """A training run that cannot go on, such as one whose loss is no longer finite."""
+    """A training run that cannot continue, for instance because its loss is not finite."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint that names the nearest of the `known` names, or lists them all."""
+    """Return a hint with the nearest of the `known` names, or with all of them."""
     known = list(known)
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if nearest:
@@ -61,7 +61,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def described(value: object) -> str:
-    """Return what a value is, without what it holds, as "a list of 512"."""
+    """Describe a value without its contents, such as "a list of 512"."""
     shape = getattr(value, "shape", None)
     if shape is not None:
         return f"an array of shape {shape}"

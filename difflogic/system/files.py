@@ -1,7 +1,7 @@
-"""Files: read without trusting them, and written so that they appear whole or not at all.
+"""Files: read without trusting them, and written either whole or not at all.
 
-A path that the user names may be a link. Files inside a named directory, which somebody else may
-have made, are opened only if they are plain files.
+A path that the user names may be a link. Inside a directory that somebody else may have made, such
+as a run, only plain files are opened.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import shlex
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
 from difflogic.system.errors import ConfigError, RunDirectoryError, StorageError
 
 LEFTOVERS = ".dct-*.tmp"
-"""Matches temporary files of killed processes."""
+"""Matches the temporary files that killed processes leave behind."""
 
 MAX_DIGESTED_BYTES = 2**32
-"""Metrics of ten million epochs."""
+"""As much as the metrics of ten million epochs."""
 
 _REMEDIES = {
     errno.ENOSPC: "free some space there, or write elsewhere",
@@ -36,30 +37,30 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of the path is a file: choose another path",
     errno.EISDIR: "the path is a directory: choose another path",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ELOOP: "it is a link, and none is followed there: remove it",
+    errno.ELOOP: "it is a link, which dct does not follow there: remove it",
     errno.EMLINK: "it is a pipe or a device, or has another name elsewhere: remove it",
     errno.EMFILE: "allow more open files (ulimit -n), or use fewer workers",
     errno.ENFILE: "close other programs, which hold too many files open",
 }
 
 
-_OF_THE_STORAGE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE)
+_STORAGE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE)
 
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def open_plain(path: Path, follow: bool = True) -> BinaryIO:
-    """Open a plain file to read, without ever waiting for a pipe or a device.
+def open_plain(path: Path, follow: bool = True) -> BufferedReader:
+    """Open a plain file for reading, without ever waiting for a pipe or a device.
 
-    A link is opened only if `follow`. Raises OSError, also if it is not a plain file, and
+    A link is opened only if `follow`. Raises OSError, also for anything but a plain file, and
     ValueError for an impossible path.
     """
 
-    def at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | _AT_ONCE | (0 if follow else _NO_LINK))
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | _NO_WAIT | (0 if follow else _NO_LINK))
 
-    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - the caller closes it
+    file = open(path, "rb", opener=opener)  # noqa: SIM115 - the caller closes it
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "not a regular file: copy its output to one first", str(path))
@@ -67,7 +68,7 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
 
 
 def read_inside(path: Path, largest: int) -> bytes:
-    """Read a plain file of bounded size in a directory that may be somebody else's.
+    """Read a plain file of at most `largest` bytes in a directory that may be somebody else's.
 
     Raises FileNotFoundError if it is missing, and RunDirectoryError if it cannot be used.
     """
@@ -84,7 +85,7 @@ def read_inside(path: Path, largest: int) -> bytes:
 
 
 def read_named(path: Path, largest: int) -> bytes:
-    """Read a plain file of bounded size that the user named. Raises ConfigError."""
+    """Read a plain file of at most `largest` bytes that the user named. Raises ConfigError."""
     try:
         with open_plain(path) as file:
             content = file.read(largest + 1)
@@ -96,15 +97,15 @@ def read_named(path: Path, largest: int) -> bytes:
 
 
 def open_inside(path: Path) -> BinaryIO:
-    """Open a file to read and append in such a directory, made if it is missing; nothing is cut.
+    """Open a file in such a directory for reading and appending; create it if it is missing.
 
     Raises OSError, also for a link, a file with several names, and anything but a plain file.
     """
 
-    def here(name: str, flags: int) -> int:
-        return os.open(name, flags | _AT_ONCE | _NO_LINK, 0o666)
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | _NO_WAIT | _NO_LINK, 0o666)
 
-    file = open(path, "a+b", buffering=0, opener=here)  # noqa: SIM115 - the caller closes it
+    file = open(path, "a+b", buffering=0, opener=opener)  # noqa: SIM115 - the caller closes it
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
@@ -113,14 +114,14 @@ def open_inside(path: Path) -> BinaryIO:
 
 
 def write_inside(path: Path, text: str) -> None:
-    """Write a short text in such a directory, in place. Raises OSError."""
+    """Write a short text to a file in such a directory, in place. Raises OSError."""
     with open_inside(path) as file:
         file.truncate(0)
         file.write(text.encode())
 
 
 def require_directory(path: Path) -> None:
-    """Raise RunDirectoryError if `path`, inside such a directory, is there and no directory."""
+    """Raise RunDirectoryError if `path`, in such a directory, exists and is not a directory."""
     with suppress(FileNotFoundError):
         if not stat.S_ISDIR(path.lstat().st_mode):
             raise RunDirectoryError(
@@ -129,7 +130,7 @@ def require_directory(path: Path) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something exists at `path`. Raises OSError if that cannot be determined."""
+    """Return whether `path` exists. Raises OSError if that cannot be determined."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -138,25 +139,22 @@ def is_there(path: Path) -> bool:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of such a file, as hexadecimal digits. Raises OSError."""
+    """Return the SHA-256 of a file in such a directory, in hexadecimal. Raises OSError."""
     with open_plain(path, follow=False) as file:
         if os.fstat(file.fileno()).st_size > MAX_DIGESTED_BYTES:
             raise OSError(errno.EFBIG, "larger than any file of dct's", str(path))
-        found = hashlib.sha256()
-        while block := file.read(2**20):
-            found.update(block)
-        return found.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def for_shell(path: str | Path) -> str:
-    """Return a path as a word of a command line that a user may copy."""
+    """Quote a path for a command line that the user may copy."""
     return shlex.quote(str(path))
 
 
 def reason(error: Exception) -> str:
-    """Say why something cannot be read."""
+    """Return why something cannot be read."""
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return "it is a link, and none is followed there: put the file itself in its place"
+        return "it is a link, which dct does not follow there: put the file itself in its place"
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
@@ -166,8 +164,8 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     Whatever goes wrong, even an interrupt, the earlier file is unchanged and nothing else is left
     behind. Raises RunDirectoryError, with the remedy, if the system refuses.
 
-    The renaming replaces a link, a pipe or a device of that name, which is right in a directory of
-    the program's own; see `check_output` for paths that users name.
+    Renaming also replaces a link, a pipe or a device, which is right in the program's own
+    directories. Use `check_output` first for paths that users name.
     """
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
     try:
@@ -175,10 +173,10 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
             with aside.open("xb") as file:
                 writer(file)
                 file.flush()
-                # Else a crash soon after the renaming could leave an empty file.
+                # Otherwise a crash soon after the renaming could leave an empty file.
                 os.fsync(file.fileno())
             aside.replace(path)
-            _make_names_last(path.parent)
+            _flush_names(path.parent)
         except BaseException:
             aside.unlink(missing_ok=True)
             raise
@@ -191,8 +189,8 @@ def check_output(
 ) -> None:
     """Raise RunDirectoryError unless a file may be written at `path`, which a user named.
 
-    An earlier file is only replaced with `force`, and what is no regular file never is; `remedy`
-    is for who has named an earlier one.
+    An earlier file may be replaced only with `force`, and only if it is a regular file. `remedy` is
+    the advice if there is an earlier file.
     """
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
@@ -213,26 +211,23 @@ def check_new_output(path: Path) -> None:
 
 
 def write_new(path: Path, writer: Callable[[BinaryIO], object]) -> None:
-    """Write a file as `write_whole` does, at a path that `check_new_output` found free before.
-
-    It checks again, since a file may have appeared there.
-    """
+    """Write a new file as `write_whole` does. Raises RunDirectoryError if it exists by now."""
     check_new_output(path)
     write_whole(path, writer)
 
 
-def _make_names_last(directory: Path) -> None:
-    """Make the names in `directory` survive a system crash, where the system supports it."""
+def _flush_names(directory: Path) -> None:
+    """Make the names in `directory` survive a system crash, if the system supports that."""
     if os.name != "posix":
         return
     try:
         descriptor = os.open(directory, os.O_RDONLY)
-    except PermissionError:  # one may write into a directory that one may not list
+    except PermissionError:  # a directory may be writable but not readable
         return
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems have no such thing for directories; the file is whole all the same.
+        # Some file systems cannot flush directories. The file is whole anyway.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
             raise
     finally:
@@ -240,9 +235,9 @@ def _make_names_last(directory: Path) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Remove temporary files of killed processes; only if no other process uses `directory`."""
+    """Remove temporary files of killed processes. No other process may be using `directory`."""
     for path in directory.glob(LEFTOVERS):
-        with suppress(OSError):  # it does no harm
+        with suppress(OSError):  # a leftover does no harm
             path.unlink(missing_ok=True)
 
 
@@ -250,5 +245,5 @@ def refused(path: Path, action: str, error: OSError) -> RunDirectoryError:
     """Return the error that says why `path` cannot be written or created, and what to do."""
     reason = error.strerror or str(error)
     remedy = _REMEDIES.get(error.errno or 0, "check the disk and the path, or write elsewhere")
-    kind = StorageError if error.errno in _OF_THE_STORAGE else RunDirectoryError
+    kind = StorageError if error.errno in _STORAGE_ERRORS else RunDirectoryError
     return kind(f"{path}: cannot be {action}: {reason.lower()}: {remedy}")

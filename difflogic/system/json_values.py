@@ -1,4 +1,4 @@
-"""Values that JSON can hold, and results as such, by the names that they have in the library."""
+"""Conversion of results to JSON values, under the names they have in the library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def json_value(value: Any) -> Any:
-    """Convert results, dataclasses, enums, NumPy arrays and numbers, tuples and paths.
+    """Convert results, dataclasses, enums, NumPy arrays and numbers, tuples, dates and paths.
 
     NaN and infinity become None.
     """
@@ -42,10 +42,10 @@ def json_value(value: Any) -> Any:
 
 
 def fields_of(item: Any, *properties: str) -> dict[str, Any]:
-    """Return the fields of a dataclass, and some of its properties, by their names."""
+    """Return the fields of a dataclass, and some `properties`, as JSON values by name."""
     return chosen(item, *(each.name for each in fields(item)), *properties)
 
 
 def chosen(item: Any, *names: str) -> dict[str, Any]:
-    """Return some attributes by their names, as JSON can hold them."""
+    """Return the attributes with these `names`, as JSON values by name."""
     return {name: json_value(getattr(item, name)) for name in names}

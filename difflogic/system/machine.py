@@ -1,4 +1,4 @@
-"""What a result depends on besides its configuration: versions and the processor."""
+"""The machine and the libraries that a result depends on: versions, processor, memory, limits."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pathlib import Path
 from difflogic import __version__
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-"""Where Linux tells the caches of the first processor."""
+"""Where Linux describes the caches of the first processor."""
 
 _CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux tells what a container may use."""
+"""Where Linux describes the limits of a container."""
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of what computes, and of dct itself."""
+    """Return the versions of Python, dct and the libraries that compute."""
     libraries = {name: metadata.version(name) for name in ("numpy", "numba", "joblib")}
     return {"python": platform.python_version(), **libraries, "dct": __version__}
 
 
 def cpu_name() -> str:
-    """Return the processor's name as the system tells it, or its architecture."""
+    """Return the processor's name, or its architecture if the name is unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
@@ -40,13 +40,13 @@ def cpu_name() -> str:
 
 
 def cpu() -> dict[str, str | int]:
-    """Return the processor's name, and how many this process may use."""
+    """Return the processor's name, and how many workers this process may run."""
     return {"name": cpu_name(), "count": cpu_count()}
 
 
 @cache
 def cache_bytes(level: int) -> int | None:
-    """Return the size of one core's data cache of a level; None where the system does not tell."""
+    """Return the size of a core's data cache of this level; None if unknown."""
     for folder in sorted(_CACHES.glob("index*")):
         try:
             found = [(folder / name).read_text().strip() for name in ("level", "type", "size")]
@@ -59,7 +59,7 @@ def cache_bytes(level: int) -> int | None:
 
 
 def physical_memory() -> int | None:
-    """Return the bytes of this machine's memory; None where the system does not tell."""
+    """Return the bytes of this machine's memory; None if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -67,9 +67,9 @@ def physical_memory() -> int | None:
 
 
 def address_space() -> tuple[int, int] | None:
-    """Return the bytes of address space that this process has, and may have (ulimit -v).
+    """Return the bytes of address space that this process uses, and its limit (ulimit -v).
 
-    None where there is no limit, or the system does not tell.
+    None if there is no limit, or it is unknown.
     """
     try:
         import resource
@@ -84,18 +84,18 @@ def address_space() -> tuple[int, int] | None:
 
 
 def memory_limit() -> int | None:
-    """Return the bytes that control groups let processes have; None if there is no limit."""
+    """Return the limit of control groups on memory, in bytes; None if there is no limit."""
     limits = []
     for group in _control_groups():
-        with suppress(OSError, ValueError):  # not there, or "max"
+        with suppress(OSError, ValueError):  # no file, or "max"
             limits.append(int((group / "memory.max").read_text()))
     return min(limits, default=None)
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process can have without swapping; None if nothing tells.
+    """Return the bytes that this process can have without swapping; None if unknown.
 
-    The least of what the system has left and what control groups have left for it.
+    This is the least that the system and the control groups have left.
     """
     limits = [left for folder in _control_groups() if (left := _left(folder)) is not None]
     try:
@@ -109,35 +109,35 @@ def available_memory() -> int | None:
 
 
 def _left(group: Path) -> int | None:
-    """Return the bytes that one control group has left: its limit, less what cannot go."""
+    """Return the bytes that a control group has left; None without a limit."""
     try:
         limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
         kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        # Files that were read stay in memory until somebody needs it.
+        # Cached files are dropped from memory when it is needed.
         used -= int(kept.get("inactive_file", 0))
-    except (OSError, ValueError):  # not there, or "max"
+    except (OSError, ValueError):  # no file, or "max"
         return None
     return max(0, limit - used)
 
 
 @dataclass(frozen=True)
 class Processors:
-    """What bounds how many processors this process may use."""
+    """The processors that this process may use, and their limits."""
 
     logical: int
-    """Of the machine, as the system counts them."""
+    """Processors of the machine, as the system counts them."""
     affinity: int
-    """That this process is allowed to run on."""
+    """Processors that this process may run on."""
     quota: float | None
-    """Processors' worth of time that its container grants; None if there is no limit."""
+    """Processor time that the container grants, in processors; None if there is no limit."""
     physical: int
-    """Cores among them: two threads of one core share its arithmetic."""
+    """Cores of the machine; two threads of a core share its arithmetic."""
     usable: int
-    """Workers that the rest leaves: at least one, and no more than whole ones of the quota."""
+    """Workers that may run at once: at least one, and at most the quota rounded down."""
 
 
 def processors() -> Processors:
-    """Find out what this process may use: from the system, its container, and joblib's limits."""
+    """Return what this process may use, by the system, its container and joblib's limits."""
     import joblib
 
     logical = os.cpu_count() or 1
@@ -147,18 +147,18 @@ def processors() -> Processors:
 
 
 def cpu_count() -> int:
-    """Return how many workers may run at once: on the processors, within a container's quota."""
-    # Imported here: it takes longer than all that most commands do before they start.
+    """Return how many workers may run at once, by the processors and the container's quota."""
+    # Imported here because it takes long, and most commands do not need it.
     import joblib
 
     quota = cpu_quota()
-    # Workers wait for each other: one that is stopped for having used up its time stops all. So a
-    # part of a processor is none, where joblib rounds up.
+    # Rounded down, unlike in joblib: workers wait for each other, so a worker that is suspended
+    # because the quota is used up stops them all.
     return min(joblib.cpu_count(), max(1, int(quota or 2**16)))
 
 
 def cpu_quota() -> float | None:
-    """Return the processors' worth of time that control groups grant; None if there is no limit."""
+    """Return the processor time that control groups grant, in processors; None without a limit."""
     if not _CGROUP.is_dir():
         return None
     shares = [share for folder in _control_groups() if (share := _share(folder)) is not None]
@@ -166,22 +166,22 @@ def cpu_quota() -> float | None:
 
 
 def _control_groups() -> list[Path]:
-    """Return the groups that may limit this process: the outermost, and those down to its own."""
+    """Return the control groups that may limit this process, from its own to the outermost."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         lines = []
-    # One line is 0::/path; a container sees its own group as the outermost.
+    # The line is 0::/path. A container sees its own group as the outermost.
     own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
     places = [_CGROUP / own, *(_CGROUP / own).parents]
     return [place for place in places if place.is_relative_to(_CGROUP)]
 
 
 def _share(group: Path) -> float | None:
-    """Return what one group grants."""
+    """Return the processor time that one group grants, in processors; None without a limit."""
     try:
         quota, period = (group / "cpu.max").read_text().split()
         share = int(quota) / int(period)
-    except (OSError, ValueError, ZeroDivisionError):  # not there, or "max"
+    except (OSError, ValueError, ZeroDivisionError):  # no file, or "max"
         return None
     return share if share > 0 else None

@@ -34,17 +34,17 @@ class Spread:
 
 
 LEAST_GAIN = 0.8
-"""Share of the arithmetic peak per worker; below it, workers share cores."""
+"""Share of one core's arithmetic peak that each worker reaches, unless workers share cores."""
 
 CHANCE = 0.05
-"""Probability, at most, that two equal things are told apart."""
+"""Highest accepted probability of finding a difference between equal things."""
 
 
 def differ(ours: Sequence[float], theirs: Sequence[float], chances: int = 1) -> bool:
-    """Return whether measurements that were taken in turn differ by more than by chance.
+    """Return whether paired measurements, taken in turn, differ by more than chance.
 
-    By the sign test: how often the one is above the other. `chances` is the number of pairs of
-    things that are looked at (Bonferroni's correction).
+    This is the sign test on how often one is above the other. `chances` is the number of
+    comparisons made (Bonferroni's correction).
     """
     signs = [x > y for x, y in zip(ours, theirs, strict=True) if x != y]
     count, fewer = len(signs), min(sum(signs), len(signs) - sum(signs))
@@ -53,7 +53,7 @@ def differ(ours: Sequence[float], theirs: Sequence[float], chances: int = 1) -> 
 
 
 def peak_memory() -> int | None:
-    """Largest resident memory of this process so far, in bytes."""
+    """Return the largest resident memory of this process so far, in bytes; None on Windows."""
     try:
         import resource
     except ImportError:  # Windows
@@ -63,11 +63,11 @@ def peak_memory() -> int | None:
 
 
 BURST = 0.004
-"""Seconds per measurement; short, so that a busy machine leaves some undisturbed."""
+"""Seconds per measurement: short, so that some are undisturbed on a busy machine."""
 
 
 def fastest_rate(run: Callable[[int], object], bursts: int = 40) -> float:
-    """Return rounds per second of the fastest of some short measurements of run(rounds)."""
+    """Return the most rounds per second among several short measurements of run(rounds)."""
     rounds, best = 1000, 0.0
     while True:
         start = time.perf_counter()

@@ -1,7 +1,7 @@
-"""Random streams that depend only on their purpose, not on which worker draws from them or when.
+"""Random streams that depend only on their names, not on which worker draws from them or when.
 
-Every number that a run draws comes from a stream named by (seed, purpose, epoch, sample). Data
-and masks are therefore the same at any number of workers and in any order of work.
+Every random number of a run comes from a stream named by (seed, purpose, epoch, sample). Data and
+masks are therefore the same with any number of workers and in any order of work.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 
 class Purpose(IntEnum):
-    """What a stream is for. The numbers determine every run's results: never change one."""
+    """The use of a stream. The numbers determine every run's results: never change one."""
 
     WIRING = 0
     START = 1
@@ -35,11 +35,11 @@ class Purpose(IntEnum):
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:
-    """Return the generator of one stream; all four arguments are integers in [0, 2**64).
+    """Return the generator of a stream. All four arguments are integers in [0, 2**64).
 
-    Philox is a block cipher over a counter of four words: seed and purpose are its key, sample
-    and epoch the two upper words. A stream counts in the two lower words, 2**128 blocks, so no
-    stream ever runs into another.
+    Philox is a block cipher over a counter of four words. Seed and purpose are its key, sample and
+    epoch the two upper words of the counter. A stream counts 2**128 blocks in the two lower words,
+    so it never runs into another one.
     Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
     """
     key = np.array([seed, purpose], dtype=np.uint64)
@@ -50,14 +50,14 @@ def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.r
 def first_bytes(
     seed: int, purpose: Purpose, epochs: Sequence[int], samples: Sequence[int], count: int
 ) -> npt.NDArray[np.uint8]:
-    """Return the first bytes of many streams, (epochs, samples, count), all drawn at once.
+    """Return the first bytes of many streams, shape (epochs, samples, count).
 
-    These are the bytes from which each `stream` takes its small integers, in order. One generator
-    draws them all: creating one takes ten times as long as setting its counter.
+    A `stream` makes its small integers from these bytes, in order. One generator draws them all,
+    since creating a generator takes ten times as long as setting its counter.
     """
     generator = np.random.Philox(key=np.array([seed, purpose], np.uint64))
     state: Any = generator.state
-    state["buffer_pos"] = 4  # nothing is left of the block before
+    state["buffer_pos"] = 4  # discard the rest of the previous block
     drawn = np.empty((len(epochs), len(samples), -(-count // 8)), "<u8")
     for row, epoch in zip(drawn, epochs, strict=True):
         for words, sample in zip(row, samples, strict=True):

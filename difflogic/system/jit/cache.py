@@ -1,11 +1,11 @@
-"""numba's cache of compiled functions, replaced by one that an edit of a callee empties.
+"""A disk cache for compiled kernels, in place of numba's own.
 
-numba's own compares a kernel's file with what it was, and not those of the kernels that it calls:
-after an edit of a callee in another file the old code runs on. Here the name of a file is a hash of
-all that the code depends on. numba's own also unpickles whatever it finds.
+Numba's cache checks only the file of the kernel itself. After an edit of a callee in another file,
+the old code would keep running. Here the name of a cached file is a hash of everything that the
+code depends on. Also, numba's cache unpickles whatever it finds.
 
-The protocol between numba's dispatcher and its cache is private. Where it has changed, kernels are
-compiled in every process: no cache rather than a stale one, or a crash.
+The protocol between numba's dispatcher and its cache is private. If a numba version changes it,
+kernels are compiled in every process: better no cache than a stale one, or a crash.
 """
 
 from __future__ import annotations
@@ -16,54 +16,64 @@ import os
 import pickle
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.jit.numba_settings import numba
 from difflogic.system.jit.processor import target
 
-LOG = logging.getLogger(__name__)
+ROOT = Path(__file__).parents[2]
 
+KERNEL_PACKAGES = ("system/jit", "engine/kernels", "simplification/kernels")
+"""Packages whose sources end up in kernels. They import nothing of dct but each other."""
+
+LOG = logging.getLogger(__name__)
 
 KEPT = CodeCache("kernels", "compiled kernels")
 
 SAVING = threading.Lock()
-"""Held while a file is written: a process that ends at once leaves half of one behind."""
+"""Held while a file is written: take it before ending the process abruptly."""
 
-_said: list[str] = []
+_warned: list[str] = []
 
 
-def _say(problem: str) -> None:
-    """Tell the first thing that goes wrong with the cache; what follows from it is the same."""
-    if not _said:
-        _said.append(problem)
+def _warn(problem: str) -> None:
+    """Log the first problem with the cache. Later ones follow from it."""
+    if not _warned:
+        _warned.append(problem)
         LOG.warning("warning: %s", problem)
 
 
 def keep_code(dispatcher: Any, stamp: Callable[[], str]) -> None:
-    """Let a compiled function keep its code on disk, if this numba can be taught to."""
+    """Make a compiled function keep its code on disk, if this version of numba allows it."""
     if hasattr(dispatcher, "_cache") and hasattr(dispatcher, "py_func"):
         dispatcher._cache = KernelCache(dispatcher.py_func, stamp)
 
 
 def keeps_code() -> bool:
-    """Return whether compiled code can be kept on disk, for other processes too."""
+    """Return whether compiled code can be kept on disk for other processes."""
     return KEPT.problem() is None
 
 
 def is_compiled(dispatcher: Any, precision: str | None = None) -> bool:
-    """Return whether code of this function is kept, for some types or those of a precision."""
+    """Return whether code of this function is on disk, for any types or those of a precision.
+
+    Without the compiler nothing needs compiling, so this is True.
+    """
+    if getattr(numba.config, "DISABLE_JIT", False):
+        return True
     found = getattr(dispatcher, "_cache", None)
     return isinstance(found, KernelCache) and found.holds(precision)
 
 
 class KernelCache:
-    """What a dispatcher of numba's asks for code before it compiles, and tells what it compiled.
+    """The cache of one numba dispatcher, which loads code before it compiles and saves it after.
 
-    `load_overload` and `save_overload` fail at nothing: where anything is not as it was in the
-    numba that this was written for, the kernel is compiled.
+    `load_overload` and `save_overload` never raise: with an unknown version of numba, the kernel
+    is simply compiled.
     """
 
     cache_path = None
@@ -73,13 +83,13 @@ class KernelCache:
         self._stamp = stamp
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compile result that was kept for these types; None if there is none."""
+        """Return the compile result for these types; None if none is kept."""
         try:
             name = self._name(signature)
             content = KEPT.read(name)
             if content is None:
                 if name in _names():
-                    _say(
+                    _warn(
                         f"{KEPT.directory()}: {name} is damaged, or others may have written it: "
                         "this kernel is compiled again. If that does not help, set NUMBA_CACHE_DIR "
                         "to a directory of your own"
@@ -88,7 +98,7 @@ class KernelCache:
             from numba.core.compiler import CompileResult
             from numba.core.runtime.nrt import rtsys
 
-            # What else numba gets ready for compiling takes longer than to load all kernels.
+            # Initialise only this part of numba: the rest takes longer than loading all kernels.
             rtsys.initialize(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception as error:
@@ -96,7 +106,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compile result on disk, where it can be."""
+        """Keep a compile result on disk, if possible."""
         try:
             if compiled.lifted or compiled.library.has_dynamic_globals:
                 return
@@ -109,16 +119,15 @@ class KernelCache:
         with SAVING:
             problem = KEPT.keep(name, content)
         if problem is not None:
-            _say(f"{problem}. Until then kernels are compiled in every process")
+            _warn(f"{problem}. Until then kernels are compiled in every process")
 
     def holds(self, precision: str | None) -> bool:
-        """Return whether code is kept, for any types or those of a precision."""
         kinds = ["float32", "other"] if precision is None else [_kind(precision)]
         beginnings = tuple(f"{self._common}-{kind}-" for kind in kinds)
         return any(name.startswith(beginnings) for name in _names())
 
     def flush(self) -> None:
-        """Forget nothing: a name holds all that the code depends on."""
+        """Do nothing: a file's name already holds everything that the code depends on."""
 
     enable = disable = flush
 
@@ -128,13 +137,13 @@ class KernelCache:
 
     @property
     def _common(self) -> str:
-        """What the names of one kernel's files begin with."""
+        """The beginning of the file names of this kernel."""
         name = f"{self._function.__module__}.{self._function.__qualname__}"
         return f"{name.removeprefix('difflogic.')}-{_hash(self._stamp() + _compiler())}"
 
 
 def _names() -> list[str]:
-    """Return the names of all files that are kept."""
+    """Return the names of all cached files."""
     place = KEPT.directory()
     try:
         return [] if place is None else os.listdir(place)
@@ -143,13 +152,13 @@ def _names() -> list[str]:
 
 
 def _kind(types: str) -> str:
-    # Losses are added up in float64, whatever the precision.
+    # A float32 kernel has float64 arguments too, since losses are added up in float64.
     return "float32" if "float32" in types else "other"
 
 
 @cache
 def _compiler() -> str:
-    """Return what the code depends on besides the sources: the compiler and the processor."""
+    """Return the versions and the processor that the code depends on besides the sources."""
     import llvmlite
 
     python = f"{platform.python_implementation()} {platform.python_version()}"
@@ -158,3 +167,22 @@ def _compiler() -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@cache
+def stamp() -> str:
+    """Return the hash over the sources of all kernels."""
+    return stamp_of(ROOT / package for package in KERNEL_PACKAGES)
+
+
+def stamp_of(folders: Iterable[Path]) -> str:
+    """Return a hash over the names and contents of all Python files in `folders`.
+
+    One stamp serves all kernels, since a kernel's code contains that of the kernels it calls.
+    """
+    found = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            content = path.read_bytes()
+            found.update(f"{path.relative_to(folder)} {len(content)}\n".encode() + content)
+    return found.hexdigest()

@@ -1,7 +1,7 @@
-"""Numba, imported if there is memory for it, and without settings from the working directory.
+"""Numba, imported only if there is memory for it, and without its settings file.
 
-Numba reads .numba_config.yaml there, at its import and before each compilation. A file that
-anybody left could change the code that is compiled, and so the bits of a model, without a word.
+Numba reads .numba_config.yaml in the working directory when it is imported and before each
+compilation. Such a file, left by anybody, could silently change compiled code and a model's bits.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from difflogic.system.errors import StorageError
 LOG = logging.getLogger(__name__)
 
 ADDRESSES = 2**30
-"""Bytes of address space that compiling and two workers may add: 727 MiB were measured.
+"""Bytes of address space that compiling and two workers may add; 727 MiB were measured.
 
-With less, LLVM ends the process, or a worker waits for ever for one that failed.
+With less, LLVM ends the process, or a worker waits forever for one that failed.
 """
 
 MEMORY = 384 * 2**20
-"""Bytes of memory that a process takes at most while it compiles: measured 355 MiB."""
+"""Most bytes of memory that a process takes while it compiles; 355 MiB were measured."""
 
 
 def require_memory() -> None:
-    """Raise StorageError where the compiler would not get the address space that it takes.
+    """Raise StorageError if the limit on address space is too low for the compiler.
 
-    Where it is a control group that grants too little memory, only warn: there may be swap space.
+    Only warn if a control group grants too little memory: there may be swap space.
     """
     found = machine.address_space()
     if found is not None and found[1] - found[0] < ADDRESSES:
         used, limit = found
-        # Rounded up, so that it suffices for any command: each has something else in memory by now.
+        # Rounded up to suffice for any command: they differ in what they have loaded by now.
         enough = 100_000 * ((used + ADDRESSES) // 1024 // 100_000 + 2)
         raise StorageError(
             f"the limit on a process's address space, {limit / 1e6:.0f} MB, is too low for "
@@ -52,13 +52,13 @@ def require_memory() -> None:
 
 
 def _import_numba() -> ModuleType:
-    """Import numba with YAML out of its reach, and let it look for no file later."""
+    """Import numba without YAML, and stop it from looking for a settings file later."""
     require_memory()
     known = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a file is there, and YAML is not
+            warnings.simplefilter("ignore")  # numba warns if the file exists without YAML
             import numba
     finally:
         del sys.modules["yaml"]
@@ -66,7 +66,7 @@ def _import_numba() -> ModuleType:
             sys.modules["yaml"] = known
     from numba.core import config
 
-    config._config_fname = os.devnull  # which is no regular file, so that it is not read
+    config._config_fname = os.devnull  # not a regular file, so numba does not read it
     return numba
 
 

@@ -1,6 +1,6 @@
-"""The processor that kernels are compiled for: its vector registers, as the compiler knows them.
+"""The vector registers of the processor that kernels are compiled for.
 
-NUMBA_CPU_NAME and NUMBA_CPU_FEATURES make the compiler take it for another one.
+The environment variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES select another processor.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 
 class Registers(NamedTuple):
-    """The widest vector registers."""
+    """A processor's widest vector registers."""
 
     width: int
-    """Bytes of one."""
+    """Bytes of a register."""
     number: int
 
 
@@ -22,7 +22,7 @@ AVX512, AVX, NEON, SSE = Registers(64, 32), Registers(32, 16), Registers(16, 32)
 
 @cache
 def target() -> tuple[str, str, str]:
-    """Return triple, processor and features that numba compiles for."""
+    """Return LLVM's triple, processor and features that numba compiles for."""
     from numba.core.registry import cpu_target
 
     triple, name, features = cpu_target.target_context.codegen().magic_tuple()
@@ -37,7 +37,7 @@ def registers() -> Registers:
 
 
 def registers_of(triple: str, features: str) -> Registers:
-    """Return the registers of a triple of LLVM's with features such as "+sse2,+avx2,-avx512f"."""
+    """Return the registers for LLVM's triple and features such as "+sse2,+avx2,-avx512f"."""
     if triple.startswith(("aarch64", "arm64")):
         return NEON
     found = features.split(",")

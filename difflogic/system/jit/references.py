@@ -1,7 +1,8 @@
-"""Named tuples that kernels get as one pointer.
+"""Named tuples that kernels receive as one pointer.
 
-Numba passes them by value: an array is eight numbers, and a tuple of twenty arrays some 160, which
-the compiler copies wherever the tuple is mentioned. A kernel took several times as long to compile.
+Numba passes them by value. An array is eight numbers, so a tuple of twenty arrays is some 160, and
+the compiler copies them wherever the tuple is mentioned. Kernels took several times as long to
+compile.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ class Reference(types.Type):
 
 
 def by_reference(kind: K) -> K:
-    """Let kernels get instances of a named tuple as pointers.
+    """Make kernels receive instances of this named tuple as pointers.
 
-    They cannot make or return any, nor return an array of one: references to those are not counted.
+    Kernels cannot create or return such a tuple, nor return one of its arrays, since references to
+    these are not counted.
     """
 
     @typeof_impl.register(kind)
@@ -56,7 +58,7 @@ class _Pointer(models.PrimitiveModel):
 
 @unbox(Reference)
 def _unbox(kind: Reference, value: Any, c: Any) -> Any:
-    """Put the fields on the stack of the function that Python calls, which outlives the kernel."""
+    """Put the fields on the stack of the wrapper that Python calls, which outlives the kernel."""
     found = c.unbox(kind.held, value)
     place = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
     for k, field in enumerate(cgutils.unpack_tuple(c.builder, found.value)):
@@ -80,13 +82,13 @@ def _field(context: Any, builder: Any, kind: Reference, value: Any, name: str) -
     def load(*path: int) -> Any:
         pointer = builder.gep(value, [_I32(0), _I32(place), *map(_I32, path)], inbounds=True)
         loaded = builder.load(pointer)
-        # What it leads to stays as it is during a call, whatever is written meanwhile.
+        # The fields themselves do not change during a call, only the arrays' elements.
         loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         return loaded
 
     if not isinstance(found, types.Array) or found.layout != "C":
         return load()
-    # Only what does not follow from the rest is loaded; nobody counts references.
+    # Load only what cannot be computed from the rest. References are not counted.
     model = context.data_model_manager[found]
     held = model.get_value_type()
     size = context.get_abi_sizeof(context.get_data_type(found.dtype))

@@ -1,8 +1,8 @@
 """One run in several processes (ranks), by MPI, on one machine or several.
 
 Rank 0 leads: it alone has the run directory, and announces each step. All ranks have the same model
-and compute a part of each batch. Their gradients are added in the order of the samples, so the bits
-are those of one process. Each of them searches, and finds the same.
+and compute a part of each batch. Gradients are added in the order of the samples, so results have
+the same bits as with one process. Every rank does the same searches and finds the same circuits.
 """
 
 from difflogic.system.ranks.mpi import MISSING, join, mpi_ranks, require, started

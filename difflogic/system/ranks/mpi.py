@@ -25,14 +25,14 @@ MISSING = (
 )
 
 EAGER, SLEEP = 0.002, 0.0005
-"""Seconds that a rank polls at full speed, and that it then sleeps between two polls."""
+"""Seconds: a rank polls at full speed for the first, then sleeps for the second between polls."""
 
 
 class MpiRanks(LinkedRanks):
     """Ranks that an MPI launcher has started."""
 
     def __init__(self, mpi: Any, world: Any = None) -> None:
-        """`mpi` is the module mpi4py.MPI; `world` the communicator of these ranks."""
+        """`mpi` is the module mpi4py.MPI, and `world` the communicator of these ranks."""
         self._mpi, self._world = mpi, mpi.COMM_WORLD if world is None else world
         self.rank, self.size = self._world.Get_rank(), self._world.Get_size()
         near = self._world.Split_type(mpi.COMM_TYPE_SHARED)
@@ -58,7 +58,7 @@ class MpiRanks(LinkedRanks):
         _wait(self._world.Ibcast([data, self._mpi.BYTE], rank))
 
     def leave(self) -> None:
-        """End this rank; if the others wait for it in a step, end them, too."""
+        """End this rank, and the others if they wait for it in a step."""
         if self.others_wait:
             self.abort()
         if self.leads:
@@ -72,9 +72,9 @@ class MpiRanks(LinkedRanks):
 
 @contextmanager
 def mpi_ranks() -> Iterator[Ranks]:
-    """Enter the ranks of the MPI launcher that started this process; ALONE without a launcher.
+    """Join the ranks of the MPI launcher that started this process; ALONE without a launcher.
 
-    If a rank leaves by an exception, those that wait for it are ended. Raises ConfigError.
+    If a rank leaves with an exception, the ranks that wait for it are ended. Raises ConfigError.
     """
     ranks = join()
     if ranks is None:
@@ -91,7 +91,7 @@ def mpi_ranks() -> Iterator[Ranks]:
 
 
 def _wait(request: Any) -> None:
-    """Wait for others, at first at full speed, then leaving them the core."""
+    """Wait for other ranks, at first at full speed, then sleeping between polls."""
     began = time.perf_counter()
     while not request.Test():
         if time.perf_counter() - began > EAGER:
@@ -101,7 +101,7 @@ def _wait(request: Any) -> None:
 
 
 def started() -> int:
-    """Return how many ranks the launcher started; 1 without a launcher."""
+    """Return the number of ranks that the launcher started; 1 without a launcher."""
     for name in SIZES:
         if os.environ.get(name, "").isdecimal():
             return max(1, int(os.environ[name][:9]))
@@ -109,7 +109,7 @@ def started() -> int:
 
 
 def require() -> None:
-    """Raise ConfigError, which names the extra, if mpi4py is missing."""
+    """Raise ConfigError, which names the extra to install, if mpi4py is missing."""
     try:
         importlib.import_module("mpi4py")
     except ImportError:
@@ -119,7 +119,7 @@ def require() -> None:
 def join() -> MpiRanks | None:
     """Return the ranks that this process belongs to; None if it is alone.
 
-    From now on only rank 0 handles Ctrl-C and SIGTERM. Raises ConfigError.
+    From then on only rank 0 handles Ctrl-C and SIGTERM. Raises ConfigError.
     """
     size = started()
     if size == 1:

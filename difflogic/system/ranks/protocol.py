@@ -1,4 +1,4 @@
-"""What the ranks of a run send to each other, and when, over any transport."""
+"""The messages between the ranks of a run, over any transport."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 STEP, END = -1, 0
-"""What rank 0 announces; a larger number is the length of a message that follows."""
+"""Announcements of rank 0. A positive number is the length of the message that follows."""
 
 MOST_BYTES = 1 << 24
-"""Largest message; messages hold a configuration."""
+"""Largest message. Messages hold a configuration."""
 
 
 class Ranks:
-    """The processes of a run, as one of them sees them; this one is alone."""
+    """The processes of a run, as seen by one of them. This base class is a single process."""
 
     rank = 0
     size = 1
     here = 1
-    """Number of ranks on this machine."""
+    """Ranks on this machine."""
     others_wait = False
     """Whether the other ranks would wait forever if this one left now."""
 
@@ -40,46 +40,46 @@ class Ranks:
         return self.rank == 0
 
     def part(self, count: int, group: int = 1) -> slice:
-        """Return which of `count` items are this rank's, in whole groups; may be empty.
+        """Return this rank's share of `count` items, in whole groups; it may be empty.
 
-        They are divided evenly and in order: those of rank 0 come first.
+        Items are divided evenly and in the order of the ranks.
         """
         groups = -(-count // group)
         first, end = (groups * rank // self.size for rank in (self.rank, self.rank + 1))
         return slice(min(first * group, count), min(end * group, count))
 
     def subgroup(self, size: int) -> Ranks | None:
-        """Return a group of the first `size` ranks; None if this rank is not among them.
+        """Return the group of the first `size` ranks; None if this rank is not one of them.
 
-        All ranks have to call it. A group of one is ALONE.
+        All ranks must call this. A group of one is ALONE.
         """
         if not 1 <= size <= self.size:
             raise ValueError(f"{size} of {self.size} ranks")
         return self
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send JSON values from rank 0 to all others, which `receive` them."""
+        """Send a message from rank 0 to all others, which call `receive`."""
 
     def receive(self) -> dict[str, Any] | None:
-        """Return what rank 0 sends; None once it has finished."""
+        """Return rank 0's next message; None once it has finished."""
         return None
 
     def broadcast(self, array: Array) -> None:
         """Copy rank 0's `array` to all ranks, in place."""
 
     def add_in_turn(self, sums: Bytes, add: Callable[[], None]) -> None:
-        """Call `add` on each rank in turn; `sums` has then what the ranks before it added.
+        """Call `add` on each rank in turn, with the sums of the ranks before it in `sums`.
 
         In the end, all ranks have the sums of the last one.
         """
         add()
 
     def barrier(self) -> None:
-        """Wait until rank 0 calls this, too."""
+        """Wait until rank 0 calls this too."""
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """While entered, rank 0 takes a step with all others."""
+        """Context in which rank 0 takes a step together with all others."""
         yield
 
     def has_next_step(self) -> bool:
@@ -87,11 +87,11 @@ class Ranks:
         return False
 
     def finish(self) -> None:
-        """Tell the others, as rank 0, that no step or message follows."""
+        """Announce, as rank 0, that no step or message follows."""
 
     @contextmanager
     def lockstep(self) -> Iterator[None]:
-        """While entered, all ranks do the same work; an exception in one ends them all."""
+        """Context in which all ranks do the same work; an exception in one ends them all."""
         yield
 
 
@@ -107,7 +107,7 @@ class LinkedRanks(Ranks):
 
     @abstractmethod
     def receive_bytes(self, data: Bytes, rank: int) -> None:
-        """Wait for bytes from another rank, and put them into `data`."""
+        """Wait for bytes from another rank and write them to `data`."""
 
     @abstractmethod
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
@@ -123,7 +123,7 @@ class LinkedRanks(Ranks):
         if length == END:
             return None
         if not 0 < length <= MOST_BYTES:
-            raise RuntimeError(f"rank 0 announced {length} where a message was due")
+            raise RuntimeError(f"rank 0 announced {length} in place of a message")
         data = np.empty(length, np.uint8)
         self.broadcast(data)
         message: dict[str, Any] = json.loads(data.tobytes())
@@ -143,13 +143,13 @@ class LinkedRanks(Ranks):
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """While entered, rank 0 takes a step with all others, which cannot be interrupted."""
+        """Context of a step, which cannot be interrupted."""
         self._announce(STEP)
         before, self.others_wait = self.others_wait, True
         try:
             with listening(lambda pause: None):
                 yield
-        except TrainingError:  # all ranks raise it, from the same sums
+        except TrainingError:  # raised by all ranks, from the same sums
             self.others_wait = before
             raise
         self.others_wait = before

@@ -1,7 +1,7 @@
-"""Ranks that are threads of this process, and send each other what processes would.
+"""Ranks that are threads of this process and exchange the same bytes as processes would.
 
 They show without MPI that results do not depend on the number of ranks. They are not meant for
-training: the worker threads of one process need not exchange bytes.
+training, since a process's worker threads share memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class GoneError(RuntimeError):
 
 
 class _Links:
-    """A queue from each rank to each other one."""
+    """A queue from each rank to each other rank."""
 
     def __init__(self, size: int) -> None:
         self._queues: dict[tuple[int, int], SimpleQueue[bytes | None]] = {
@@ -32,7 +32,7 @@ class _Links:
         self._queues[source, target].put(data.tobytes())
 
     def get(self, source: int, target: int) -> Bytes:
-        """Raises GoneError if a rank has ended by an exception."""
+        """Raises GoneError if a rank has failed."""
         data = self._queues[source, target].get()
         if data is None:
             raise GoneError("another rank has failed")
@@ -51,7 +51,7 @@ class ThreadRanks(LinkedRanks):
         self.rank, self.size, self.here, self._links = rank, size, size, links
 
     def subgroup(self, size: int) -> Ranks | None:
-        """Return this group, or that of one; `in_threads` makes other groups."""
+        """Return this group or a group of one. `in_threads` creates other groups."""
         super().subgroup(size)
         if size == 1:
             return ALONE if self.leads else None
@@ -76,9 +76,9 @@ class ThreadRanks(LinkedRanks):
 
 @contextmanager
 def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
-    """Enter rank 0 of `size`; the others are threads that `follow` it until it is left.
+    """Be rank 0 of `size` within this context. The others are threads that call `follow`.
 
-    An exception in one of them is raised here, and ends all.
+    An exception in one of them is raised here and ends them all.
     """
     if size == 1:
         yield ALONE
@@ -107,7 +107,7 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
 
 
 def _raise_of(ranks: Sequence[Future[None]]) -> None:
-    """Raise the error of the rank that failed first, not those of ranks that missed it."""
+    """Raise the first error of a rank, preferring those that are no GoneError."""
     errors = [error for each in ranks if (error := each.exception()) is not None]
     for error in sorted(errors, key=lambda error: isinstance(error, GoneError)):
         raise error

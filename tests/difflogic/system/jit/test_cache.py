@@ -1,7 +1,11 @@
-"""Kernels keep their code on disk, and do without where they cannot."""
+"""Kernels keep their code on disk, notice edited sources, and cope without a usable cache."""
 
+import ast
 import logging
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,9 +28,9 @@ ONES = {"float32": np.ones(3, np.float32), "float64": np.ones(3)}
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The directory of a cache of this test's own."""
+    """The directory of this test's own cache."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(cache, "_said", [])
+    monkeypatch.setattr(cache, "_warned", [])
     return tmp_path / "dct-kernels"
 
 
@@ -40,7 +44,7 @@ def hits(kernel):
 
 @pytest.mark.thorough
 @compiled_only
-def test_code_is_kept_and_found_again(place):
+def test_code_is_kept_and_loaded_again(place):
     first = new_kernel()
     assert not is_compiled(first)
     assert first(ONES["float64"]) == 3
@@ -53,7 +57,7 @@ def test_code_is_kept_and_found_again(place):
 
 
 @compiled_only
-def test_stamps_and_precisions_are_told_apart(place):
+def test_code_is_kept_by_stamp_and_precision(place):
     kernel = new_kernel()
     kernel(ONES["float64"])
     assert is_compiled(kernel, "float64")
@@ -66,7 +70,7 @@ def test_stamps_and_precisions_are_told_apart(place):
 
 
 @compiled_only
-def test_damaged_code_is_compiled_again_and_said_once(place, caplog):
+def test_damaged_code_is_compiled_again_with_one_warning(place, caplog):
     new_kernel()(ONES["float64"])
     (path,) = place.iterdir()
     path.write_bytes(path.read_bytes()[:-100] + b"\0" * 100)
@@ -78,14 +82,14 @@ def test_damaged_code_is_compiled_again_and_said_once(place, caplog):
     (record,) = caplog.records
     assert "is damaged" in record.getMessage()
     assert "NUMBA_CACHE_DIR" in record.getMessage()
-    # And put right.
+    # And the file is repaired.
     third = new_kernel()
     assert third(ONES["float64"]) == 3
     assert hits(third) == 1
 
 
 @compiled_only
-def test_code_of_a_numba_that_cannot_load_it_is_compiled(place, monkeypatch):
+def test_code_that_this_numba_cannot_load_is_compiled_again(place, monkeypatch):
     kernel = new_kernel()
     kernel(ONES["float64"])
     monkeypatch.setattr("numba.core.compiler.CompileResult._rebuild", None)
@@ -95,7 +99,7 @@ def test_code_of_a_numba_that_cannot_load_it_is_compiled(place, monkeypatch):
 
 
 @compiled_only
-def test_a_place_that_takes_nothing_stops_nothing(place, tmp_path, monkeypatch, caplog):
+def test_an_unusable_cache_is_only_warned_of(place, tmp_path, monkeypatch, caplog):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
     with caplog.at_level(logging.WARNING):
@@ -119,3 +123,117 @@ def test_code_that_others_may_have_written_is_compiled_again(place, caplog):
     assert not hits(again)
     assert "others may have written it" in caplog.text
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def run_python(folder: Path, *arguments: str) -> str:
+    """Run Python in a process of its own, with a cache in `folder`; return its output."""
+    own = {
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(Path(__file__).parents[4]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return done.stdout.strip()
+
+
+TWO_KERNELS = """
+import sys
+import numpy as np
+from difflogic.system.jit.decorator import make_kernel
+
+def squares(count):
+    found = np.empty(count)
+    for index in range(count):
+        found[index] = index * index
+    return found
+
+def total(count):
+    return squares(count).sum()
+
+squares = make_kernel(squares, lambda: "first")
+values = squares(4).tolist()
+ready = "numba.np.linalg" in sys.modules
+total = make_kernel(total, lambda: "{stamp}")
+print(sum(squares.stats.cache_hits.values()), ready, values, total(4), sep="; ")
+"""
+
+
+@pytest.mark.thorough
+@compiled_only
+def test_loading_prepares_no_compiler_and_new_kernels_call_loaded_ones(tmp_path):
+    script = tmp_path / "kernels.py"
+    found = []
+    for stamp in ("one", "another"):
+        script.write_text(TWO_KERNELS.format(stamp=stamp))
+        found.append(run_python(tmp_path, str(script)))
+    assert found == ["0; True; [0.0, 1.0, 4.0, 9.0]; 14.0", "1; False; [0.0, 1.0, 4.0, 9.0]; 14.0"]
+
+
+DECORATOR = """
+from pathlib import Path
+from difflogic.system.jit.cache import stamp_of
+from difflogic.system.jit.decorator import make_kernel
+def kernel(function):
+    return make_kernel(function, lambda: stamp_of([Path(__file__).parent]))
+"""
+CALLER = """
+from decorator import kernel
+from callee import answer
+@kernel
+def ask():
+    return answer() + 1
+"""
+CALLEE = """
+from decorator import kernel
+@kernel
+def answer():
+    return {value}
+"""
+ASK = "import sys; sys.path.insert(0, sys.argv[1])\nfrom caller import ask\nprint(ask())"
+
+
+@pytest.mark.thorough
+@compiled_only
+def test_an_edited_callee_in_another_file_is_noticed(tmp_path):
+    (tmp_path / "decorator.py").write_text(DECORATOR)
+    (tmp_path / "caller.py").write_text(CALLER)
+    for value in (41, 1041):
+        (tmp_path / "callee.py").write_text(CALLEE.format(value=value))
+        assert run_python(tmp_path, "-c", ASK, str(tmp_path)) == str(value + 1)
+
+
+def test_every_kernel_is_in_a_package_of_the_stamp():
+    packages = tuple(f"{package}/" for package in cache.KERNEL_PACKAGES)
+    for path in cache.ROOT.rglob("*.py"):
+        if "@kernel" in path.read_text():
+            assert path.relative_to(cache.ROOT).as_posix().startswith(packages), path
+
+
+def test_kernels_import_nothing_outside_of_the_stamp():
+    """Edits outside of these packages do not compile kernels again."""
+    packages = cache.KERNEL_PACKAGES
+    allowed = tuple("difflogic." + package.replace("/", ".") for package in packages)
+    for package in packages[1:]:
+        for path in (cache.ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module.startswith("difflogic"):
+                    assert node.module.startswith(allowed), f"{path} imports {node.module}"
+
+
+def test_the_stamp_follows_names_and_contents(tmp_path):
+    one = tmp_path / "package" / "one.py"
+    one.parent.mkdir()
+    one.write_text("x = 1")
+    before = cache.stamp_of([tmp_path])
+    assert cache.stamp_of([tmp_path]) == before
+    one.write_text("x = 2")
+    edited = cache.stamp_of([tmp_path])
+    one.rename(one.with_name("two.py"))
+    assert len({before, edited, cache.stamp_of([tmp_path])}) == 3

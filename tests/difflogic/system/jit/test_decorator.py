@@ -1,4 +1,4 @@
-"""What makes kernels, and the parts that only kernels call."""
+"""Kernels, and the parts that only kernels call."""
 
 import numpy as np
 import pytest
@@ -34,9 +34,9 @@ def test_a_part_is_called_by_kernels_and_kept_with_them():
 
 
 @pytest.mark.skipif(not JIT, reason="Python calls Python without the compiler")
-def test_python_is_told_that_it_cannot_call_a_part():
+def test_python_cannot_call_a_part():
     numbers = np.arange(4)
-    for _ in range(2):  # before its code is there, and after
+    for _ in range(2):  # before it is compiled, and after
         with pytest.raises(TypeError, match=r"twice\(\) is a part of kernels"):
             twice(numbers, 1)
         assert double_all(numbers) > 0

@@ -1,4 +1,4 @@
-"""Settings of numba that lie in the working directory are not obeyed."""
+"""Numba ignores its settings file in the working directory, and needs enough memory."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_container_with_too_little_memory_is_warned_of(
     assert ("may use 268 MB" in caplog.text) == warned
 
 
-def test_address_space_beside_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Libraries that are loaded already, with a thread per core, have taken theirs."""
+def test_the_limit_on_address_space_counts_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loaded libraries, with a thread per core, have taken some already."""
     for used, enough in ((10**8, True), (10**9, False)):
         monkeypatch.setattr(machine, "address_space", lambda used=used: (used, 15 * 10**8))
         with nullcontext() if enough else pytest.raises(StorageError, match="1500 MB, is too low"):

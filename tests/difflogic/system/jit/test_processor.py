@@ -1,4 +1,4 @@
-"""Which registers a processor has, from what the compiler knows of it."""
+"""Vector registers, from the compiler's triple and features."""
 
 import os
 import subprocess

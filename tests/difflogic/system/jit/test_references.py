@@ -1,4 +1,4 @@
-"""Named tuples that kernels get as pointers hold what Python put there."""
+"""Kernels read and write named tuples through pointers."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ def row_total(outer, plane, row):
 
 @kernel
 def work(outer, found):
-    """Use every field, also while the arrays are written to."""
+    """Use every field while the arrays are being written to."""
     for plane in range(outer.cube.shape[0]):
         for row in range(outer.cube.shape[1]):
             outer.cube[plane, row, 0] += outer.count
@@ -58,7 +58,7 @@ def place(tmp_path, monkeypatch):
 @pytest.mark.parametrize("doubled", [False, True])
 def test_kernels_read_and_write_what_python_sees(doubled):
     cube = np.arange(24.0).reshape(2, 3, 4)
-    turned = np.arange(12, dtype=np.int32).reshape(3, 4).T  # not in the order of C
+    turned = np.arange(12, dtype=np.int32).reshape(3, 4).T  # not C-contiguous
     outer = Outer(cube, turned, Inner(np.zeros((3, 3), np.int32), 0.5), 100, doubled)
     found = np.zeros((2, 3))
     expected = (cube.sum(axis=2) + 100) * (1.0 if doubled else 0.5)
@@ -69,7 +69,7 @@ def test_kernels_read_and_write_what_python_sees(doubled):
 
 
 @pytest.mark.skipif(not JIT, reason="Python asks for no types")
-def test_a_field_of_another_kind_is_refused_as_before():
+def test_a_field_of_an_unknown_type_is_refused():
     outer = Outer("no cube", np.ones((2, 2)), Inner(np.ones((2, 2)), 1.0), 1, False)
     with pytest.raises(Exception, match=r"(?i)unicode|str"):
         work(outer, np.zeros((2, 3)))
