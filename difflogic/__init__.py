@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from difflogic.library.training import train as train
     from difflogic.model.model import Model as Model
     from difflogic.system.ranks import mpi_ranks as mpi_ranks
+    from difflogic.tasks import Cases as Cases
     from difflogic.tasks import Task as Task
-    from difflogic.tasks.base import Cases as Cases
     from difflogic.training.following import follow as follow
     from difflogic.training.trainer import Trainer as Trainer
 
@@ -93,7 +93,7 @@ _HOMES = {
     "follow": "difflogic.training.following",
     "mpi_ranks": "difflogic.system.ranks",
     "Task": "difflogic.tasks",
-    "Cases": "difflogic.tasks.base",
+    "Cases": "difflogic.tasks",
     "held_out": "difflogic.evaluation",
 }
 

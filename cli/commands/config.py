@@ -21,16 +21,16 @@ def list_(as_json: AsJson = False) -> None:
     of 0 in the article and its notebook, with one seed, and the gates that are
     not pass-throughs.
     """
-    from difflogic.config import catalog
+    from difflogic.config.document import experiments, pictures
 
-    experiments, pictures = catalog.experiments(), catalog.pictures()
+    found, drawn = experiments(), pictures()
     if as_json:
-        output.show_json({"experiments": experiments, "pictures": pictures})
+        output.show_json({"experiments": found, "pictures": drawn})
         return
     output.show_table(
         "experiment | task | published | grid | channels | steps | gates | per cell | epochs"
         " | batch",
-        map(_row, experiments),
+        map(_row, found),
         texts=3,
         spare="per cell | batch | steps | channels | published | epochs | grid | gates",
     )
@@ -39,7 +39,7 @@ def list_(as_json: AsJson = False) -> None:
         "picture | grid | loss channels | ones",
         (
             (each["name"], f"{each['height']}×{each['width']}", each["loss_channels"], each["ones"])
-            for each in pictures
+            for each in drawn
         ),
     )
 

@@ -1,9 +1,8 @@
-"""The typed configuration of an experiment: its model, its files, its messages."""
+"""The typed configuration of an experiment: its models, files and messages."""
 
 from __future__ import annotations
 
 from difflogic.config.document import describe, document
-from difflogic.config.learning import TrainingConfig
 from difflogic.config.loading import (
     Override,
     config_from_dict,
@@ -11,9 +10,9 @@ from difflogic.config.loading import (
     picture_directory,
     shipped_configs,
 )
-from difflogic.config.models import Config, PerceptionConfig, UpdateConfig
+from difflogic.config.models import Config
 from difflogic.config.recipes import BENCHMARK
-from difflogic.config.running import ParallelConfig
+from difflogic.config.sections import ParallelConfig, PerceptionConfig, TrainingConfig, UpdateConfig
 from difflogic.tasks.sections import AutomatonConfig
 
 __all__ = [

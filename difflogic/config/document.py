@@ -1,8 +1,9 @@
-"""A configuration with the meaning of its keys, and the page of all keys, from the models."""
+"""What `dct config` prints: shipped experiments and pictures, a configuration, and all keys."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from inspect import cleandoc
 from typing import Any
 
@@ -10,74 +11,100 @@ import tomli_w
 from pydantic_core import PydanticUndefined
 
 from difflogic.config import schema
-from difflogic.config.models import RUN, Config, RunFacts
+from difflogic.config.loading import load_config, picture_directory, shipped_configs
+from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.tasks import TASKS, OwnSection, TaskSection, own, task_class
+from difflogic.config.sections import RunFacts
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import OwnSection, TaskSection, make_task, own, task_class
+from difflogic.tasks.pictures import parse_picture, shipped_pictures
 from difflogic.tasks.sections import Section
 
 _HEAD = """# Configuration
 
-The files in `configs/` say what an experiment is and how it is learned, and are installed with the
-package; what they do not name is at its default. A file of your own is named in its place, `--set
-section.key=value` replaces one value, and flags such as `--epochs` win over both. `dct config show`
-prints what comes out, with the meaning and range of every key, and can be used as a file itself.
+The files in `configs/` describe the shipped experiments and how they are learned. Keys that a file
+does not name have their defaults. Give the path of your own file in place of a shipped name.
+`--set section.key=value` replaces one value; flags such as `--epochs` override both. `dct config
+show` prints the result, with the meaning and range of every key. Its output is a valid file.
 
-A file is TOML, of at most 1 MiB, its keys of at most 8 parts. Each wrong key or value is an error
-that names the file or the flag, the key, what is wrong and what would be right; all come at once.
-A key whose default is – has to be there; height and width may follow from a picture.
+A file is TOML, of at most 1 MiB, with keys of at most 8 parts. Errors are reported all at once.
+Each names the file or flag, the key, what is wrong, and what would be right. A key whose default is
+– is required; height and width may follow from a picture.
 
 `dct config docs` prints this page.
 """
 
 _COLUMNS = 96
 
-_TASK = """Beside the keys of all tasks each has its own. A task that is not listed is
-[a class of your own](tasks.md), with keys of its own."""
+_TASK = """Each kind of task also has its own keys. A custom task is
+[a class of your own](tasks.md), with its own keys."""
 
 _AFTER = {
     "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
-last bits; all other keys of this section do not change a bit."""
+last bits. The other keys of this section change no bit, except `device`: a GPU rounds
+differently."""
 }
 
 
+def experiments() -> list[dict[str, Any]]:
+    """Return the facts of all shipped experiments, by name; sizes in cells, bits and gates."""
+    return [_facts(load_config(name)) for name in shipped_configs()]
+
+
+def _facts(config: Config) -> dict[str, Any]:
+    task, training = make_task(config), config.training
+    return {
+        "name": config.name,
+        "task": task.name,
+        "task_title": task.title,
+        "task_settings": task.settings,
+        "height": config.task.height,
+        "width": config.task.width,
+        "channels": config.automaton.channels,
+        "steps": config.automaton.steps,
+        "fire_rate": config.automaton.fire_rate,
+        "gates_with_logits": config.architecture.parameters,
+        "gates_per_cell": config.architecture.gates,
+        "epochs": training.epochs,
+        "attempt_epochs": min(training.restart_every or training.epochs, training.epochs),
+        "batch": training.batch,
+        "published": config.published.model_dump(),
+    }
+
+
+def pictures() -> list[dict[str, Any]]:
+    """Return name, cells, loss channels and set bits of all shipped pictures, by name."""
+    found = []
+    for name, path in shipped_pictures(picture_directory()).items():
+        text = path.read_text(encoding="utf-8")
+        try:
+            bits = parse_picture(text, 1)
+        except ConfigError:  # it has colours
+            bits = parse_picture(text, 3)
+        size = dict(zip(("loss_channels", "height", "width"), bits.shape, strict=True))
+        found.append({"name": name, **size, "ones": int(bits.sum())})
+    return found
+
+
 def document() -> str:
-    """Return the page as Markdown."""
+    """Return the page of all keys as Markdown."""
     parts = [_HEAD, "## At the top", _table(TOP_LEVEL, Config, schema.keys(TOP_LEVEL))]
     for name, model in schema.sections().items():
-        parts += [
-            f"## [{name}]",
-            cleandoc(model.__doc__ or ""),
-            _table(name, model, [*model.model_fields]),
-        ]
+        parts += [f"## [{name}]", cleandoc(model.__doc__ or "")]
+        parts.append(_table(name, model, [*model.model_fields]))
         if name == TASK:
-            parts += [_TASK, *_tasks()]
+            parts.append(_TASK)
+            kinds = schema.task_sections() | {"my_task.py:MyTask": OwnSection}
+            for kind, section in kinds.items():
+                parts += [f'### kind = "{kind}"', cleandoc(section.__doc__ or "")]
+                keys = [key for key in section.model_fields if key not in TaskSection.model_fields]
+                parts += [_table(TASK, section, keys)] if keys else []
         if name in _AFTER:
             parts.append(_AFTER[name])
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _tasks() -> list[str]:
-    parts = []
-    for kind, task in TASKS.items():
-        parts += [
-            f'### kind = "{kind}"',
-            cleandoc(task.Section.__doc__ or ""),
-            _own_keys(task.Section),
-        ]
-    parts += [
-        '### kind = "my_task.py:MyTask"',
-        cleandoc(OwnSection.__doc__ or ""),
-        _own_keys(OwnSection),
-    ]
-    return parts
-
-
-def _own_keys(model: type[TaskSection]) -> str:
-    keys = [key for key in model.model_fields if key not in TaskSection.model_fields]
-    return _table(TASK, model, keys)
-
-
-def _table(section: str, model: type[Section], keys: list[str] | tuple[str, ...]) -> str:
+def _table(section: str, model: type[Section], keys: Sequence[str]) -> str:
     rows = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
     for key in keys:
         accepted = schema.accepted(section, key, model=model)
@@ -100,14 +127,17 @@ def _default(model: type[Section], key: str) -> str:
 
 
 def describe(config: Config) -> str:
-    """Return `config` as TOML with a comment above every key; it loads back to the same."""
-    data = config.to_dict()
+    """Return `config` as TOML with a comment above every key.
+
+    It loads back to the same, except for facts about a custom task's code: loading finds those.
+    """
+    data = config.with_facts(task_sha256=None, task_start=None).to_dict()
     lines = []
     for key in schema.keys(TOP_LEVEL):
         lines += _entry(TOP_LEVEL, key, data[key], Config)
     for section in (name for name in (*schema.sections(), RUN) if name in data):
         models = _models(config, section)
-        lines += ["", *_comment(models[0].__doc__ or ""), f"[{section}]"]
+        lines += ["", *_comment(cleandoc(models[0].__doc__ or "")), f"[{section}]"]
         for key, value in data[section].items():
             known = next((model for model in models if key in model.model_fields), None)
             lines += _entry(section, key, value, known)
@@ -115,17 +145,17 @@ def describe(config: Config) -> str:
 
 
 def _models(config: Config, section: str) -> list[type[Section]]:
-    """Return what describes the keys of a section, the nearest first."""
+    """Return the models that describe a section's keys, the most specific first."""
     if section == RUN:
         return [RunFacts]
-    if section != schema.TASK:
+    if section != TASK:
         return [schema.sections()[section]]
     kind = type(config.task)
     return [task_class(config.task).Section, kind] if own.is_loaded(config.task) else [kind]
 
 
 def _entry(section: str, key: str, value: Any, model: type[Section] | None) -> list[str]:
-    """Return a key with its comment, but for keys of code that is not loaded."""
+    """Return a key with its comment; a key of code that is not loaded has none."""
     shown = f"{key} = {_value(value)}"
     if model is None:
         return [shown]

@@ -1,10 +1,10 @@
-"""Reading configurations: shipped or given files, overrides, and every way they can fail."""
+"""Loads configurations: shipped or given files, recipes and overrides."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,26 +14,41 @@ from difflogic.config import problems, schema
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.config.toml_text import parse_toml
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.files import open_plain
-from difflogic.tasks import TASKS, OwnSection, Surroundings, TaskSection, is_own, own
+from difflogic.system.files import open_plain, reason
+from difflogic.tasks import TASKS, OwnSection, Surroundings, is_own, own
 
 MAX_BYTES = 2**20
-"""A configuration has 2 kB: what is larger is something else, perhaps without an end."""
+"""Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
+
+MAX_KEY_PARTS = 8
+"""Most parts of a dotted key or a section's name. A configuration needs two, and the parser's
+memory grows with the square of their number."""
 
 KIND = (TASK, "kind")
 
 _BARE_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
 
+# Linear in the length of any text: possessive quantifiers never backtrack, and an unterminated
+# string lasts to the end of its line or of the file.
+_STRING_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\"]|"(?!""))*+(?:"{3,5}|\\?\Z)'
+    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"(?:\\[^\n]|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+",
+    flags=re.DOTALL,
+)
+_DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
+
 
 class Override(NamedTuple):
-    """One value that goes before the file's."""
+    """A value that replaces the file's."""
 
     text: str
-    """As ``section.key=value``, the value in TOML; a bare word is a string."""
+    """``section.key=value``, the value in TOML; a bare word is a string."""
     typed: str = ""
-    """What a user gave for it, such as ``--epochs 5``: messages quote it; "" if nobody typed it."""
+    """The option as the user typed it, such as ``--epochs 5``, for messages; "" if nobody did."""
 
 
 def load_config(
@@ -45,13 +60,11 @@ def load_config(
 ) -> Config:
     """Load a configuration: a shipped one by its name, any other by its path.
 
-    `recipe` names a way to learn that replaces the file's, such as ``reference``.
-
-    `overrides` are texts ``section.key=value``, as a user gives them to ``--set``, or say what
-    else was typed. The last one of a key wins. A relative path of a picture or of a task's code
-    starts at the directory of the file that it stands in, and at the working directory if it
-    stands in an override. `allow_code` runs the code of a task that is not the program's own: only
-    for a configuration that the user named. Raises ConfigError that names the file or override,
+    `overrides` are texts ``section.key=value``, as for ``--set``, or `Override`s. The last one of
+    a key wins. `recipe` names a way to learn that replaces the file's, such as ``reference``.
+    Relative paths of pictures and of a task's code start at the file's directory, or at the working
+    directory if they are in an override. `allow_code` runs the code of a custom task: allow it only
+    for a configuration that the user named. Raises ConfigError, which names the file or override,
     the key, what is wrong and what would be right.
     """
     if isinstance(overrides, str) or not all(
@@ -69,21 +82,25 @@ def load_config(
     origins = {place: item.origin for place, item in last.items()}
     if KIND in origins:
         _drop_keys_of_other_kinds(data, origins)
+    task = data.get(TASK)
+    kind = task.get("kind") if isinstance(task, dict) else None
+    shipped = TASKS.get(kind) if isinstance(kind, str) else None
+    read_keys = shipped.Section.resolved if shipped is not None else ()
+    places = [(TASK, key) for key in read_keys or ("kind",)]
     surroundings = Surroundings(
         path.parent,
         {key for section, *rest in origins if section == TASK for key in rest},
         picture_directory(),
     )
-    resolved, culprits = _resolved(data)
     try:
-        resolved(surroundings)
-        if allow_code:
-            culprits = (KIND,)
+        if shipped is not None:
+            shipped.Section.resolve(data[TASK], surroundings)
+        elif allow_code and is_own(kind):
             _load_code(data, surroundings)
     except ConfigError as error:
-        origin = next((origins[place] for place in culprits if place in origins), str(path))
-        found.append((origin, f"[{TASK}] {culprits[0][1]}: {error}"))
-        return _check(data, str(path), origins, found, known=culprits[:1])
+        origin = next((origins[place] for place in places if place in origins), str(path))
+        found.append((origin, f"[{TASK}] {places[0][1]}: {error}"))
+        return _check(data, str(path), origins, found, known=places[:1])
     config = _check(data, str(path), origins, found)
     if allow_code and isinstance(config.task, OwnSection):
         config = config.with_facts(task_start=own.try_out(config.task, config.automaton))
@@ -91,17 +108,17 @@ def load_config(
 
 
 def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
-    """Check plain tables, as `Config.to_dict` gives them; `source` names them in messages."""
+    """Check plain tables, as from `Config.to_dict`; `source` names them in messages."""
     return _check(data, source, {}, [])
 
 
 def shipped_configs() -> list[str]:
-    """Return the names of the configurations that come with the program."""
+    """Return the names of the shipped configurations."""
     return sorted(path.stem for path in _shipped_directory().glob("*.toml"))
 
 
 def picture_directory() -> Path:
-    """Return where the pictures are that come with the program."""
+    """Return the directory of the shipped pictures."""
     return _shipped_directory() / "pictures"
 
 
@@ -112,11 +129,11 @@ def _shipped_directory() -> Path:
 
 
 def _locate(source: str | Path) -> Path:
-    """Return the path of a shipped configuration's name, or of a path as it is."""
+    """Return the path of a shipped configuration's name, or the given path."""
     if isinstance(source, Path):
         return source
     if not isinstance(source, str):
-        raise ConfigError(f"{source!r}: names no configuration: give a name or a path")
+        raise ConfigError(f"{source!r}: is not a configuration: give a name or a path")
     shipped = shipped_configs()
     if source in shipped:
         return _shipped_directory() / f"{source}.toml"
@@ -138,13 +155,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path}: no such file; shipped configurations: {', '.join(shipped_configs())}"
         ) from None
-    except IsADirectoryError:
-        raise ConfigError(f"{path}: is a directory: name a TOML file") from None
-    except PermissionError:
-        raise ConfigError(f"{path}: cannot be read: check the file's permissions") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{str(path)!r}: cannot be read: {reason}") from None
+        raise ConfigError(f"{str(path)!r}: cannot be read: {reason(error)}") from None
     if len(content) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes: this is not a configuration")
     try:
@@ -157,36 +169,41 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
-def _resolved(
-    data: dict[str, Any],
-) -> tuple[Callable[[Surroundings], None], tuple[problems.Place, ...]]:
-    """Return what replaces names in [task] by what they stand for, and the places it reads."""
-    task = data.get(TASK)
-    kind = task.get("kind") if isinstance(task, dict) else None
-    if not isinstance(task, dict) or not isinstance(kind, str) or kind not in TASKS:
-        return (lambda surroundings: None), (KIND,)
-    section = TASKS[kind].Section
-    return partial(section.resolve, task), tuple((TASK, key) for key in section.resolved) or (KIND,)
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML from an untrusted source.
+
+    Raises ValueError if it is invalid, nested too deeply, or has a key of more than
+    `MAX_KEY_PARTS` parts.
+    """
+
+    def blank(found: re.Match[str]) -> str:
+        return "s" + "\n" * found[0].count("\n")  # a string may be a part of a key
+
+    bare = _STRING_OR_COMMENT.sub(blank, text)
+    deep = _DEEP_KEY.search(bare)
+    if deep is not None:
+        line = bare.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"a key of more than {MAX_KEY_PARTS} parts (at line {line})")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _load_code(data: dict[str, Any], surroundings: Surroundings) -> None:
-    """Run the code that [task] names, if it does, and write down its hash."""
-    task = data.get(TASK)
-    if not isinstance(task, dict) or not is_own(task.get("kind")):
-        return
+    """Run the code that [task] names, and record its hash in [run]."""
     facts = data.setdefault(RUN, {})
-    if not isinstance(facts, dict):  # what else it may be is reported by the check
+    if not isinstance(facts, dict):  # the check reports it
         return
-    known = facts.get("task_sha256")
-    code = own.find_code(
-        task["kind"], surroundings.base("kind"), known if isinstance(known, str) else None
-    )
+    pinned = facts.get("task_sha256")
+    directory = surroundings.base("kind")
+    code = own.find_code(data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None)
     own.load_code(code)
     facts["task_sha256"] = code.sha256
 
 
 class _Given(NamedTuple):
-    """One override, understood."""
+    """A valid override."""
 
     place: problems.Place
     value: Any
@@ -196,23 +213,23 @@ class _Given(NamedTuple):
 def _parse_overrides(
     data: Mapping[str, Any], overrides: Sequence[str | Override]
 ) -> tuple[list[_Given], list[tuple[str, str]]]:
-    """Return the overrides that were understood, and what is wrong with the others."""
+    """Return the valid overrides, and the origins and problems of the others."""
     given: list[_Given] = []
     found: list[tuple[str, str]] = []
-    is_open = any(_names_code(item) for item in (data.get(TASK), *overrides))
+    is_custom = any(_names_code(item) for item in (data.get(TASK), *overrides))
     for override in overrides:
         if not isinstance(override, Override):
             override = Override(override, f"--set {override}")
         origin = problems.shorten(override.typed)
         try:
-            given.append(_Given(*_parse_override(override.text, is_open), origin))
+            given.append(_Given(*_parse_override(override.text, is_custom), origin))
         except ConfigError as error:
             found.append((origin, str(error)))
     return given, found
 
 
 def _names_code(item: Any) -> bool:
-    """Whether a [task] or an override names a task of the user's own, with keys of its own."""
+    """Whether a [task] or an override names a custom task, which has its own keys."""
     if isinstance(item, dict):
         return is_own(item.get("kind"))
     text = item.text if isinstance(item, Override) else str(item)
@@ -220,14 +237,14 @@ def _names_code(item: Any) -> bool:
     return name.strip() == ".".join(KIND) and is_own(value.strip().strip("\"'"))
 
 
-def _parse_override(override: str, is_open: bool) -> tuple[problems.Place, Any]:
+def _parse_override(override: str, is_custom: bool) -> tuple[problems.Place, Any]:
     """Return the place and the value of ``section.key=value``. Raises ConfigError."""
     name, equals, text = override.partition("=")
     name, text = name.strip(), text.strip()
     if not equals or not name or not text:
         raise ConfigError("write it as section.key=value, such as training.epochs=50")
     place = tuple(part.strip() for part in name.split("."))
-    if not (is_open and place[0] == TASK and len(place) == 2):
+    if not (is_custom and place[0] == TASK and len(place) == 2):
         _check_place(place)
     return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
 
@@ -259,7 +276,7 @@ def _parse_value(text: str) -> Any:
 
 
 def _parse_text(text: str) -> str:
-    """Return the string in quotes, or the text as it is: paths and rules need no quotes."""
+    """Return the quoted string, or the whole text: paths and rules need no quotes."""
     try:
         value = _parse_value(text)
     except ConfigError:
@@ -268,13 +285,12 @@ def _parse_text(text: str) -> str:
 
 
 def _drop_keys_of_other_kinds(data: dict[str, Any], origins: Mapping[problems.Place, str]) -> None:
-    """Forget what the file says about its own kind of task, as an override chose another."""
+    """Drop the file's keys that the kind of task from an override does not have."""
     task = data.get(TASK)
     if isinstance(task, dict):
         for key in list(task):
             kinds = schema.kinds_with(key)
-            foreign = kinds and task.get("kind") not in kinds
-            if foreign and key not in TaskSection.model_fields and (TASK, key) not in origins:
+            if kinds and task.get("kind") not in kinds and (TASK, key) not in origins:
                 del task[key]
     facts = data.get(RUN)
     if isinstance(facts, dict):
@@ -286,7 +302,7 @@ def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
         data[place[0]] = value
         return
     section = data.setdefault(place[0], {})
-    if isinstance(section, dict):  # what else it may be is reported by the check
+    if isinstance(section, dict):  # the check reports it
         section[place[1]] = value
 
 
@@ -297,9 +313,9 @@ def _check(
     found: Iterable[tuple[str, str]],
     known: Collection[problems.Place] = (),
 ) -> Config:
-    """Validate, or raise one ConfigError with what was found before and all that is wrong.
+    """Validate, or raise one ConfigError with the problems already `found` and all others.
 
-    `known` are places whose problem was found before: what else is wrong there follows from it.
+    Problems at the places `known` are left out, since they follow from one that was found.
     """
     found = list(found)
     try:
@@ -323,9 +339,9 @@ def _check(
 
 
 def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Place, str]) -> str:
-    """Say where the value came from: its override, or the file."""
+    """Return where a value came from: its override, or the file."""
     if origins.get(problem.place):
         return origins[problem.place]
-    # Values that disagree may come from several places: name all that could be at fault.
+    # Values that disagree may come from several places: name them all.
     typed = dict.fromkeys(origin for origin in origins.values() if origin)
     return ", ".join([source, *typed]) if problem.is_disagreement else source

@@ -1,4 +1,4 @@
-"""From what pydantic finds wrong to sentences that say where, what, and what would be right."""
+"""Pydantic's findings as sentences: where a problem is, what is wrong, and what would be right."""
 
 from __future__ import annotations
 
@@ -18,30 +18,28 @@ from difflogic.tasks import OwnSection, TaskSection
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 
 Place = tuple[str, ...]
-"""Where a value stands: (key,) at the top level, (section,), or (section, key)."""
+"""A value's place: (key,) at the top level, (section,), or (section, key)."""
 
 
 class Problem(NamedTuple):
-    """What is wrong, and where."""
-
     place: Place
     text: str
     is_disagreement: bool = False
-    """Each value is good alone, but not beside others."""
+    """Each value is valid alone, but not together with others."""
 
 
 def find(error: ValidationError, task: type[TaskSection] | None = None) -> Iterator[Problem]:
     """Yield each problem once, in the order of the file.
 
-    `task` is the section that was checked, where that was not a whole configuration.
+    `task` is the section that was checked, if that was not a whole configuration.
     """
     seen: set[tuple[Any, ...]] = set()
     for detail in error.errors():
         location, model = _located(detail["loc"], task)
-        said = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else ""
-        if said:
-            # Cross checks: each line starts with its place.
-            for text in said.splitlines():
+        message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else ""
+        if message:
+            # Cross-checks: each line starts with its place.
+            for text in message.splitlines():
                 named = _NAMED_PLACE.match(text)
                 place = named.groups() if named else location[:2]
                 head = "" if named or not place else f"[{'] '.join(map(str, place))}: "
@@ -54,9 +52,9 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
             yield Problem(place, _describe(problem, place, None, value, None))
             continue
         index = location[2] if len(location) > 2 and isinstance(location[2], int) else None
-        # A union reports a problem per branch, and a list with wrong items is also too short.
-        known = place in seen if detail["type"] == "too_short" else (place, index) in seen
-        if not known:
+        # Pydantic reports a union once per branch, and calls a list with wrong items too short.
+        repeated = place in seen if detail["type"] == "too_short" else (place, index) in seen
+        if not repeated:
             seen |= {place, (place, index)}
             yield Problem(place, _describe(detail["type"], place, index, detail["input"], model))
 
@@ -64,17 +62,17 @@ def find(error: ValidationError, task: type[TaskSection] | None = None) -> Itera
 def _located(
     location: tuple[int | str, ...], task: type[TaskSection] | None
 ) -> tuple[tuple[int | str, ...], type[TaskSection] | None]:
-    """Return where a problem is, and the section that was checked if it is one of several."""
+    """Return where a problem is, and the model of [task] that was checked."""
     if task is not None:
         return (TASK, *location), task
     if location[:1] == (TASK,) and len(location) > 1:
-        # Pydantic names the kind that a table was taken for, which is no part of the file.
+        # Pydantic inserts the kind that it took the table for.
         return (TASK, *location[2:]), schema.task_sections().get(str(location[1]), OwnSection)
     return location, None
 
 
 def unknown(place: Place, is_section: bool = False) -> str:
-    """Say that a section or key does not exist, and which one may be meant."""
+    """Return the message for a section or key that does not exist, with the nearest valid name."""
     if len(place) == 1:
         name = place[0]
         if is_section:
@@ -91,7 +89,7 @@ def unknown(place: Place, is_section: bool = False) -> str:
 
 
 def combine(found: Sequence[tuple[str, str]]) -> ConfigError:
-    """Return one error for all (origin, problem) pairs; `found` is not empty."""
+    """Return one error for all (origin, problem) pairs, at least one."""
     lines = [f"{origin}: {problem}" for origin, problem in found]
     if len(lines) == 1:
         return ConfigError(lines[0])
@@ -125,7 +123,7 @@ def _describe(
 
 
 def _foreign(key: str, model: type[TaskSection]) -> str:
-    """Say that a kind of task does not have a key."""
+    """Return the message for a key that a kind of task does not have."""
     kinds = {section: kind for kind, section in schema.task_sections().items()}
     if model in kinds and schema.kinds_with(key):
         return f"[{TASK}] {key}: belongs to another kind of task than {kinds[model]}: leave it out"
@@ -163,7 +161,7 @@ def _show(value: Any) -> str:
         case dict():
             text = "a table"
         case int():
-            # A decimal of thousands of digits is refused by Python itself.
+            # Python refuses to print thousands of digits.
             text = str(value) if abs(value) < 10**40 else "such a large integer"
         case _:
             text = f"{value} ({type(value).__name__})"
@@ -171,5 +169,5 @@ def _show(value: Any) -> str:
 
 
 def shorten(text: str) -> str:
-    """Cut what a message quotes to 80 characters."""
+    """Cut a quotation to 80 characters."""
     return text if len(text) <= 80 else text[:79] + "…"

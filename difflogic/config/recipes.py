@@ -1,8 +1,8 @@
-"""Named ways to learn, which replace what a configuration says about learning.
+"""Recipes: named ways to learn, which replace what a configuration says about learning.
 
-A shipped configuration states the recipe that works best. The defaults of the learning levers are
-the reference, the recipe of the DiffLogic CA notebook: `reference` goes back to them. `benchmark`
-is what `dct bench` measures.
+A shipped configuration has the settings that work best. The defaults of the learning levers are the
+reference: the settings of the DiffLogic CA notebook. The recipe `reference` goes back to them;
+`benchmark` is what `dct bench` measures.
 """
 
 from __future__ import annotations
@@ -14,55 +14,49 @@ from difflogic.config import schema
 from difflogic.system.errors import ConfigError, did_you_mean
 
 KEPT = ("seed", "epochs", "batch", "learning_rate", "precision")
-"""Keys of [training] that belong to the experiment, not to the way it is learned."""
+"""Keys of [training] that belong to the experiment and are no levers."""
 
 PUBLISHED = ("epochs", "batch", "learning_rate")
-"""Keys of [training] that are as [published] has them, where it does."""
+"""Keys of [training] that take their value from [published], if it has them."""
 
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("update", "carry"))
-"""Learning levers outside [training]."""
+"""Levers outside [training]."""
 
 LEVER_SECTIONS: tuple[str, ...] = ("pool", "finishing")
-"""Sections that hold nothing but learning levers."""
+"""Sections with nothing but levers."""
 
 
 def reference(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every lever at its default, and what is published.
+    """Return the configuration with every lever at its default, and the published values.
 
-    Where no epochs are published, what was one attempt of several is all.
+    Without published epochs, training takes the epochs of one attempt.
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
-    attempt = _restarts(data.get("training"))
     levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
     for section, key in (*levers, *LEVER_KEYS):
         if isinstance(changed.get(section), dict):
             changed[section] = {k: v for k, v in changed[section].items() if k != key}
-    if attempt > 0 and isinstance(changed.get("training"), dict):
-        changed["training"]["epochs"] = attempt
+    training = data.get("training")
+    if isinstance(training, dict):
+        attempt = training.get("restart_every")
+        if isinstance(attempt, int) and attempt > 0:
+            changed["training"]["epochs"] = attempt
     return _as_published(changed, PUBLISHED)
 
 
 def benchmark(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with the published number of samples per step, where there is one.
+    """Return the configuration with the published number of samples per step, if there is one.
 
-    A step of the same work is measured whatever number learns best: figures stay comparable with
-    those of before and with those of others.
+    It is measured whatever number learns best, so that figures stay comparable.
     """
     return _as_published(data, ("batch",))
 
 
 def _as_published(data: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    """Return the tables with some keys of [training] as [published] has them, where it does."""
     published, training = data.get("published"), data.get("training")
     if not isinstance(training, dict) or not isinstance(published, dict):
         return data
     return data | {"training": training | {k: published[k] for k in keys if k in published}}
-
-
-def _restarts(section: object) -> int:
-    """Return the epochs that a section counts until learning starts over; 0 if it does not."""
-    epochs = section.get("restart_every") if isinstance(section, dict) else 0
-    return epochs if isinstance(epochs, int) and epochs > 0 else 0
 
 
 BENCHMARK = "benchmark"
@@ -71,11 +65,11 @@ RECIPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "reference": reference,
     BENCHMARK: benchmark,
 }
-"""Maps tables as read from a file to tables; the check comes after it."""
+"""Each takes the tables of a file, not yet checked."""
 
 
 def apply_recipe(name: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the tables of a configuration as a recipe wants them; `data` is not changed.
+    """Return changed tables of a configuration; `data` itself stays the same.
 
     Raises ConfigError if there is no such recipe.
     """

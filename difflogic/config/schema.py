@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from difflogic.config.models import RUN, Config, RunFacts
+from difflogic.config.models import RUN, Config
+from difflogic.config.sections import RunFacts
 from difflogic.tasks import TASKS, OwnSection, TaskSection
 from difflogic.tasks.sections import Section
 
@@ -18,10 +19,9 @@ TASK = "task"
 
 @cache
 def sections() -> dict[str, type[Section]]:
-    """Return the models of all sections, by name, in the order of the file.
+    """Return the models of all sections of settings, by name, in the order of the file.
 
-    That of [task] has the keys of every kind; `task_sections` has the others. [run] holds no
-    settings, and is left out.
+    [task] has the keys of every kind; `task_sections` has the others. [run] holds no settings.
     """
     models: dict[str, type[Section]] = {}
     for name, field in Config.model_fields.items():
@@ -39,44 +39,48 @@ def task_sections() -> dict[str, type[TaskSection]]:
     return {kind: task.Section for kind, task in TASKS.items()}
 
 
+def _models(section: str) -> list[type[Section]]:
+    """Return the models that a section may have."""
+    match section:
+        case "task":
+            return [TaskSection, *task_sections().values(), OwnSection]
+        case "run":
+            return [RunFacts]
+        case _:
+            return [Config if section == TOP_LEVEL else sections()[section]]
+
+
 @cache
 def keys(section: str) -> tuple[str, ...]:
-    """Return the names of a section's keys, of [task] those of any kind; see `TOP_LEVEL`."""
-    if section == TOP_LEVEL:
-        return tuple(name for name in Config.model_fields if name not in {*sections(), RUN})
-    if section == TASK:
-        every = [*TaskSection.model_fields]
-        for model in task_sections().values():
-            every += [key for key in model.model_fields if key not in every]
-        return tuple(every)
-    if section == RUN:
-        return tuple(RunFacts.model_fields)
-    return tuple(sections()[section].model_fields)
+    """Return a section's keys; those of [task] of any kind. See `TOP_LEVEL`."""
+    found = dict.fromkeys(key for model in _models(section) for key in model.model_fields)
+    skipped = {*sections(), RUN} if section == TOP_LEVEL else ()
+    return tuple(key for key in found if key not in skipped)
 
 
 def kinds_with(key: str) -> list[str]:
-    """Return the kinds of task that have a key which not all have."""
+    """Return the kinds of task that have `key`; empty if all have it."""
     if key in TaskSection.model_fields:
         return []
     return [kind for kind, model in task_sections().items() if key in model.model_fields]
 
 
 def meaning(section: str, key: str, model: type[Section] | None = None) -> str:
-    """Return what a key means, with its unit. `model` is the section's, where there are several."""
-    return _schema(section, key, model).get("description", key)
+    """Return what a key means, with its unit. `model` is the section's, if it has several."""
+    return str(_schema(section, key, model).get("description", key))
 
 
 def accepted(section: str, key: str, item: bool = False, model: type[Section] | None = None) -> str:
-    """Say which values a key accepts, or one item of its list: "an integer from 1 to 1024"."""
+    """Describe the values that a key accepts, or an item of its list: "an integer from 1 to 9"."""
     if (section, key) == (TASK, "kind"):
         known = " or ".join(_literal(kind) for kind in TASKS)
         return f'{known} or a class of your own, as "my_task.py:MyTask"'
     schema = _schema(section, key, model)
-    return phrase(schema["items"] if item and "items" in schema else schema)
+    return _phrase(schema["items"] if item and "items" in schema else schema)
 
 
 def choices(section: str, key: str, model: type[Section] | None = None) -> list[str]:
-    """Return the words that a key accepts; empty where it takes no fixed words."""
+    """Return the words that a key accepts, if it accepts only some."""
     if (section, key) == (TASK, "kind"):
         return list(TASKS)
     schema = _schema(section, key, model)
@@ -86,7 +90,7 @@ def choices(section: str, key: str, model: type[Section] | None = None) -> list[
 
 
 def is_text(section: str, key: str = "") -> bool:
-    """Whether a key of [task] takes a text that is more than a word, such as a path."""
+    """Whether a key of [task] accepts any text, such as a path."""
     if section != TASK or key not in keys(TASK):
         return False
     schema = _schema(section, key, None)
@@ -95,38 +99,30 @@ def is_text(section: str, key: str = "") -> bool:
 
 def _schema(section: str, key: str, model: type[Section] | None) -> dict[str, Any]:
     if model is None:
-        model = Config if section == TOP_LEVEL else _first_with(section, key)
-    return _properties(model)[key]
-
-
-def _first_with(section: str, key: str) -> type[Section]:
-    """Return a model of a section that has a key."""
-    if section == RUN:
-        return RunFacts
-    models: list[type[Section]] = [sections()[section]]
-    if section == TASK:
-        models += [*task_sections().values(), OwnSection]
-    return next((model for model in models if key in model.model_fields), models[0])
+        model = next(model for model in _models(section) if key in model.model_fields)
+    schema: dict[str, Any] = _properties(model)[key]
+    return schema
 
 
 @cache
 def _properties(model: type[Section]) -> dict[str, Any]:
-    return model.model_json_schema()["properties"]
+    properties: dict[str, Any] = model.model_json_schema()["properties"]
+    return properties
 
 
-def phrase(schema: dict[str, Any]) -> str:
+def _phrase(schema: dict[str, Any]) -> str:
     if "accepted" in schema:
-        return schema["accepted"]
+        return str(schema["accepted"])
     if "anyOf" in schema:
         options = [option for option in schema["anyOf"] if option.get("type") != "null"]
-        return " or ".join(phrase(option) for option in options)
+        return " or ".join(_phrase(option) for option in options)
     if "const" in schema:
         return _literal(schema["const"])
     if "enum" in schema:
         return " or ".join(_literal(choice) for choice in schema["enum"])
     match schema.get("type"):
         case "array" if {"minItems", "maxItems"} <= schema.keys():
-            item = phrase(schema["items"]).replace("an integer", "integers")
+            item = _phrase(schema["items"]).replace("an integer", "integers")
             return f"a list of {schema['minItems']} to {schema['maxItems']} {item}"
         case "boolean":
             return "true or false"

@@ -19,7 +19,7 @@ from difflogic.formats import logicars, strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
 from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError, did_you_mean
-from difflogic.tasks.palettes import hex_color, parse_color
+from difflogic.tasks.images import hex_color, parse_color
 
 FORMAT = "dct-circuit"
 VERSION = 1

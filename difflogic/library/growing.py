@@ -13,18 +13,19 @@ import numpy.typing as npt
 
 from difflogic.circuit.places import place_bits
 from difflogic.config import Override, load_config, picture_directory
-from difflogic.config.layer_widths import fit_layer_widths
+from difflogic.config.sections import fit_layer_widths
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
-from difflogic.tasks.images import read_image
-from difflogic.tasks.palettes import (
+from difflogic.tasks.images import (
     MOST_SIDE,
     PALETTES,
     Color,
     Quantised,
     hex_color,
+    image_bits,
     own_size,
     quantise,
+    read_image,
 )
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
@@ -123,8 +124,6 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
     An image has a palette of at most `colors`, 2, 4, 8 or 16; by default as many as it needs. 1 and
     3 are bits instead: ink, or red, green and blue. Raises ConfigError for what is no picture.
     """
-    from difflogic.tasks.images import image_bits
-
     content = _content(target)
     try:
         if isinstance(content, str):

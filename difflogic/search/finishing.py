@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config.learning import FinishingConfig
+from difflogic.config.sections import FinishingConfig
 from difflogic.engine.search_buffers import (
     FIRST_STARTS,
     LATER,

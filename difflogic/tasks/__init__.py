@@ -1,4 +1,4 @@
-"""What automata are trained to do: each task with its own section, samples, targets and tests."""
+"""Tasks: what automata are trained to do. Each has its section, samples, targets and tests."""
 
 from __future__ import annotations
 
@@ -6,29 +6,27 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import own
-from difflogic.tasks.base import (
-    Cases,
-    Exhibit,
-    InapplicableError,
-    Larger,
-    Preview,
-    Sample,
-    Start,
-    Task,
-    TaskError,
-    draw_batch,
-    later_steps,
-)
+from difflogic.tasks.base import Task, draw_batch, later_steps
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
-from difflogic.tasks.machine import Machine
 from difflogic.tasks.own import OwnSection, is_own
+from difflogic.tasks.parts import (
+    Cases,
+    Exhibit,
+    InapplicableError,
+    Larger,
+    Machine,
+    Preview,
+    Rule,
+    Sample,
+    Start,
+    TaskError,
+)
 from difflogic.tasks.pattern import Pattern
-from difflogic.tasks.rule import Rule
 from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
 
 __all__ = [
@@ -67,13 +65,13 @@ TASKS: dict[str, type[Task]] = {
     "line": Line,
     "pattern": Pattern,
 }
-"""The tasks of the program, by the `kind` that their sections have."""
+"""The built-in tasks, by the `kind` of their sections."""
 
 OWN = "own"
 
 
 def _tag(value: Any) -> str | None:
-    """Return which section a table is checked as; None if its kind is unknown."""
+    """Return the kind of section to check a table as; None if it is unknown."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     if is_own(kind):
         return OWN
@@ -87,11 +85,11 @@ else:
     AnySection = Annotated[
         Union[(*_sections, Annotated[OwnSection, Tag(OWN)])], Discriminator(_tag)
     ]
-"""The section of any task, told by its `kind`."""
+"""The section of any task. Its `kind` says which."""
 
 
 class HasTask(Protocol):
-    """What a task is made of; a configuration has both."""
+    """Anything with a task and an automaton, such as a configuration."""
 
     @property
     def task(self) -> TaskSection: ...
@@ -101,19 +99,12 @@ class HasTask(Protocol):
 
 
 def task_class(section: TaskSection) -> type[Task]:
-    """Return the class of a section's task.
-
-    Raises ConfigError if there is no such kind, or it is code that nobody has allowed to run.
-    """
-    if isinstance(section, OwnSection):
-        return own.class_of(section)
-    if section.kind not in TASKS:
-        raise ConfigError(f'no task "{section.kind}": {did_you_mean(section.kind, TASKS)}')
-    return TASKS[section.kind]
+    """Return the class of a section's task. Raises ConfigError if its code is not loaded."""
+    return own.class_of(section) if isinstance(section, OwnSection) else TASKS[section.kind]
 
 
 def make_task(config: HasTask) -> Task:
-    """Return the task that a configuration asks for. Raises what `task_class` raises."""
+    """Return a configuration's task. Raises ConfigError if its code is not loaded."""
     section = config.task
     if isinstance(section, OwnSection):
         return own.make(section, config.automaton)
@@ -121,24 +112,24 @@ def make_task(config: HasTask) -> Task:
 
 
 def start_of(config: HasTask) -> Start:
-    """Return where a circuit of a configuration starts; that needs nobody's code."""
+    """Return where a configuration's circuits start, without running custom code."""
     if isinstance(config.task, OwnSection):
         return config.task.start_name
     return make_task(config).start
 
 
 def exhibit_of(config: HasTask) -> Exhibit:
-    """Return how a page shows the task; one whose code is not loaded says nothing of itself."""
+    """Return how a page presents the task; the default if its code is not loaded."""
     return make_task(config).exhibit if own.is_loaded(config.task) else Exhibit()
 
 
 def palette_of(config: HasTask) -> tuple[tuple[int, int, int], ...]:
-    """Return the colours of a configuration's cells, () if none are named; needs nobody's code."""
+    """Return the colours of a configuration's cells, () for none; without running custom code."""
     return () if isinstance(config.task, OwnSection) else make_task(config).palette
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:
-    """Raise ConfigError unless the configuration called `name` is of a kind."""
+    """Raise ConfigError unless the configuration called `name` is of this kind."""
     if config.task.kind != kind:
         raise ConfigError(
             f'{name} is of kind "{config.task.kind}", but this command trains kind "{kind}": use '

@@ -1,13 +1,12 @@
-"""What every task answers: how it starts, what it is to become, and how that is tested."""
+"""The base class of all tasks: starts, targets, loss, and what counts as exact."""
 
 from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,127 +14,66 @@ import numpy.typing as npt
 from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.machine import Machine
-from difflogic.tasks.rule import Rule
+from difflogic.tasks.parts import (
+    Bits,
+    Cases,
+    Exhibit,
+    Larger,
+    Machine,
+    Preview,
+    Rule,
+    Sample,
+    Start,
+    TaskError,
+)
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
-
-Bits = npt.NDArray[np.uint8]
-Sample = tuple[Bits, npt.NDArray[np.float64]]
-"""A start state, shape (channels, height, width), and a target, (loss channels, height, width).
-
-In cells whose target is NaN, in all loss channels, any state is right.
-"""
-
-Start = Literal["random", "center", "zeros"]
-"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
-
-
-class TaskError(ConfigError):
-    """A task that breaks off, or gives what no automaton can be trained on."""
-
-
-class InapplicableError(ConfigError):
-    """A test that a task has no meaning for; the message says why, without a name before it."""
-
-
-@dataclass(frozen=True)
-class Cases:
-    """All there is to check, where it can be listed: a circuit right on all of them is proved."""
-
-    what: str
-    """As "all 512 boards"."""
-    starts: Bits
-    """Shape (cases, channels, height, width)."""
-    targets: Bits
-    """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1."""
-    boundary: Boundary
-    steps: int
-    note: str
-    """Why these are all."""
-    repeats: int | None = None
-    """How often the cases have each neighbourhood, if that can be said."""
-
-
-@dataclass(frozen=True)
-class Larger:
-    """A task on more cells than it was trained on, and when its circuit is looked at there."""
-
-    task: Task
-    what: str
-    """As "4 × side, same steps"."""
-    steps: tuple[int, ...]
-    note: str | None = None
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a person is shown before training."""
-
-    caption: str
-    bits: Bits
-    """Shape (loss channels, height, width)."""
-    palette: tuple[tuple[int, int, int], ...] = ()
-    """The colour of each number that the bits give, channel 0 the lowest; () if they have none."""
-
-
-@dataclass(frozen=True)
-class Exhibit:
-    """How a page shows an automaton of the task to somebody who has never seen one."""
-
-    invitation: str = "Press play, and paint on the cells."
-    target: Mapping[str, Any] | None = None
-    """What the page compares cells with, as plain values that its script knows."""
-    view: Mapping[str, Any] = field(default_factory=dict)
-    """How the page begins, where that is not as usual."""
-    wrong: str = "Cells that differ from the picture"
-    """What is counted as wrong."""
 
 
 class Task(ABC):
-    """What an automaton is to do. A task of one's own has to say `sample`, and may say more.
+    """What an automaton is trained to do. A custom task defines `sample`, and may define more.
 
-    The same section, automaton and generator state give the same sample, whatever was before.
+    The same section, automaton and generator state must always give the same sample.
     """
 
     Section: ClassVar[type[TaskSection]] = TaskSection
-    """Its keys of [task]."""
+    """The model of its keys of [task]."""
 
     stays: ClassVar[bool] = False
-    """Whether the target is to stay once it is reached: exact then asks for more than one step."""
+    """Whether the target should stay once reached. Exactness is then tested at several steps."""
 
     published_robustness: ClassVar[Mapping[str, int]] = {}
-    """Mean wrong cells of `dct eval --test robustness`, as published, by how it was trained."""
+    """Published mean wrong cells for `dct eval --test robustness`, by training method."""
 
     source: ClassVar[str | None] = None
-    """The file that messages blame, of a task that is not the program's own."""
+    """The file of a custom task, for messages."""
 
     section: TaskSection
 
     def __init__(self, section: TaskSection, automaton: AutomatonConfig) -> None:
-        """Take a checked section of the class's own, and the automaton that is to do it."""
+        """`section` is a checked instance of the class's `Section`."""
         self.section, self.automaton = section, automaton
 
     @abstractmethod
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw a start state and its target, by `rng` alone.
+        """Draw a start state and its target, using only `rng`.
 
-        Shapes (channels, height, width), uint8 of 0 and 1, and (loss channels, height, width),
-        float64. The arrays may be shared: nobody writes to them. A cell does not count where its
-        target is NaN.
+        The start has shape (channels, height, width), uint8 of 0 and 1; the target (loss channels,
+        height, width), float64. A cell whose target is NaN does not count. The arrays may be
+        shared: callers do not write to them.
         """
 
     @property
     def steps_seen(self) -> Sequence[int]:
-        """The steps after which `loss` sees the states: ascending, from 1 to the automaton's."""
+        """The steps whose states `loss` reads, ascending, from 1 to the automaton's steps."""
         return (self.automaton.steps,)
 
     def loss(
         self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
     ) -> tuple[float, npt.NDArray[np.floating]]:
-        """Return the loss of one sample, and its gradient by `states`, of their shape.
+        """Return the loss of a sample, and its gradient with respect to `states`, of that shape.
 
-        `states` (steps seen, channels, height, width) are those of the soft circuit. Unless a
-        class says otherwise, it is the sum of squared errors in the loss channels, by their weight.
+        `states` (steps seen, channels, height, width) are those of the soft circuit. By default the
+        loss is the weighted sum of squared errors in the loss channels.
         """
         channels, weights = list(self.loss_channels), self._weights
         errors = np.where(np.isnan(target), 0.0, states[:, channels] - target)
@@ -149,55 +87,55 @@ class Task(ABC):
         return self.section.spread_weights()
 
     def advance(self, board: Bits) -> Bits:
-        """Return what a target (height, width) is one step later, if targets move on."""
+        """Return the target (height, width) one step later, if targets change with each step."""
         raise NotImplementedError
 
     def cases(self) -> Cases | None:
-        """Return all cases where they can be listed, None where they cannot."""
+        """Return all cases if they can be listed, else None."""
         return None
 
     @property
     def each(self) -> tuple[Task, ...]:
-        """Return tasks of one start each, all of which are asked for; none if this is one."""
+        """The tasks with one start each that this one combines, if any."""
         return ()
 
     @property
     def stages(self) -> tuple[Task, ...]:
-        """Return what is learned one after the other, this task last.
+        """Tasks to learn one after the other, this one last.
 
-        Each begins with the circuit that solved the one before; channels are the same in all.
+        Each begins with the circuit that solved the one before. All have the same channels.
         """
         return (self,)
 
     @property
     def machine(self) -> Machine | None:
-        """Return the machine whose prints a line of any length is to show; None if there is none.
+        """The machine whose output a line of any length should show, if there is one.
 
-        Its inputs are in channels 0 and following, and all else of a start is 0.
+        Its inputs are the first channels of a start; the other channels start at 0.
         """
         return None
 
     @property
     def rule(self) -> Rule | None:
-        """Return bounds of each step that suffice on grids of any size; None if none are known."""
+        """Bounds of each step that suffice on grids of any size, if any are known."""
         return None
 
     @property
     def lasting_target(self) -> Bits | None:
-        """Return what every state, as a start, is to end in and keep; None if there is no such.
+        """The bits (loss channels, height, width) that every state should reach and keep, if any.
 
-        Shape (loss channels, height, width). A certificate proves that all states do.
+        A certificate proves that all states do.
         """
         return None
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Task:
-        """Return the task on another grid. Raises InapplicableError if there is no such thing."""
+        """Return the task on another grid. Raises InapplicableError if it has no meaning there."""
         changes = {"boundary": boundary, "steps": steps}
         sizes: dict[str, Any] = {"height": height, "width": width}
         if np.ndim(self.section.weights) > 1 and (height, width) != (self.height, self.width):
-            sizes["weights"] = ()  # given for the cells of the other size alone
+            sizes["weights"] = ()  # they are per cell of the old size
         return type(self)(
             self.section.model_copy(update=sizes),
             self.automaton.model_copy(
@@ -206,9 +144,9 @@ class Task(ABC):
         )
 
     def larger(self) -> Larger:
-        """Return what a circuit should be right on without having been trained on it.
+        """Return a larger task that a circuit should solve without training on it.
 
-        Raises InapplicableError, with the reason, if there is nothing like that.
+        Raises InapplicableError, with the reason, if there is none.
         """
         times, steps = 4, self.automaton.steps
         large = self.on_grid(times * self.height, times * self.width)
@@ -219,20 +157,20 @@ class Task(ABC):
 
     @property
     def holds(self) -> bool:
-        """Whether what its one start grows into is to stay, at every later step."""
+        """Whether the target of its only start should stay at every later step."""
         return False
 
     @property
     def patches(self) -> dict[int, Bits]:
-        """Return the damages that it is to grow back after: by their size, where each zeroes cells.
+        """The damages that should grow back, by size.
 
-        Shape (damages, height, width) each, 1 where a cell is zeroed.
+        Each array has shape (damages, height, width), 1 where a cell is zeroed.
         """
         return {}
 
     @property
     def palette(self) -> tuple[tuple[int, int, int], ...]:
-        """The colour of each number that the bits of the loss channels give; () if they have none.
+        """The colour of each number that the bits of the loss channels give; () for no colours.
 
         The first loss channel is the lowest bit.
         """
@@ -240,29 +178,29 @@ class Task(ABC):
 
     @property
     def exactness_note(self) -> str | None:
-        """What one should know about when this task counts as exact."""
+        """What to know about how this task is tested for exactness, if anything."""
         return None
 
     @property
     def preview(self) -> Preview | None:
-        """What is shown before training, if there is anything to see."""
+        """What to show before training, if anything."""
         return None
 
     @property
     def exhibit(self) -> Exhibit:
-        """How a page shows it."""
+        """How a page presents it."""
         return Exhibit()
 
     @property
     def title(self) -> str:
-        """What `dct config list` calls it: the name, and what matters most."""
+        """Its name in `dct config list`, with its main setting."""
         return self.name
 
     @property
     def start(self) -> Start:
-        """Where a circuit of this task starts when it is simulated or shipped.
+        """Where a circuit of this task starts when it is simulated or exported.
 
-        Follows from the sample; a task whose one start is neither of the two has to say.
+        Found from a sample. A task with another single start must define it.
         """
         if self.has_random_start:
             return "random"
@@ -273,15 +211,15 @@ class Task(ABC):
             return "center"
         raise TaskError(
             f"{self.blamed}: its only start is neither zeros nor one cell of ones in the middle, "
-            'the only starts that a circuit file can name: give the class start = "random", '
-            '"center" or "zeros", whichever is nearest'
+            'and a circuit file can name no other: give the class start = "random", "center" or '
+            '"zeros", whichever is nearest'
         )
 
-    # What follows from the above.
+    # Derived from the above.
 
     @property
     def name(self) -> str:
-        """What messages call the task."""
+        """Its kind, for messages."""
         return self.section.kind
 
     @property
@@ -301,12 +239,12 @@ class Task(ABC):
 
     @property
     def loss_channels(self) -> tuple[int, ...]:
-        """The channels that the target is compared with, in its order."""
+        """The channels that are compared with the target, in its order."""
         return self.section.loss_channels
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keys that this kind of task alone has, with their values."""
+        """The keys that only this kind of task has, with their values."""
         common = TaskSection.model_fields
         return {
             key: value
@@ -316,28 +254,28 @@ class Task(ABC):
 
     @classmethod
     def moves_on(cls) -> bool:
-        """Whether targets change with every further step, as `advance` says."""
+        """Whether targets change with each step: whether the class defines `advance`."""
         return cls.advance is not Task.advance
 
     @classmethod
     def has_loss(cls) -> bool:
-        """Whether it has a loss of its own."""
+        """Whether the class defines its own `loss`."""
         return cls.loss is not Task.loss
 
     @property
     def has_plain_loss(self) -> bool:
-        """Whether the loss is the sum of squared errors, all of one weight: the engine has that."""
+        """Whether the loss is the unweighted sum of squared errors, which the engine computes."""
         return not (self.has_loss() or self.section.weights)
 
     @property
     def decisive_steps(self) -> tuple[int, ...]:
-        """The steps after which an exact circuit has no wrong cell, ascending."""
+        """The steps at which an exact circuit has no wrong cell, ascending."""
         steps = self.automaton.steps
         return later_steps(steps) if self.stays or self.holds else (steps,)
 
     @cached_property
     def has_random_start(self) -> bool:
-        """Whether there is more than one start: whether drawing a sample draws anything."""
+        """Whether starts are random: whether a sample uses its generator."""
         rng = np.random.default_rng(0)
         before = rng.bit_generator.state
         self.draw(rng)
@@ -345,12 +283,12 @@ class Task(ABC):
 
     @property
     def blamed(self) -> str:
-        """Begins a message about the task: its class, and the file if it is not our own."""
-        own = type(self).__name__
-        return own if self.source is None else f"{self.source}: {own}"
+        """Begins a message about the task: its class, after the file of a custom one."""
+        name = type(self).__name__
+        return name if self.source is None else f"{self.source}: {name}"
 
     def draw(self, rng: np.random.Generator) -> Sample:
-        """Return a sample that is as it has to be. Raises TaskError."""
+        """Return a checked sample. Raises TaskError."""
         sample = self.call("sample", rng)
         if not (isinstance(sample, tuple) and len(sample) == 2):
             raise TaskError(f"{self.blamed}.sample must return a start and a target, two arrays")
@@ -372,22 +310,22 @@ class Task(ABC):
         return sample
 
     def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
-        """Return a sample of each of `rngs`, as stacked arrays: what `draw` gives, one by one.
+        """Return one sample from each of `rngs`, stacked. Raises TaskError.
 
-        A task that makes many at once in less time does it here. Raises TaskError.
+        Override it to draw many samples faster than one by one.
         """
         starts, targets = zip(*(self.draw(rng) for rng in rngs), strict=True)
         return np.stack(starts), np.stack(targets)
 
     def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
-        """Return the samples of an epoch by their numbers, stacked, each from its own stream.
+        """Return the samples of an epoch with these numbers, stacked, each from its own stream.
 
-        A task that draws many streams at once in less time does it here. Raises TaskError.
+        Override it to draw from many streams faster than one by one. Raises TaskError.
         """
         return self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)
 
     def find_lasting_target(self) -> Bits | None:
-        """Return `lasting_target`, as it has to be. Raises TaskError."""
+        """Return a checked `lasting_target`. Raises TaskError."""
         target = self.call("lasting_target")
         if target is None:
             return None
@@ -401,7 +339,7 @@ class Task(ABC):
         return bits.astype(np.uint8)
 
     def find_steps_seen(self) -> tuple[int, ...]:
-        """Return `steps_seen`, as they have to be. Raises TaskError."""
+        """Return checked `steps_seen`. Raises TaskError."""
         found, last = self.call("steps_seen"), self.automaton.steps
         steps = list(found) if isinstance(found, Sequence | np.ndarray) else []
         whole = all(isinstance(step, int | np.integer) for step in steps)
@@ -415,29 +353,29 @@ class Task(ABC):
     def find_loss(
         self, states: npt.NDArray[np.floating], target: npt.NDArray[np.float64]
     ) -> tuple[float, npt.NDArray[np.floating]]:
-        """Return `loss`, as it has to be. Raises TaskError."""
+        """Return a checked `loss`. Raises TaskError."""
         found = self.call("loss", states.copy(), target)
         if not (isinstance(found, tuple) and len(found) == 2):
             raise TaskError(
-                f"{self.blamed}.loss must return a number and its gradient by the states; it "
-                f"returns {described(found)}"
+                f"{self.blamed}.loss must return a number and its gradient with respect to the "
+                f"states; it returns {described(found)}"
             )
         value, gradient = (np.asarray(each) for each in found)
         for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
             if array.shape != shape or array.dtype.kind not in "buif":
                 raise TaskError(
                     f"{self.blamed}.loss gives a {name} of shape {array.shape} and type "
-                    f"{array.dtype}, and real numbers of shape {shape} are needed"
+                    f"{array.dtype}: real numbers of shape {shape} are needed"
                 )
             if not np.isfinite(array).all():
                 raise TaskError(
-                    f"{self.blamed}.loss gives a {name} with NaN or infinity: keep the states away "
-                    "from where that happens, as with np.clip(states, 1e-6, 1 - 1e-6)"
+                    f"{self.blamed}.loss gives a {name} with NaN or infinity: keep the states in a "
+                    "safe range, as with np.clip(states, 1e-6, 1 - 1e-6)"
                 )
         return float(value), gradient
 
     def find_cases(self) -> Cases | None:
-        """Return `cases`, as they have to be. Raises TaskError."""
+        """Return checked `cases`. Raises TaskError."""
         cases = self.call("cases")
         if cases is None:
             return None
@@ -472,7 +410,7 @@ class Task(ABC):
         return cases
 
     def call(self, name: str, *arguments: object) -> Any:
-        """Call a method, or read a property; errors of a class not our own become TaskErrors."""
+        """Call a method, or read a property. Errors of a custom task become TaskErrors."""
         try:
             found = getattr(self, name)
             return found(*arguments) if callable(found) else found
@@ -486,27 +424,22 @@ class Task(ABC):
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    @classmethod
-    def of(cls, automaton: AutomatonConfig, **keys: Any) -> Self:
-        """Return the task with these keys of its section, checked. For tests and experiments."""
-        return cls(cls.Section(**keys), automaton)
-
 
 def draw_batch(
     task: Task, seed: int, epoch: int, batch: int, purpose: Purpose = Purpose.START, first: int = 0
 ) -> Sample:
-    """Draw `batch` samples of an epoch, from number `first` on, each from a stream of its own.
+    """Draw `batch` samples of an epoch, numbered from `first`, each from its own stream.
 
     Returns start states (batch, channels, height, width) and targets (batch, loss channels,
-    height, width). Raises ConfigError if a target holds infinity, NaN in some loss channels of a
-    cell, or NaN alone, and if a start holds no bits.
+    height, width). Raises ConfigError if a start has values other than 0 and 1, or if a target has
+    infinity, NaN in only some loss channels of a cell, or nothing but NaN.
     """
     starts, targets = task.draw_numbered(seed, purpose, epoch, range(first, first + batch))
     targets = targets.astype(np.float64, copy=False)
     if starts.max() > 1:
         raise TaskError(
-            f"{task.blamed}.sample gives a start with the value {starts.max()}: every element of a "
-            "start must be 0 or 1"
+            f"{task.blamed}.sample gives a start with the value {starts.max()}: each element must "
+            "be 0 or 1"
         )
     free = np.isnan(targets)
     wrong = np.argwhere(np.isinf(targets) | free & ~free.all(axis=1, keepdims=True))
@@ -524,7 +457,7 @@ def draw_batch(
 
 
 def line_of(error: BaseException, source: str) -> str:
-    """Return the line of a file that an error passed last, as " in line 3"; "" if none."""
+    """Return the last line of a file in an error's traceback, as " in line 3"; "" if none."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)

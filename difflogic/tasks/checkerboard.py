@@ -10,18 +10,19 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.tasks.base import Bits, Exhibit, Sample, Task
+from difflogic.tasks.base import Task
+from difflogic.tasks.parts import Bits, Exhibit, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 
 class CheckerboardSection(TaskSection):
-    """Random bits as start, and squares as target in each loss channel."""
+    """Start: random bits. Target: a checkerboard in each loss channel."""
 
     kind: Literal["checkerboard"] = Field(description="the task's name")
     square: Size = Field(default=2, description="side of one square of the checkerboard, in cells")
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Refuse squares that are larger than the grid."""
+        """Check that a square fits the grid."""
         most = min(self.height, self.width)
         if self.square <= most:
             return []
@@ -32,7 +33,7 @@ class CheckerboardSection(TaskSection):
 
 
 class Checkerboard(Task):
-    """Random bits as start, and as target squares that are to stay, in each loss channel."""
+    """From random bits to a checkerboard in each loss channel, which should stay."""
 
     Section = CheckerboardSection
     section: CheckerboardSection
@@ -40,11 +41,11 @@ class Checkerboard(Task):
     published_robustness = MappingProxyType(
         {"asynchronously trained": 676, "synchronously trained": 1107}
     )
-    """Of 4096 cells, by Miotti et al. 2025."""
+    """Of 4096 cells; Miotti et al. 2025."""
 
     @cached_property
     def target(self) -> npt.NDArray[np.float64]:
-        """Shape (loss channels, height, width): (x//square + y//square) % 2, not writable."""
+        """Shape (loss channels, height, width): (x//square + y//square) % 2, read-only."""
         y, x = np.indices((self.height, self.width)) // self.section.square
         board = ((x + y) % 2).astype(np.float64)
         return np.broadcast_to(board, (len(self.loss_channels), *board.shape))
@@ -63,6 +64,6 @@ class Checkerboard(Task):
         )
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw a start state of fair bits; the target is always the same."""
+        """Draw a start of fair bits; the target is always the same."""
         size = (self.channels, self.height, self.width)
         return rng.integers(0, 2, size=size, dtype=np.uint8), self.target

@@ -1,13 +1,17 @@
-"""Images as pictures: from the pixels of a file to one bit per loss channel and cell.
+"""Image files as pictures: from pixels to the bits of each cell.
 
-With one loss channel the bits are *ink*. In an image with transparent pixels ink is whatever is
-opaque, as in an emoji. In any other it is whatever differs from the background, the median colour
-of the border, by at least half as much as the pixel that differs most: black on white, white on
-black and red on blue alike. With three loss channels each of red, green and blue is 1 from half
-of its range on, and what is transparent is nothing.
+`image_bits` makes one bit per loss channel. With one loss channel the bits are *ink*: what is
+opaque in an image with transparent pixels, as in an emoji; in any other image, what differs from
+the background, the median colour of the border, by at least half as much as the pixel that differs
+most. So black on white, white on black and red on blue are alike. With three loss channels, each of
+red, green and blue is 1 from half of its range on, and transparent pixels are 0. The image is
+scaled to the largest size that fits the grid with its proportions. A cell's value is the mean of
+the pixels under it, rounded to a bit.
 
-The image is scaled to the largest size that fits the grid, its proportions kept; a cell's value is
-the mean of the pixels under it, and rounds to its bit. Around it the grid is empty.
+`quantise` keeps colours: it finds a small palette, and the bits of a cell are its colour's number.
+Number 0 is nothing: what is transparent, or the most frequent colour of the border. Pillow chooses
+the other colours from all pixels. A cell has the colour of most pixels under it, so that no colour
+is a mixture of two others.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,16 +33,33 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
-"""What is opened. Pillow knows more formats, and hands some to other programs."""
+"""Formats to open. Pillow knows others, some of which it passes to other programs."""
 
 MAX_PIXELS = 2**25
-"""Of an image: 33 million, which a large photograph has. Guards memory."""
+"""33 million pixels, as in a large photograph. Guards memory."""
 
 _WORKING_SIDE = 1024
-"""Pixels to which the longer side of a larger image is reduced first."""
+"""A larger image is first reduced to this longer side, in pixels."""
 
 _FAINT = 8 / 255
-"""A largest difference from the background below this is noise of the compression."""
+"""Smaller differences from the background are noise of the compression."""
+
+MOST_SIDE = 64
+"""An image with at most this many pixels to a side has one cell per pixel."""
+
+USUAL_SIDE = 32
+"""Cells of the longer side for a larger image."""
+
+PALETTES = (2, 4, 8, 16)
+"""Numbers of colours, with the background, that 1 to 4 bits can tell apart."""
+
+USUAL_COLORS = 8
+"""Colours for an image with more than the largest palette."""
+
+BEHIND_LIGHT, BEHIND_DARK = (36, 40, 48), (255, 255, 255)
+"""Colours of nothing behind light and dark pictures with transparent pixels."""
+
+Color = tuple[int, int, int]
 
 Array = npt.NDArray[np.float32]
 
@@ -45,30 +67,35 @@ Array = npt.NDArray[np.float32]
 def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
     """Return the bits (channels, height, width) of an image file's `content`, scaled to the grid.
 
-    `channels` is 1 or 3. Raises ConfigError for what is no whole still image of a known format,
-    and for one that leaves nothing on the grid.
+    `channels` is 1 or 3. Raises ConfigError unless it is a complete still image of a known format
+    that leaves something on the grid.
     """
     if channels not in (1, 3):
         raise ConfigError(
-            f"an image gives 1 loss channel or 3, and task.loss_channels has {channels}: "
-            "list as many, or draw the picture as text"
+            f"an image gives 1 or 3 loss channels, but task.loss_channels has {channels}: list 1 "
+            "or 3, or draw the picture as text"
         )
     pixels, _ = read_image(content, max(_WORKING_SIDE, height, width))
     colors = pixels.astype(np.float32) / np.float32(255)
-    values = _ink(colors)[None] if channels == 1 else _light(colors)
+    light = np.moveaxis(colors[..., :3] * colors[..., 3:], -1, 0)
+    values = _ink(colors)[None] if channels == 1 else light
     scaled = np.stack([_fit(value, height, width) for value in values])
     # The mean of pixels that are half ink must not depend on the order of their sum.
     bits = (scaled > 0.5 - 1e-4).astype(np.uint8)
     if not bits.any():
-        raise ConfigError(
-            f"nothing of the image is left on {height}×{width} cells: draw thicker lines, or use a "
-            "larger grid (task.height, task.width)"
-        )
+        raise _nothing_left(height, width)
     return center_picture(bits, height, width)
 
 
+def _nothing_left(height: int, width: int) -> ConfigError:
+    return ConfigError(
+        f"nothing of the image is left on {height}×{width} cells: draw thicker lines, or use a "
+        "larger grid (task.height, task.width)"
+    )
+
+
 def _ink(colors: Array) -> Array:
-    """Return how much ink is in each pixel, 0 to 1, shape (h, w), from RGBA (h, w, 4)."""
+    """Return the ink of each pixel, 0 to 1, shape (h, w), from RGBA (h, w, 4)."""
     rgb, alpha = colors[..., :3], colors[..., 3]
     if alpha.min() < 0.5:
         return alpha
@@ -80,43 +107,45 @@ def _ink(colors: Array) -> Array:
             "the image has one colour: use a colour other than the border, or a transparent "
             "background"
         )
-    return difference / most
-
-
-def _light(colors: Array) -> Array:
-    """Return red, green and blue, 0 to 1, shape (3, h, w), from RGBA (h, w, 4)."""
-    return np.moveaxis(colors[..., :3] * colors[..., 3:], -1, 0)
+    ink: Array = difference / most
+    return ink
 
 
 def _fit(values: Array, height: int, width: int) -> Array:
-    """Scale (h, w) to the largest size in `height` × `width` that keeps its proportions."""
+    """Scale (h, w) to the largest size in `height` × `width` with the same proportions."""
     from PIL import Image
 
     h, w = values.shape
     scale = min(height / h, width / w)
-    # Pillow's box filter is the mean of a cell's pixels, and where cells are smaller, the nearest.
+    # Pillow's box filter takes the mean of a cell's pixels, or the nearest if cells are smaller.
     size = (max(1, round(w * scale)), max(1, round(h * scale)))
     image = Image.fromarray(np.ascontiguousarray(values, np.float32))
     return np.asarray(image.resize(size, Image.Resampling.BOX))
 
 
 def read_image(content: bytes, largest_side: int) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
-    """Return the pixels of an image, RGBA, shape (h, w, 4), and its rows and columns.
+    """Return the RGBA pixels of an image, (h, w, 4), and its own rows and columns.
 
-    It is reduced if a side is larger than `largest_side`. Raises ConfigError for what is no whole
-    still image of a known format.
+    It is reduced if a side is larger than `largest_side`. Raises ConfigError unless it is a
+    complete still image of a known format.
     """
     from PIL import ImageOps
 
     with opened(content, FORMATS, "is neither a text grid nor an image that can be read") as image:
-        _require_usable(image)
+        width, height = image.size
+        if width * height > MAX_PIXELS:
+            raise ConfigError(
+                f"the image has {width}×{height} pixels, more than {MAX_PIXELS}: scale it down"
+            )
+        if getattr(image, "is_animated", False):
+            raise ConfigError("the image is animated or has several pages: save one of them")
         upright = ImageOps.exif_transpose(image)
         return _pixels(upright, largest_side), (upright.height, upright.width)
 
 
 @contextmanager
 def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator[Image.Image]:
-    """Open an image of one of the formats, to be read at once.
+    """Open an image of one of the formats, to be read inside the context.
 
     Raises ConfigError for a damaged image, and with the text `otherwise` for anything else.
     """
@@ -124,7 +153,7 @@ def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator
 
     try:
         with warnings.catch_warnings():
-            # Of files that declare more pixels than are good for the machine, and of odd metadata.
+            # About very large images and odd metadata.
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(content), formats=formats) as image:
                 yield image
@@ -134,25 +163,15 @@ def opened(content: bytes, formats: tuple[str, ...], otherwise: str) -> Iterator
         raise ConfigError(f"the image has more than {MAX_PIXELS} pixels: scale it down") from None
     except UnidentifiedImageError:
         raise ConfigError(f"{otherwise} ({', '.join(formats)})") from None
-    except Exception as error:  # damaged bytes make Pillow raise nearly anything
+    except Exception as error:  # damaged files make Pillow raise nearly anything
         raise ConfigError(f"the image is damaged or cut off ({error}): save it again") from None
-
-
-def _require_usable(image: Image.Image) -> None:
-    width, height = image.size
-    if width * height > MAX_PIXELS:
-        raise ConfigError(
-            f"the image has {width}×{height} pixels, more than {MAX_PIXELS}: scale it down"
-        )
-    if getattr(image, "is_animated", False):
-        raise ConfigError("the image is animated or has several pages: save one of them")
 
 
 def _pixels(image: Image.Image, largest_side: int) -> npt.NDArray[np.uint8]:
     from PIL import Image
 
     if image.mode == "F" or image.mode.startswith("I"):
-        # Grey of 16 bits or floating point, which Pillow would cut off at 255.
+        # Grey with 16 bits or floating point, which Pillow would clip at 255.
         grey = np.asarray(image, np.float32)
         full = 65535.0 if image.mode != "F" else max(float(np.nanmax(grey)), 1e-30)
         grey = np.clip(np.nan_to_num(grey / full), 0, 1)
@@ -162,3 +181,138 @@ def _pixels(image: Image.Image, largest_side: int) -> npt.NDArray[np.uint8]:
     image = image.convert("RGBA")
     image.thumbnail((largest_side, largest_side), Image.Resampling.BOX)
     return np.asarray(image)
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """An image in a few colours."""
+
+    bits: npt.NDArray[np.uint8]
+    """Shape (channels, height, width); channel 0 is the lowest bit of a cell's colour number."""
+    palette: tuple[Color, ...]
+    """The colour of each number from 0 to 2 ** channels - 1."""
+    used: int
+    """Number of colours of the cells, with the background."""
+    pixels: tuple[int, int]
+    """Rows and columns of the image."""
+    found: int
+    """Number of colours of the pixels."""
+
+
+def quantise(
+    content: bytes, colors: int | None = None, size: tuple[int, int] | None = None
+) -> Quantised:
+    """Return an image file's `content` in at most `colors` colours, on a grid of `size`.
+
+    `colors` is one of PALETTES, by default the smallest with all colours of the image, or else
+    USUAL_COLORS. `size` is rows and columns, by default `own_size`. In a `size` with other
+    proportions the picture is in the middle. Raises ConfigError unless it is an image with at least
+    two colours.
+    """
+    pixels, shape = read_image(content, _WORKING_SIDE)
+    numbers, palette = _numbers(pixels, colors)
+    h, w = numbers.shape
+    height, width = size or own_size(*shape)
+    scale = min(height / h, width / w)
+    cells = _scaled(numbers, len(palette), max(1, round(h * scale)), max(1, round(w * scale)))
+    kept = np.unique(cells[cells > 0])
+    if not len(kept):
+        raise _nothing_left(height, width)
+    cells = np.where(cells > 0, np.searchsorted(kept, cells) + 1, 0)
+    used = [palette[0], *(palette[number] for number in kept)]
+    channels = (len(used) - 1).bit_length()
+    # Numbers that the picture does not use may appear while it grows.
+    full = used + [used[-1]] * (2**channels - len(used))
+    bits = (cells >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
+    opaque = pixels[..., 3] >= 128
+    found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
+    return Quantised(center_picture(bits, height, width), tuple(full), len(used), shape, found)
+
+
+def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Return a number for each colour (n, 3 or more)."""
+    numbers: npt.NDArray[np.int64] = pixels[:, :3].astype(np.int64) @ np.array([2**16, 2**8, 1])
+    return numbers
+
+
+def own_size(height: int, width: int) -> tuple[int, int]:
+    """Return the usual grid, rows and columns, for an image of this many pixels."""
+    longer = max(height, width)
+    if longer <= MOST_SIDE:
+        return height, width
+    rows, columns = (max(1, round(side * USUAL_SIDE / longer)) for side in (height, width))
+    return rows, columns
+
+
+def _numbers(
+    pixels: npt.NDArray[np.uint8], colors: int | None
+) -> tuple[npt.NDArray[np.int64], list[Color]]:
+    """Return a colour number for each pixel (h, w), and the colours, nothing first."""
+    from PIL import Image
+
+    opaque = pixels[..., 3] >= 128
+    rgb = pixels[..., :3]
+    if not opaque.any():
+        raise ConfigError("the image is transparent everywhere: draw something on it")
+    clear = 0 if opaque.all() else 1
+    inked = rgb[opaque]
+    packed, codes = np.unique(_packed(inked), return_inverse=True)
+    distinct = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
+    if len(distinct) + clear < 2:
+        raise ConfigError("the image has one colour: use a second one, or a transparent background")
+    if colors is None:
+        total = len(distinct) + clear
+        colors = next((n for n in PALETTES if n >= total), USUAL_COLORS)
+    if len(distinct) + clear > colors:
+        row = Image.fromarray(inked[None])
+        row = row.quantize(
+            colors - clear, Image.Quantize.MEDIANCUT, kmeans=4, dither=Image.Dither.NONE
+        )
+        distinct = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
+        codes = np.asarray(row)[0].astype(np.int64)
+    numbers = np.full(opaque.shape, -1)
+    numbers[opaque] = codes
+    border = np.concatenate([numbers[0], numbers[-1], numbers[:, 0], numbers[:, -1]])
+    first = -1 if clear else int(np.bincount(border[border >= 0]).argmax())
+    counts = np.bincount(codes, minlength=len(distinct))
+    order = [int(n) for n in np.argsort(-counts, kind="stable") if counts[n] and n != first]
+    table = {first: 0} | {number: place + 1 for place, number in enumerate(order)}
+    lookup = np.array([table.get(n, 0) for n in range(-1, len(distinct))])
+    nothing = _behind(inked) if clear else _color(distinct[first])
+    return lookup[numbers + 1], [nothing, *(_color(distinct[number]) for number in order)]
+
+
+def _behind(inked: npt.NDArray[np.uint8]) -> Color:
+    """Return a background that contrasts with all colours: white, unless some are nearly white."""
+    light = (inked.min(axis=1) > 200).mean()
+    return BEHIND_LIGHT if light > 0.02 else BEHIND_DARK
+
+
+def _color(rgb: npt.NDArray[np.uint8]) -> Color:
+    r, g, b = rgb.tolist()
+    return r, g, b
+
+
+def _scaled(numbers: npt.NDArray[np.int64], count: int, h: int, w: int) -> npt.NDArray[np.int64]:
+    """Return the most frequent number among the pixels under each cell, shape (h, w)."""
+    from PIL import Image
+
+    if numbers.shape == (h, w):
+        return numbers
+    masks = ((numbers == number).astype(np.float32) for number in range(count))
+    shares = [
+        np.asarray(Image.fromarray(mask).resize((w, h), Image.Resampling.BOX)) for mask in masks
+    ]
+    most: npt.NDArray[np.int64] = np.argmax(shares, axis=0)
+    return most
+
+
+def hex_color(color: Color) -> str:
+    """Return a colour as "#rrggbb"."""
+    return "#" + bytes(color).hex()
+
+
+def parse_color(text: str) -> Color:
+    """Return the colour that "#rrggbb" names."""
+    r, g, b = bytes.fromhex(text.removeprefix("#"))
+    return r, g, b

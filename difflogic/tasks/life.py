@@ -12,7 +12,8 @@ from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
 from difflogic.system.streams import Purpose, first_bytes, stream
-from difflogic.tasks.base import Bits, Cases, Exhibit, InapplicableError, Larger, Sample, Task
+from difflogic.tasks.base import Task
+from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Larger, Sample
 from difflogic.tasks.sections import TaskSection
 
 LifeRule = Annotated[
@@ -26,30 +27,32 @@ LifeRule = Annotated[
 CONWAY = "B3/S23"
 
 SHOWN_SIDE = 64
-"""Cells of a side that a page begins with: the training boards are too small to see."""
+"""Side of the board that a page begins with: training boards are too small to watch."""
 
 EPOCHS_AHEAD = 64
-"""That boards are drawn for at once, where an epoch has no more than MOST_AHEAD cells: drawn one by
-one, twenty boards of 3×3 took half of an epoch's time."""
+"""Epochs to draw boards for at once: drawing twenty 3×3 boards one by one took half of an epoch's
+time."""
 MOST_AHEAD = 2**14
+"""Largest number of cells in an epoch's boards for which this is done."""
 
 BOARDS = 512
-"""Boards of 3×3 cells. On a torus each cell sees another of the 512 neighbourhoods."""
+"""Boards of 3×3 cells: together, each cell of the torus sees every neighbourhood once."""
 
 
 class LifeSection(TaskSection):
-    """Random boards as start, and as target the same boards after the steps of a B/S rule."""
+    """Start: a random board. Target: the same board after the steps, by a B/S rule."""
 
     kind: Literal["life"] = Field(description="the task's name")
     rule: LifeRule = Field(
-        default=CONWAY, description="numbers of neighbours at which a cell is born, survives"
+        default=CONWAY,
+        description="numbers of living neighbours at which a cell is born, and survives",
     )
 
 
 class Life(Task):
-    """Random boards as start, and as target the same boards after the steps of a B/S rule.
+    """Random boards, and the same boards after the steps of a B/S rule.
 
-    On 3×3 periodic cells a random board is one of all 512, drawn with replacement.
+    On a 3×3 torus a random board is one of all 512, drawn with replacement.
     """
 
     Section = LifeSection
@@ -62,7 +65,7 @@ class Life(Task):
 
     @cached_property
     def _next(self) -> Bits:
-        """Shape (2, 9): the next state of a dead or living cell, by its living neighbours."""
+        """The next state of a dead or living cell by its living neighbours, shape (2, 9)."""
         born, survive = (part[1:] for part in self.section.rule.split("/"))
         table = np.zeros((2, 9), np.uint8)
         table[0, [int(digit) for digit in born]] = 1
@@ -70,25 +73,26 @@ class Life(Task):
         return table
 
     def advance(self, board: Bits) -> Bits:
-        """Return the board (height, width) one generation later, or each of (…, height, width)."""
+        """Return boards (…, height, width) one generation later."""
         cells = board.reshape(*board.shape[:-2], -1)
         seen = np.where(self._table == OUTSIDE, 0, cells[..., self._table])
         around = seen.sum(axis=-2) - seen[..., CENTER, :]
-        return self._next[cells, around].reshape(board.shape)
+        following: Bits = self._next[cells, around].reshape(board.shape)
+        return following
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw a board for the loss channels, the others 0; what follows on it is the target."""
+        """Draw a board for the loss channels; the others are 0. Its future is the target."""
         starts, targets = self.draw_all([rng])
         return starts[0], targets[0]
 
     def draw_all(self, rngs: Iterable[np.random.Generator]) -> Sample:
-        """Draw each board from its own stream, and let all of them live at once."""
+        """Draw each board from its own stream, and advance all of them at once."""
         size = (self.height, self.width)
         boards = [rng.integers(0, 2, size=size, dtype=np.uint8) for rng in rngs]
         return self._samples(np.stack(boards))
 
     def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
-        """Draw the boards of many epochs at once: a block that training goes through."""
+        """Draw the boards of a block of epochs at once, and return those of one epoch."""
         cells = self.height * self.width
         ahead = purpose is Purpose.START and cells * len(numbers) <= MOST_AHEAD
         epochs = EPOCHS_AHEAD if ahead else 1
@@ -99,15 +103,15 @@ class Life(Task):
             shape = (epochs * len(numbers), self.height, self.width)
             samples = self._samples((drawn >> np.uint8(7)).reshape(shape))
             known = self.draw_all([stream(seed, purpose, first, numbers[0])])
-            if not (known[0] == samples[0][:1]).all():  # a NumPy that takes them another way
+            if not (known[0] == samples[0][:1]).all():  # this NumPy draws differently
                 return super().draw_numbered(seed, purpose, epoch, numbers)
             self._block = key, samples
-        some = slice((epoch - first) * len(numbers), (epoch - first + 1) * len(numbers))
+        of_epoch = slice((epoch - first) * len(numbers), (epoch - first + 1) * len(numbers))
         starts, targets = self._block[1]
-        return starts[some].copy(), targets[some].copy()
+        return starts[of_epoch].copy(), targets[of_epoch].copy()
 
     def _samples(self, boards: Bits) -> Sample:
-        """Return boards (…, height, width) as starts, and what follows on them as targets."""
+        """Return boards (n, height, width) as starts, and their futures as targets."""
         size = (self.height, self.width)
         starts = np.zeros((len(boards), self.channels, *size), np.uint8)
         starts[:, list(self.loss_channels)] = boards[:, None]
@@ -117,7 +121,7 @@ class Life(Task):
         return starts, np.broadcast_to(boards[:, None].astype(np.float64), shape)
 
     def cases(self) -> Cases | None:
-        """Return all boards of 3×3 cells on a torus, if every cell takes one step."""
+        """Return all boards of a 3×3 torus, if all cells take a single step."""
         if self.automaton.steps != 1 or self.automaton.fire_rate != 1:
             return None
         torus = self.on_grid(3, 3, boundary="periodic")
@@ -127,7 +131,7 @@ class Life(Task):
         starts = np.zeros((BOARDS, self.channels, 3, 3), np.uint8)
         starts[:, channels] = boards[:, None]
         targets = np.array([torus.advance(board) for board in boards])
-        note = f"Every cell of a 3×3 torus sees another of the {BOARDS} neighbourhoods."
+        note = f"Each cell of a 3×3 torus sees each of the {BOARDS} neighbourhoods once."
         return Cases(
             f"all {BOARDS} boards",
             starts,
@@ -139,7 +143,7 @@ class Life(Task):
         )
 
     def larger(self) -> Larger:
-        """Leave it to exactness, which compares with the rule itself."""
+        """Raise: the test of exactness already compares larger boards with the rule."""
         raise InapplicableError(
             "for life, exactness already tests a larger grid for longer, against the real rule"
         )

@@ -1,4 +1,4 @@
-"""Tasks on a line of cells: two numbers and their sum, and what other machines print."""
+"""Tasks on a line of cells: arithmetic as machines do it, sorting, and voting."""
 
 from __future__ import annotations
 
@@ -8,36 +8,65 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from difflogic.tasks.base import Bits, Exhibit, InapplicableError, Larger, Sample, Task
-from difflogic.tasks.flood import fixed_channels
-from difflogic.tasks.machine import MACHINES, Machine
-from difflogic.tasks.rule import CANCELLING, TRAFFIC, Rule
+from difflogic.system.quantities import counted
+from difflogic.tasks.base import Task
+from difflogic.tasks.flood import CENTER, E, W, fixed_channels
+from difflogic.tasks.parts import (
+    Bits,
+    Bounds,
+    Exhibit,
+    InapplicableError,
+    Larger,
+    Machine,
+    Rule,
+    Sample,
+)
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 Computes = Literal[
     "addition", "subtraction", "parity", "comparison", "sorting", "majority", "voting"
 ]
 
+ADDITION = Machine(2, ((0, 0, 0, 1), (0, 1, 1, 1)), ((0, 1, 1, 0), (1, 0, 0, 1)))
+"""The state is the carry."""
+
+SUBTRACTION = Machine(2, ((0, 0, 1, 0), (1, 0, 1, 1)), ((0, 1, 1, 0), (1, 0, 0, 1)))
+"""The first number minus the second; the state is the borrow."""
+
+PARITY = Machine(1, ((0, 1), (1, 0)), ((0, 1), (1, 0)))
+"""Whether the bits from the right end up to and including a cell have an odd number of ones."""
+
+COMPARISON = Machine(2, ((0, 1, 0, 0), (1, 1, 0, 1)), ((0, 1, 0, 0), (1, 1, 0, 1)))
+"""Whether the first number is greater, by the bits from the right end up to a cell."""
+
+MACHINES = {
+    "addition": ADDITION,
+    "subtraction": SUBTRACTION,
+    "parity": PARITY,
+    "comparison": COMPARISON,
+}
+
 
 class LineSection(TaskSection):
-    """Bits along a line as start, the lowest on the right, and as target what is computed."""
+    """Start: bits along a line, the lowest on the right. Target: what is computed from them."""
 
     kind: Literal["line"] = Field(description="the task's name")
     computes: Computes = Field(
-        description="what is computed: a + b or a - b, of as many bits as there are cells; whether "
-        "the bits up to each cell have an odd number of ones; whether a > b, by the bits up to "
-        "each; the same bits with the ones on the right; the most frequent bit, in the middle; "
-        "who won a vote, on the left, in as many cells as the winner has more votes"
+        description="what is computed. addition, subtraction: a + b or a - b, one bit per cell; "
+        "parity: whether the bits up to each cell have an odd number of ones; comparison: whether "
+        "a > b, by the bits up to each cell; sorting: the same bits with the ones on the right; "
+        "majority: the most frequent bit, in the middle cell; voting: the winner, in the leftmost "
+        "cells, one cell for each vote of its lead"
     )
     stages: tuple[Size, ...] = Field(
         default=(),
         strict=False,
-        description="shorter lines that are learned before, in this order, each with as many steps "
-        "fewer as it has cells less; a vote with three steps fewer for two cells",
+        description="widths of shorter lines to learn first, in this order. Each cell less takes a "
+        "step less; in voting, two cells less take three steps less",
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Refuse grids that are no line, stages that do not fit, channels that are none."""
+        """Check the grid, the steps, the stages and the channels."""
         machine = MACHINES.get(self.computes)
         inputs = 1 if machine is None else machine.inputs
         found = fixed_channels(self) if self.computes in ("sorting", "majority") else []
@@ -46,39 +75,40 @@ class LineSection(TaskSection):
         if automaton.steps < (needed := steps_of(self.computes, self.width)):
             found.append(
                 f"[automaton] steps: {automaton.steps} steps are too few for {self.width} cells: "
-                f"what is at one end has to reach the other, which takes {needed}"
+                f"use {needed} or more, to get from one end to the other"
             )
         if any(stage >= self.width for stage in self.stages):
             found.append(f"[task] stages: each must be shorter than the line of {self.width} cells")
         if automaton.channels <= inputs:
             found.append(
-                f"[automaton] channels: {self.computes} has {inputs} channels that are given, and "
-                f"needs more channels than {automaton.channels}"
+                f"[automaton] channels: {self.computes} has {counted(inputs, 'input channel')} and "
+                f"needs others: set channels to {inputs + 1} or more"
             )
         if self.computes == "voting":
             if (self.inputs, self.loss_channels) != ((), (0, 1)):
                 found.append(
-                    "[task] loss_channels: votes move: inputs = [], loss_channels = [0, 1]"
+                    "[task] loss_channels: votes move in both channels: set inputs = [] and "
+                    "loss_channels = [0, 1]"
                 )
         elif len(self.loss_channels) != 1:
-            found.append("[task] loss_channels: one channel shows the result: name one")
+            found.append("[task] loss_channels: the result is one channel: list one")
         if self.computes == "majority" and not all(n % 2 for n in (self.width, *self.stages)):
-            found.append("[task] width: a line has a middle cell if it has an odd number of cells")
+            found.append("[task] width: majority needs a middle cell: use odd numbers of cells")
         return found
 
 
 def steps_of(computes: str, width: int) -> int:
-    """Return how many steps a line needs: a cell per step, where votes cancel one and a half."""
+    """Return how many steps a line needs: one per cell, or 1.5 when votes cancel."""
     return 3 * (width - 1) // 2 if computes == "voting" else width
 
 
 class Line(Task):
-    """Random bits in the first channels of a line, and what a machine prints that reads them."""
+    """Random bits in the first channels of a line, and the result of a computation on them."""
 
     Section = LineSection
     section: LineSection
     stays = True
-    start = "zeros"  # a page or a simulation begins with no numbers: one paints them
+    start = "zeros"  # pages and simulations begin without numbers, and the user paints them
 
     @cached_property
     def machine(self) -> Machine | None:
@@ -86,7 +116,7 @@ class Line(Task):
 
     @property
     def rule(self) -> Rule | None:
-        # On a stage's short line some neighbourhoods never occur, so it may be solved otherwise.
+        # Some neighbourhoods never occur on a stage's short line, so other rules may solve it.
         is_stage = self.width in self.section.stages
         if self.machine is not None or is_stage:
             return None
@@ -97,7 +127,7 @@ class Line(Task):
         return (*(self.on_grid(1, width) for width in self.section.stages), self)
 
     def on_grid(self, height: int, width: int, **changes: Any) -> Task:
-        """Return the task on a line of another length, with as many steps more as cells."""
+        """Return the task on a line of another length, with more or fewer steps to match."""
         if height != 1:
             raise InapplicableError("a line has one row")
         needed = [steps_of(self.section.computes, cells) for cells in (width, self.width)]
@@ -105,10 +135,10 @@ class Line(Task):
         return super().on_grid(height, width, **{"steps": steps} | changes)
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw fair bits for the inputs, the other channels 0; what is computed is the target.
+        """Draw fair bits for the inputs, with 0 in other channels. The target is the result.
 
-        Bits that are sorted are in channel 1, and channel 0 is 1: it tells where the line ends. A
-        vote for is 1 in channel 0, a vote against in channel 1, and an abstention in both.
+        Bits to sort are in channel 1, and channel 0 is 1, to show where the line ends. A yes vote
+        is 1 in channel 0, a no vote is 1 in channel 1, and an abstention is 1 in both.
         """
         start = np.zeros((self.channels, 1, self.width), np.uint8)
         if self.section.computes == "voting":
@@ -125,14 +155,7 @@ class Line(Task):
             return start, target
         inputs = self.machine.inputs
         start[:inputs] = rng.integers(0, 2, (inputs, 1, self.width), dtype=np.uint8)
-        return start, self.result(self.machine, start)[None].astype(np.float64)
-
-    def result(self, machine: Machine, start: Bits) -> Bits:
-        """Return what a machine prints for a start (channels, 1, width), shape (1, width)."""
-        numbers = sum(
-            start[channel, 0, ::-1].astype(int) << channel for channel in range(machine.inputs)
-        )
-        return np.array([machine.run(np.asarray(numbers).tolist())[::-1]], np.uint8)
+        return start, _run(self.machine, start)[None].astype(np.float64)
 
     def larger(self) -> Larger:
         large = self.on_grid(1, 4 * self.width)
@@ -141,15 +164,61 @@ class Line(Task):
 
     @property
     def exhibit(self) -> Exhibit:
-        words = "Show channel 0 and paint a number, the lowest bit on the right, then channel 1. "
-        words += f"Show channel {self.loss_channels[0]}, and watch the carry run."
-        if self.machine is None:
-            words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
-        if self.section.computes == "voting":
+        if self.machine is not None:
+            words = (
+                "Show channel 0 and paint a number, the lowest bit on the right, then channel 1. "
+                f"Show channel {self.loss_channels[0]}, and watch the carry run."
+            )
+        elif self.section.computes == "voting":
             words = "Paint channel 0 for yes, channel 1 for no, both for an abstention; press play."
+        else:
+            words = "Show channel 0 and paint all cells, then some of channel 1, and press play."
         view = {"brush": "ones", "size": 1, "width": 4 * self.width, "marks": False}
         return Exhibit(words, view=view)
 
     @property
     def title(self) -> str:
         return self.section.computes
+
+
+def _run(machine: Machine, start: Bits) -> Bits:
+    """Return what a machine prints for a start (channels, 1, width), shape (1, width)."""
+    numbers = sum(
+        start[channel, 0, ::-1].astype(int) << channel for channel in range(machine.inputs)
+    )
+    return np.array([machine.run(np.asarray(numbers).tolist())[::-1]], np.uint8)
+
+
+def traffic(given: Bits, shown: Bits) -> Bounds:
+    """Ones move one cell to the right if that cell has 0 (rule 184); none leaves the line.
+
+    The given bits are 1 in all cells of the line, at least two, and 0 beyond it.
+    """
+    legal = _line(given) & (shown <= given).all(axis=0)
+    new = np.where(shown[CENTER], shown[E] | (1 - given[E]), shown[W]).astype(np.uint8)
+    return Bounds(legal, *[np.stack([given[CENTER], new])] * 2)
+
+
+def cancelling(yes: Bits, no: Bits) -> Bounds:
+    """A vote moves left if the cell there has no vote of its kind; two that meet cancel.
+
+    A cell with a vote has 1 in one channel, a cell without a vote has 1 in both, and the cells
+    beyond the line have 0.
+    """
+    here = []
+    for mine, other in ((yes, no), (no, yes)):
+        ahead = other[W] == 0  # a vote of the kind, or the end
+        here.append(np.where(other[CENTER] == 0, ahead, mine[E] & (1 - other[E])))
+    new = 1 - np.stack([here[1] & (1 - here[0]), here[0] & (1 - here[1])]).astype(np.uint8)
+    return Bounds(_line(yes | no), new, new)
+
+
+def _line(cells: Bits) -> Bits:
+    """Return for which neighbourhoods the cells with 1 are part of a line of at least two."""
+    others = [n for n in range(9) if n not in (W, CENTER, E)]
+    legal: Bits = cells[CENTER] & (cells[W] | cells[E]) & (1 - cells[others].max(axis=0))
+    return legal.astype(np.uint8)
+
+
+TRAFFIC = Rule(traffic, "length n from 2 on, from step n - 1 on")
+CANCELLING = Rule(cancelling, "length n from 2 on, from step 3(n - 1)/2 on")

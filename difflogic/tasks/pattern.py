@@ -1,4 +1,4 @@
-"""Growing a picture from one cell in the middle, or from nothing."""
+"""Growing a picture from one cell in the middle, or from zeros."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pydantic import Field
 from difflogic.circuit.grid import Boundary
 from difflogic.circuit.places import place_bits, places
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.base import (
+from difflogic.tasks.base import Task, center_start
+from difflogic.tasks.images import Color, image_bits, parse_color
+from difflogic.tasks.parts import (
     Bits,
     Cases,
     Exhibit,
@@ -21,10 +23,7 @@ from difflogic.tasks.base import (
     Preview,
     Sample,
     Start,
-    Task,
-    center_start,
 )
-from difflogic.tasks.palettes import Color, parse_color
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
 
@@ -38,28 +37,20 @@ Picture = Annotated[
     ),
 ]
 
-Sides = Annotated[
-    # A TOML array arrives as a list; only the array itself is converted, its items stay strict.
-    tuple[Size, ...], Field(max_length=16, strict=False)
-]
+# A TOML array arrives as a list; only the array itself is converted, its items stay strict.
+Sides = Annotated[tuple[Size, ...], Field(max_length=16, strict=False)]
 
-Palette = Annotated[
-    tuple[
-        Annotated[
-            str,
-            Field(pattern=r"^#[0-9a-f]{6}$", json_schema_extra={"accepted": "a colour as #rrggbb"}),
-        ],
-        ...,
-    ],
-    Field(max_length=16, strict=False),
+HexColor = Annotated[
+    str, Field(pattern=r"^#[0-9a-f]{6}$", json_schema_extra={"accepted": "a colour as #rrggbb"})
 ]
+Palette = Annotated[tuple[HexColor, ...], Field(max_length=16, strict=False)]
 
 TIMES = 2
-"""Sides of a larger grid, as published: 20×20 becomes 40×40, for as many steps."""
+"""Factor of the larger grid's sides, as published: 20×20 becomes 40×40, with the same steps."""
 
 
 class PatternSection(TaskSection):
-    """One cell, or nothing, as start, and a picture as target."""
+    """Start: one cell of ones, or zeros. Target: a picture."""
 
     resolved = ("target", "height", "width")
 
@@ -69,36 +60,35 @@ class PatternSection(TaskSection):
     )
     start: Literal["center", "zeros", "places"] = Field(
         default="center",
-        description="one cell of ones in the middle, or nothing; places: where all cells have "
-        "counted their places, if [automaton] places",
+        description="one cell of ones in the middle, or zeros; places: zeros, after all cells have "
+        "counted their places (needs [automaton] places)",
     )
-
     second: Picture = Field(
         default="",
-        description="rows of a picture to grow from one cell of ones in the middle, where `target` "
-        "grows from nothing; needs [automaton] switch",
+        description="rows of a second picture, to grow from one cell of ones in the middle, while "
+        "`target` grows from zeros; needs [automaton] switch",
     )
     palette: Palette = Field(
         default=(),
-        description="how cells look: a colour such as #d63031 for each number that the bits of the "
-        "loss channels can give, the first channel the lowest bit; [] shows the bits",
+        description="colours of cells for display: one such as #d63031 for each number that the "
+        "bits of the loss channels give, the first channel the lowest bit; [] shows the bits",
     )
     hold: bool = Field(
-        default=False, description="whether the picture is to stay, at every later step"
+        default=False, description="whether the picture should stay at every later step"
     )
     heal: Sides = Field(
         default=(),
-        description="sides of square patches of cells; each has to grow back after it was zeroed "
-        "in any place",
+        description="sides of square patches: each patch should grow back after it was zeroed in "
+        "any place",
     )
 
     @classmethod
     def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
-        """Replace the target by its rows, so that a run keeps what it grew."""
-        resolve_target(task, surroundings)
+        """Replace the target by its rows, so that a run keeps its picture."""
+        _resolve_target(task, surroundings)
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Refuse what is no picture or not of the grid's size, and what cannot stay or heal."""
+        """Check the picture, its size, its palette, and whether it can stay and heal."""
         return [
             *self._problems_of_picture(),
             *self._problems_of_palette(),
@@ -110,16 +100,16 @@ class PatternSection(TaskSection):
         if not colors or colors == 2**channels:
             return []
         return [
-            f"[task] palette: has {colors} colours, and {channels} loss channels tell "
-            f"{2**channels} apart: give as many, or []"
+            f"[task] palette: has {colors} colours, but {channels} loss channels give "
+            f"{2**channels} numbers: list as many colours, or []"
         ]
 
     def _problems_of_time(self, automaton: AutomatonConfig) -> list[str]:
         if self.start == "places" and not automaton.places:
-            return ['[task] start: nothing counts places: set [automaton] places, or "zeros"']
+            return ['[task] start: no places are counted: set [automaton] places, or "zeros"']
         if self.second:
             return self._problems_of_second(automaton)
-        longer = max(self.height, self.width)
+        longer, shorter = max(self.height, self.width), min(self.height, self.width)
         if automaton.places and self.start != "places" and automaton.steps <= longer:
             return [
                 f"[automaton] steps: {automaton.steps} steps are too few to count {longer} cells "
@@ -127,39 +117,34 @@ class PatternSection(TaskSection):
             ]
         if self.hold and automaton.fire_rate < 1:
             return [
-                "[task] hold: only a run that repeats stays for ever, and at a fire rate below 1 "
-                "none does: set [automaton] fire_rate = 1, or hold = false"
+                "[task] hold: only a run that repeats stays for ever, and below a fire rate of 1 "
+                "no run repeats: set [automaton] fire_rate = 1, or hold = false"
             ]
         if self.heal and not self.hold:
-            return ["[task] heal: what grows back is to stay: set hold = true"]
-        least = min(self.height, self.width)
+            return ["[task] heal: a picture can only heal if it stays: set hold = true"]
         return [
             f"[task] heal: a patch of {side}×{side} cells leaves nothing of a row or column of "
-            f"{self.height}×{self.width} cells: use at most {least - 1}"
+            f"{self.height}×{self.width} cells: use at most {shorter - 1}"
             for side in self.heal
-            if side >= least
+            if side >= shorter
         ]
 
     def _problems_of_second(self, automaton: AutomatonConfig) -> list[str]:
         if not automaton.switch:
             return ["[task] second: nothing tells two starts apart: set [automaton] switch = true"]
         try:
-            shape = parse_picture(self.second, len(self.loss_channels)).shape[1:]
+            height, width = parse_picture(self.second, len(self.loss_channels)).shape[1:]
         except ConfigError as error:
             return [f"[task] second: {error}"]
-        first = self.model_copy(update={"second": ""})
-        if shape != (self.height, self.width):
-            return [
-                f"[task] second: has {shape[0]}×{shape[1]} cells, and must be of the grid's size"
-            ]
-        return first._problems_of_time(automaton)
+        if (height, width) != (self.height, self.width):
+            return [f"[task] second: has {height}×{width} cells, and must have the grid's size"]
+        return self.model_copy(update={"second": ""})._problems_of_time(automaton)
 
     def _problems_of_picture(self) -> list[str]:
         try:
-            picture = parse_picture(self.target, len(self.loss_channels))
+            height, width = parse_picture(self.target, len(self.loss_channels)).shape[1:]
         except ConfigError as error:
             return [f"[task] target: {error}"]
-        height, width = picture.shape[1:]
         if (height, width) == (self.height, self.width):
             return []
         return [
@@ -169,7 +154,7 @@ class PatternSection(TaskSection):
 
 
 class Pattern(Task):
-    """One start and one target: there is nothing to draw."""
+    """One start and one target, or two of each."""
 
     Section = PatternSection
     section: PatternSection
@@ -177,7 +162,7 @@ class Pattern(Task):
     def __init__(
         self, section: PatternSection, automaton: AutomatonConfig, picture: Bits | None = None
     ) -> None:
-        """Grow `picture` (loss channels, height, width), by default the section's."""
+        """Grow `picture` (loss channels, height, width), by default the section's target."""
         super().__init__(section, automaton)
         self._given = picture
 
@@ -205,7 +190,7 @@ class Pattern(Task):
         return parse_picture(self.section.target, len(self.loss_channels))
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Return the start state and the picture, the same each time; of two pictures either."""
+        """Return the start and the picture, always the same; with two pictures, either pair."""
         cases = self.find_cases()
         if cases is None:
             return self.start_state, self.target
@@ -214,7 +199,7 @@ class Pattern(Task):
 
     @cached_property
     def each(self) -> tuple[Task, ...]:
-        """The tasks of two pictures, one by one; none if there is one only."""
+        """The tasks of two pictures; () if there is only one."""
         if not self.section.second:
             return ()
         starts = ("places", "places") if self.section.start == "places" else ("zeros", "center")
@@ -237,7 +222,7 @@ class Pattern(Task):
         starts = np.stack(states)
         if self.section.start == "places":
             starts[1, self.channels - sum(place_bits(self.height, self.width)) - 1] = 1
-        note = "These are all: nothing, and one cell."
+        note = "These are all: zeros, and one cell."
         grown = np.stack(targets).astype(np.uint8)
         return Cases("both starts", starts, grown, "zero", self.automaton.steps, note)
 
@@ -247,16 +232,14 @@ class Pattern(Task):
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Pattern:
-        """Return the task with the picture around the start cell, and nothing elsewhere."""
+        """Return the task with the picture around the start cell, and zeros elsewhere."""
         if self.automaton.boundary == "zero":
             raise InapplicableError(
                 "the picture is placed relative to the zero boundary, which a larger grid moves"
             )
         if self.start == "zeros":
-            raise InapplicableError(
-                "the picture has no start cell that would place it on a larger grid"
-            )
-        # The cell (H // 2, W // 2) of the large grid is that of the small one, so much further.
+            raise InapplicableError("there is no start cell to place the picture on a larger grid")
+        # Keep the picture around the middle cell.
         y, x = height // 2 - self.height // 2, width // 2 - self.width // 2
         picture = np.zeros((len(self._picture), height, width), np.uint8)
         picture[:, y : y + self.height, x : x + self.width] = self._picture
@@ -269,14 +252,14 @@ class Pattern(Task):
             self.on_grid(TIMES * self.height, TIMES * self.width),
             f"{TIMES} × side, same steps",
             (self.automaton.steps,),
-            "The target is the picture around the start cell, and nothing elsewhere.",
+            "The target is the picture around the start cell, and zeros elsewhere.",
         )
 
     @property
     def stages(self) -> tuple[Task, ...]:
-        """Where cells count places, the picture is learned first in one step from there.
+        """With counted places, the picture is first learned in one step from there.
 
-        Elsewhere what is to heal learns to stay first.
+        Without them, a picture that should heal first learns to stay.
         """
         keys: dict[str, Any] = {"heal": ()}
         automaton = self.automaton
@@ -292,9 +275,9 @@ class Pattern(Task):
 
     @cached_property
     def patches(self) -> dict[int, Bits]:
-        return {side: self._patches(side) for side in self.section.heal}
+        return {side: self._squares(side) for side in self.section.heal}
 
-    def _patches(self, side: int) -> Bits:
+    def _squares(self, side: int) -> Bits:
         """Return a square of cells in every place; across the edge only on a torus."""
         around = self.automaton.boundary == "periodic"
         rows, columns = (
@@ -307,10 +290,10 @@ class Pattern(Task):
     @property
     def exactness_note(self) -> str:
         if self.section.heal:
-            return "Exact asks for every later step, and for every damage to grow back, by proof."
+            return "Exact means at every later step, and that every damage grows back, by proof."
         if self.holds:
-            return "Exact asks for every later step, by proof: a run until its state repeats."
-        return "Exact asks for the training step only, as the published loss does."
+            return "Exact means at every later step, by proof: a run until its state repeats."
+        return "Exact means at the training step only, as in the published loss."
 
     @property
     def preview(self) -> Preview:
@@ -342,7 +325,7 @@ class Pattern(Task):
                 "kind": "picture",
                 "height": self.height,
                 "width": self.width,
-                # It has a place on other grids if it grows from a cell, unbounded.
+                # On other grids it has a place if it grows from a cell on a torus.
                 "anywhere": self.start == "center" and self.automaton.boundary == "periodic",
                 "rows": ["".join(map(str, bits.ravel().tolist())) for bits in self._picture],
             },
@@ -351,7 +334,7 @@ class Pattern(Task):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The start, and what is asked later; the target is not of a size to be listed."""
+        """The start, hold and heal; the target is too large to list."""
         section = self.section
         found: dict[str, Any] = {"start": self.start}
         if section.hold:
@@ -367,13 +350,12 @@ def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
     return (np.arange(length) - first) % length < side
 
 
-def resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
+def _resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
     """Replace the target in `task`, the keys of [task], by its rows.
 
-    A text picture sets the height and width that are not given, or that stand in a file whose
-    target is overridden; in a larger grid it stands in the middle. An image is scaled to the grid.
-    Raises ConfigError for what is no picture, and for one that does not fit. Whatever else is
-    wrong with [task] is left to the check.
+    A text picture sets a missing height or width, and also one from a file if an override sets the
+    target. In a larger grid it is in the middle. An image is scaled to the grid. Raises ConfigError
+    unless the target is a picture that fits. The check finds other problems of [task].
     """
     target, loss_channels = task.get("target"), task.get("loss_channels", [0])
     if not isinstance(target, str) or not target.strip():
@@ -410,13 +392,11 @@ def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Su
 def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
     grid = _grid(task)
     if grid is not None:
-        from difflogic.tasks.images import image_bits
-
         task["target"] = render_picture(image_bits(content, channels, *grid))
 
 
 def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width; None if they are missing or wrong."""
+    """Return height and width; None if they are missing or invalid."""
     height, width = task.get("height"), task.get("width")
     if type(height) is int and type(width) is int and min(height, width) > 0:
         return height, width

@@ -1,65 +1,63 @@
-"""Pictures that an automaton is to grow, as text: one line per row, one sign per cell.
+"""Pictures to grow, as text: one line per row, one character, the sign, per cell.
 
-A cell's bits, one per loss channel, are its colour: `.` is nothing, `#` is everything, and with
-three channels the letters r g b y m c stand for red (channel 0), green (1), blue (2), yellow
-(0 and 1), magenta (0 and 2) and cyan (1 and 2). With any number of channels up to four a
-hexadecimal digit gives the bits as a number, channel 0 the lowest.
+A cell's colour is its bits, one per loss channel. The sign `.` is all 0 and `#` is all 1. With
+three channels, r g b y m c stand for red (channel 0), green (1), blue (2), yellow (0 and 1),
+magenta (0 and 2) and cyan (1 and 2). With up to four channels, a hexadecimal digit is the bits as a
+number, channel 0 the lowest.
 """
 
 from __future__ import annotations
 
 import json
-import stat
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.files import open_plain, reason
+from difflogic.system.quantities import counted
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
 
 MOST_TOLD = 5
-"""Channels whose bits a sign may tell apart, and one more, for which as for all others only
-nothing and everything have signs."""
+"""Most channels to read from a sign. From five on, only `.` and `#` are signs, and all channels
+have the same bits."""
 
 MAX_TEXT_BYTES = 2**20
 MAX_FILE_BYTES = 2**26
-"""Above what an image of as many pixels as are accepted takes."""
+"""More than an image of the largest accepted size needs."""
 
 MAX_CELLS = 2**18
-"""Of a picture, 512 × 512: as text it still fits into a configuration file."""
+"""Of a picture, 512 × 512: its text still fits into a configuration file."""
 
 
 def shipped_pictures(directory: Path) -> dict[str, Path]:
-    """Return the files of the pictures that come with the program, by name."""
+    """Return the files of the shipped pictures in `directory`, by name."""
     files = sorted(directory.glob("*.txt"), key=lambda path: path.stem)
     return {path.stem: path for path in files}
 
 
 def read_picture(name: str, base: Path, shipped: Path) -> str | bytes:
-    """Return a picture by its shipped name or path: text, or an image file's content.
+    """Return a picture by its shipped name or its path: text, or an image file's content.
 
-    Raises ConfigError if there is no such file, or it cannot be one.
+    Raises ConfigError if the file is missing or cannot be a picture.
     """
     names = shipped_pictures(shipped)
     path = names.get(name, base / name)
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{name}: is not a picture file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
-        content = path.read_bytes()
+        with open_plain(path) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         hint = did_you_mean(name, names)
         raise ConfigError(
-            f'no picture "{name}": {hint} (a file of your own is named by its path; a relative '
-            f"one starts at {base.absolute()})"
+            f'no picture "{name}": {hint} (name your own file by its path; a relative path starts '
+            f"at {base.absolute()})"
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{name!r}: cannot be read: {reason}") from None
+        raise ConfigError(f"{name!r}: cannot be read: {reason(error)}") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -99,9 +97,9 @@ def parse_picture(text: str, channels: int) -> npt.NDArray[np.uint8]:
 
 
 def render_picture(bits: npt.NDArray[np.uint8]) -> str:
-    """Return the text of a picture (channels, height, width); `parse_picture` reads it back.
+    """Return a picture (channels, height, width) as text, for `parse_picture`.
 
-    With more than four channels a cell must have all bits or none, as no sign says more.
+    With more than four channels, the bits of a cell must all be equal.
     """
     if len(bits) > MOST_TOLD:
         if not (bits == bits[0]).all():
@@ -109,7 +107,7 @@ def render_picture(bits: npt.NDArray[np.uint8]) -> str:
         bits = bits[:MOST_TOLD]
     channels = len(bits)
     numbers = (bits.astype(np.int64) << np.arange(channels)[:, None, None]).sum(axis=0)
-    # Of several signs for the same bits, the first is the one to write.
+    # Of several signs for the same bits, the first is written.
     names: dict[int, str] = {}
     for sign, number in _signs(channels).items():
         names.setdefault(number, sign)
@@ -117,10 +115,10 @@ def render_picture(bits: npt.NDArray[np.uint8]) -> str:
 
 
 def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.NDArray[np.uint8]:
-    """Return a picture (channels, h, w) in the middle of nothing, (channels, height, width).
+    """Return a picture (channels, h, w) in the middle of zeros, (channels, height, width).
 
-    The grid's middle cell, (height // 2, width // 2), is the one of the picture; a centre seed
-    therefore stands at the same place of it. Raises ConfigError if the picture is larger.
+    The grid's middle cell, (height // 2, width // 2), is that of the picture, so a start cell in
+    the middle keeps its place in the picture. Raises ConfigError if the picture is larger.
     """
     channels, h, w = bits.shape
     if h > height or w > width:
@@ -139,13 +137,13 @@ def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.
 
 
 def _signs(channels: int) -> dict[str, int]:
-    """Return the bits of every sign that has a meaning with this many channels, as numbers."""
+    """Return the valid signs for this many channels, with their bits as numbers."""
     full = 2**channels - 1
     signs = {".": 0, "#": full}
     if channels == 3:
         signs |= COLORS
     if channels <= 4:
-        # The letter b is blue with three channels and eleven with four.
+        # b is blue with three channels, and eleven with four.
         signs |= {sign: int(sign, 16) for sign in "0123456789abcdefABCDEF" if int(sign, 16) <= full}
     return signs
 
@@ -156,5 +154,4 @@ def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
         hint = "set task.loss_channels to as many channels as its colours need"
     else:
         hint = "use . for nothing and # for all"
-    number = f"{channels} loss channel{'' if channels == 1 else 's'}"
-    return f"no colour {where} with {number}: {hint}"
+    return f"no colour {where} with {counted(channels, 'loss channel')}: {hint}"

@@ -1,4 +1,4 @@
-"""What sections of a configuration are made of: [automaton], and the keys of every [task]."""
+"""Base classes of a configuration's sections: [automaton], and the keys of every [task]."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ Channels = Annotated[
 Inputs = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=1000, strict=False)]
 Weights = Annotated[
     tuple[Any, ...],
-    Field(strict=False, json_schema_extra={"accepted": "a list of numbers from 0, or lists of it"}),
+    Field(
+        strict=False,
+        json_schema_extra={"accepted": "a list of numbers from 0, or nested lists of them"},
+    ),
 ]
 
 
 class Section(BaseModel):
-    """Base of all sections: immutable, no unknown key, no silent conversion, finite numbers."""
+    """Base of all sections: immutable, without unknown keys or conversions, finite numbers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -48,56 +51,56 @@ class AutomatonConfig(Section):
     places: bool = Field(
         default=False,
         description="whether the last channels count each cell's row and column from the edges, by "
-        "gates that are not learned; all other gates then read these channels alone",
+        "fixed gates; all other gates then read only these channels",
     )
     switch: bool = Field(
         default=False,
-        description="whether one more channel, before those of places, is 1 everywhere as soon as "
-        "any cell of it is, by which a start says which of two pictures is to grow",
+        description="whether one more channel, before those of places, becomes 1 everywhere as "
+        "soon as one cell has it, so that a start can choose one of two pictures",
     )
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a section is told when names in it are to be replaced by what they stand for."""
+    """Where a section finds the files that its keys name."""
 
     directory: Path
-    """Of the configuration's file: where a relative path in it starts."""
+    """The directory of the configuration's file, where relative paths in it start."""
     overridden: Collection[str]
-    """Keys of [task] that an override set. Their relative paths start at the working directory."""
+    """Keys of [task] from overrides. Their relative paths start at the working directory."""
     pictures: Path
-    """Where the shipped pictures are."""
+    """The directory of the shipped pictures."""
 
     def base(self, key: str) -> Path:
-        """Return where a relative path that is the value of `key` starts."""
+        """Return the directory where a relative path in `key` starts."""
         return Path() if key in self.overridden else self.directory
 
 
 class TaskSection(Section):
-    """What the automaton is to do: its start states and its targets."""
+    """What the automaton should do: its start states and targets."""
 
     resolved: ClassVar[tuple[str, ...]] = ()
-    """The keys that `resolve` reads; a problem that it finds is one of the first of them."""
+    """The keys that `resolve` reads. Its errors are about the first."""
 
     kind: str = Field(description="the task's name")
     height: Size = Field(description="rows of the grid, in cells")
     width: Size = Field(description="columns of the grid, in cells")
     loss_channels: Channels = Field(
-        default=(0,), description="channels that the target is compared with, all below channels"
+        default=(0,), description="channels that are compared with the target"
     )
     inputs: Inputs = Field(
-        default=(), description="channels that hold what a start gives them: no step changes them"
+        default=(), description="channels that keep their start values: no step changes them"
     )
     weights: Weights = Field(
         default=(),
-        description="how much a squared error counts in the loss: one number for each loss "
-        "channel, rows of one for each cell, or such rows for each loss channel; [] is 1 each",
+        description="weights of squared errors in the loss: one number for each loss channel, or "
+        "rows with one for each cell, or such rows for each loss channel; [] is 1 everywhere",
     )
 
     def spread_weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the weights, (loss channels, height, width), or None without any.
+        """Return the weights, (loss channels, height, width), or None if there are none.
 
-        Raises ConfigError if they are no numbers from 0 of such a shape, or all 0.
+        Raises ConfigError unless they are numbers from 0 of a valid shape, not all 0.
         """
         if not self.weights:
             return None
@@ -118,8 +121,8 @@ class TaskSection(Section):
 
     @classmethod
     def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
-        """Replace names in `task`, not yet checked, by what they stand for. Raises ConfigError."""
+        """Replace names in the unchecked `task` by their files' contents. Raises ConfigError."""
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Return what is wrong though each value is right alone, as "[task] key: what is"."""
+        """Return problems of values that are valid alone, as "[task] key: problem"."""
         return []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.config.running import FREE
+from difflogic.config.sections import FREE
 from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import RunDirectoryError
 

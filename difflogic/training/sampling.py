@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.firing import draw_masks
 from difflogic.config import Config
-from difflogic.config.learning import TrainingConfig
+from difflogic.config.sections import TrainingConfig
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream

@@ -84,9 +84,9 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("perception.kernels=2", "hands every neighbour on"),
-        ("automaton.boundary=periodic", "counts from the edges"),
-        ("automaton.fire_rate=0.5", "counts from the edges"),
+        ("perception.kernels=2", "passes every neighbour on"),
+        ("automaton.boundary=periodic", "count from the edges"),
+        ("automaton.fire_rate=0.5", "count from the edges"),
         ("training.form=truth-table", 'need [training] form = "ops"'),
         ("automaton.steps=9", "too few to count 9 cells"),
         ("update.gates=[20,40,9]", "more than 10 gates"),
@@ -99,5 +99,5 @@ def test_what_cannot_count(override, message):
 
 
 def test_nothing_starts_from_places_that_are_not_counted():
-    with pytest.raises(ConfigError, match="nothing counts places"):
+    with pytest.raises(ConfigError, match="no places are counted"):
         load_config("lizard-hold", ["task.start=places"])

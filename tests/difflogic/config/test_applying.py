@@ -28,7 +28,7 @@ RECTIFY = "finishing.rectify=9"
 def test_a_search_that_cannot_rectify(name, override, why):
     (said,) = without_effect(load_config(name, [override]))
     assert said.startswith("[finishing] rectify does nothing: it needs one start, or all cases")
-    assert said.endswith(f"and here {why}: set it to 0")
+    assert said.endswith(f"but here {why}: set it to 0")
     assert not without_effect(load_config(name, [override, "finishing.rectify=0"]))
 
 
@@ -39,20 +39,20 @@ def test_a_search_that_cannot_rectify(name, override, why):
 )
 def test_nothing_is_rectified_where_nothing_is_searched(overrides):
     (said,) = without_effect(load_config("letter-g", overrides))
-    assert "[finishing] rectify does nothing: nothing is searched" in said
+    assert "[finishing] rectify does nothing: there is no search" in said
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("letter-g", "there is no pool: [pool] batch is 0"),
-        ("letter-g-hold", "nothing is to grow back"),
+        ("letter-g-hold", "no damage should grow back"),
         ("lizard-heal", None),
     ],
 )
 def test_damages_are_not_looked_for_where_there_are_none(name, why):
     said = without_effect(load_config(name, ["pool.damage_tries=5"]))
-    assert said == ([f"[pool] damage_tries does nothing, as {why}: set it to 1"] if why else [])
+    assert said == ([f"[pool] damage_tries does nothing, since {why}: set it to 1"] if why else [])
 
 
 @pytest.mark.thorough

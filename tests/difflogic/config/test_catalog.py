@@ -1,5 +1,5 @@
 from difflogic.config import load_config, shipped_configs
-from difflogic.config.catalog import experiments, pictures
+from difflogic.config.document import experiments, pictures
 
 
 def test_all_that_is_shipped_is_listed():

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.config.layer_widths import fit_layer_widths
+from difflogic.config.sections import fit_layer_widths
 
 LIZARD = load_config("lizard")
 

@@ -41,7 +41,9 @@ def test_a_config_cannot_be_changed():
 
 def test_more_gates_than_memory_holds(plain):
     plain["perception"] |= {"kernels": 65536, "gates": [8]}
-    with pytest.raises(ConfigError, match=rf"4\d+ gates per cell are more than the {MAX_GATES}"):
+    with pytest.raises(
+        ConfigError, match=rf"4\d+ gates per cell are more than the limit of {MAX_GATES}"
+    ):
         config_from_dict(plain, "test")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.config import load_config, shipped_configs
-from difflogic.config.toml_text import MAX_KEY_PARTS, parse_toml
+from difflogic.config.loading import MAX_KEY_PARTS, parse_toml
 
 DEEP = ".".join("a" * (MAX_KEY_PARTS + 1))
 texts = st.text(st.sampled_from("a.\"'\\#\n =[]{}1-x"), max_size=60)

@@ -17,7 +17,7 @@ from difflogic.library.simulating import Conditions, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.system.errors import CircuitError
-from difflogic.tasks.machine import ADDITION, MACHINES, PARITY
+from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 E, C, W = 5, 4, 3

@@ -18,7 +18,8 @@ from difflogic.library.certifying import certify
 from difflogic.library.loading import load
 from difflogic.proof.every_size import broken
 from difflogic.system.errors import CircuitError
-from difflogic.tasks.rule import CANCELLING, DEAD_ENDS, FLOOD, TRAFFIC
+from difflogic.tasks.flood import DEAD_ENDS, FLOOD
+from difflogic.tasks.line import CANCELLING, TRAFFIC
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 RULES = {"flood": FLOOD, "dead-ends": DEAD_ENDS, "sorting": TRAFFIC, "voting": CANCELLING}

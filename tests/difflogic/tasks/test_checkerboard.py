@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
+from tests.difflogic.tasks import made
 from tests.difflogic.tasks.made import automaton
 
 
 def board(channels, height, width, square=2, loss_channels=(0,)):
-    return Checkerboard.of(
+    return made.task(
+        Checkerboard,
         automaton(channels),
         kind="checkerboard",
         height=height,

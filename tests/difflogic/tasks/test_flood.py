@@ -96,11 +96,11 @@ def test_lines_are_sorted(computes):
 @pytest.mark.parametrize(
     ("name", "overrides", "says"),
     [
-        ("flood", ["task.inputs=[]"], r"\[task\] inputs: channel 0 is given"),
+        ("flood", ["task.inputs=[]"], r"\[task\] inputs: channel 0 is the input"),
         ("sorting", ["task.loss_channels=[0]", "task.inputs=[1]"], r"\[task\] inputs: channel 0"),
         ("dead-ends", ["task.inputs=[]"], r"\[task\] inputs: channel 0"),
         ("voting", ["task.loss_channels=[0]"], r"\[task\] loss_channels: votes move"),
-        ("sorting", ['task.computes="majority"'], r"\[task\] width: a line has a middle cell"),
+        ("sorting", ['task.computes="majority"'], r"\[task\] width: majority needs a middle cell"),
     ],
 )
 def test_settings_that_fit_no_task_are_refused(name, overrides, says):

@@ -142,7 +142,7 @@ def test_three_channels_are_red_green_and_blue():
 
 @pytest.mark.parametrize("channels", [2, 4])
 def test_other_numbers_of_channels(channels):
-    with pytest.raises(ConfigError, match=f"task.loss_channels has {channels}: list as many"):
+    with pytest.raises(ConfigError, match=f"task.loss_channels has {channels}: list 1 or 3"):
         image_bits(saved(painted(L_SHAPE, BLACK, WHITE)), channels, 5, 5)
 
 

@@ -10,6 +10,7 @@ from difflogic.config import load_config
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
+from tests.difflogic.tasks import made
 from tests.difflogic.tasks.made import automaton
 
 KERNEL = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
@@ -17,7 +18,8 @@ RULES = ["B3/S23", "B36/S23", "B2/S", "B1357/S1357", "B0/S8", "B/S012345678", "B
 
 
 def life(channels, height, width, boundary="periodic", steps=1, rule="B3/S23", loss_channels=(0,)):
-    return Life.of(
+    return made.task(
+        Life,
         automaton(channels, boundary, steps),
         kind="life",
         height=height,

@@ -11,7 +11,7 @@ from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import draw_batch, make_task, own, start_of
-from difflogic.tasks.base import TaskError
+from difflogic.tasks.parts import TaskError
 from difflogic.training.session import execute
 from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
 
@@ -121,7 +121,7 @@ def test_classes_that_cannot_be_used(tmp_path, change, says):
     ("kind", "says"),
     [
         ("none.py:Shift", "none.py: no such file"),
-        ("json.tool:Shift", 'names no file, as "my_task.py:Shift" does'),
+        ("json.tool:Shift", 'names no .py file: write it as "my_task.py:Shift"'),
         ("shift.py:", "kind must be"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.palettes import hex_color, parse_color, quantise
+from difflogic.tasks.images import hex_color, parse_color, quantise
 
 RED, BLUE, WHITE = (214, 48, 49), (20, 60, 200), (250, 250, 250)
 

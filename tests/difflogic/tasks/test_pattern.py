@@ -63,7 +63,7 @@ def test_patches_lie_in_every_place(boundary, places):
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["task.heal=[5]"], "[task] heal: what grows back is to stay: set hold = true"),
+        (["task.heal=[5]"], "[task] heal: a picture can only heal if it stays: set hold = true"),
         (
             ["task.hold=true", "task.heal=[3,20]"],
             "[task] heal: a patch of 20×20 cells leaves nothing of a row or column of 20×20 cells: "

@@ -153,12 +153,9 @@ def test_a_huge_file_is_not_read(here):
 
 
 def test_what_is_no_file(here):
-    assert "is not a picture file" in error("task.target=..")
-    assert "is not a picture file" in error("task.target=/dev/zero")
-    assert "cannot be read" in error("task.target=" + "x" * 300)
-    if hasattr(os, "mkfifo"):
-        os.mkfifo("pipe")
-        assert "is not a picture file" in error("task.target=pipe")
+    os.mkfifo("pipe")
+    for target in ("..", "/dev/zero", "x" * 300, "pipe"):
+        assert "cannot be read" in error(f"task.target={target}")
 
 
 def test_a_missing_file(here):

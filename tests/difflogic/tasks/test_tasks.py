@@ -5,7 +5,7 @@ from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, make_task
-from difflogic.tasks.base import TaskError
+from difflogic.tasks.parts import TaskError
 from difflogic.tasks.sections import TaskSection
 from tests.difflogic.tasks.made import automaton
 

@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.config import load_config
-from difflogic.config.running import FREE
+from difflogic.config.sections import FREE
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training.compatibility import as_begun, differing, for_this_stretch, refuse_changes
 

@@ -1,0 +1,294 @@
+"""The sections of a configuration, with the types, ranges and meaning of their keys.
+
+`[task]` and `[automaton]` are in `difflogic.tasks.sections`. Every description says what the key
+means, and its unit. Ranges follow from the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import Field, field_validator
+
+from difflogic.circuit.forms import FORMS
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
+from difflogic.system.quantities import BYTES
+from difflogic.tasks.parts import Start
+from difflogic.tasks.sections import Section, Size
+
+Auto = Literal["auto"]
+Count = Annotated[int, Field(ge=1, le=10**9)]
+Epoch = Annotated[int, Field(ge=0, le=10**9)]
+LearningRate = Annotated[float, Field(gt=0, le=1000)]
+Decay = Annotated[float, Field(ge=0, le=0.999999)]
+Sha256 = Annotated[
+    str, Field(pattern=r"^[0-9a-f]{64}$", json_schema_extra={"accepted": "64 hexadecimal digits"})
+]
+# A TOML array arrives as a list; only the array itself is converted, its items stay strict.
+Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
+if TYPE_CHECKING:
+    Form: TypeAlias = str
+    Topology: TypeAlias = str
+    FirstTopology: TypeAlias = str
+else:
+    Form = Literal[*FORMS]
+    Topology, FirstTopology = Literal[*TOPOLOGIES], Literal[*FIRST_TOPOLOGIES]
+
+FREE = {
+    "parallel": ("workers", "strategy", "memory_budget", "device"),
+    "checkpoint": ("every_seconds", "every_epochs"),
+}
+"""Keys that a resumed run may change: they do not change results, except `device`, since a GPU
+rounds differently."""
+
+
+class PerceptionConfig(Section):
+    """The kernels: small circuits that read the 3×3 neighbourhood of one or more channels."""
+
+    kernels: Size = Field(description="number of kernels, each with its own logits")
+    gates: Layers = Field(
+        default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs per channel"
+    )
+    wiring: FirstTopology = Field(
+        default="moore",
+        description="wiring of all layers. moore, von-neumann, hexagonal and line apply to the "
+        "first layer, and later layers are unique: each gate compares one of 8, 4, 6 or 2 "
+        "neighbours with the centre, and each neighbour has the same number of gates",
+    )
+    channels: Size = Field(
+        default=1,
+        description="channels that a kernel sees at once, 9 inputs each: the one that it is "
+        "applied to and the next ones, wrapping around",
+    )
+    directions: Literal["same", "random", "all"] = Field(
+        default="same",
+        description="where untrained kernels look. same: all share one wiring; random: each has "
+        "its own; all: each has its own, and together they look in all directions as far as wires "
+        "allow: NW, NE, SE, SW, S, N, W, E in turn; of fewer than five, the last also looks S; "
+        "needs wiring moore",
+    )
+
+
+class UpdateConfig(Section):
+    """The circuit that maps a cell's channels and its perception to its next state."""
+
+    gates: Layers = Field(description="gates per layer; the last layer has one per channel")
+    wiring: Topology = Field(default="unique", description="wiring of all layers")
+    carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=0.0,
+        description="mean number of steps, at least 1, for which an untrained cell passes a signal "
+        "on in one direction, through nearly all channels in turn; 0 wires signals at random",
+    )
+
+
+def fit_layer_widths(gates: Sequence[int], inputs: int, channels: int) -> list[int]:
+    """Return layer widths like `gates` for an update circuit from `inputs` bits to `channels`.
+
+    Each layer is at least half as wide as the one before, so that every output is read, and has at
+    most one gate per pair of inputs. Widths that fit are returned unchanged.
+    """
+    if channels == gates[-1]:
+        return list(gates)
+    widths: list[int] = []
+    for size in gates[:-1]:
+        if size <= channels and widths:
+            break
+        pairs = inputs * (inputs - 1) // 2
+        inputs = max(1, min(max(size, (inputs + 1) // 2), pairs))
+        widths.append(inputs)
+    while inputs > 2 * channels:
+        inputs = (inputs + 1) // 2
+        widths.append(inputs)
+    return [*widths, channels]
+
+
+class TrainingConfig(Section):
+    """Gradient descent on the logits, by AdamW. See also [pool]."""
+
+    # The bounds keep numbers meaningful in float32, which most runs train in.
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
+        default=23, description="seed of all random streams: wiring, start states, masks"
+    )
+    epochs: Count = Field(description="training steps, one optimizer step each")
+    batch: Size = Field(description="samples per training step")
+    learning_rate: LearningRate = Field(description="AdamW's step size, in logits per step")
+    beta1: Decay = Field(default=0.9, description="AdamW's decay of the mean gradient, per step")
+    beta2: Decay = Field(
+        default=0.99, description="AdamW's decay of the mean squared gradient, per step"
+    )
+    weight_decay: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=1e-2, description="decoupled decay: learning_rate * weight_decay * logit per step"
+    )
+    gradient_clip: Annotated[float, Field(gt=0, le=1e9)] = Field(
+        default=100.0, description="bound on each element of the gradient"
+    )
+    later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
+        default=0,
+        description="the target is also compared at a random later step, at most this many steps "
+        "after the last, drawn in each epoch; 0 disables",
+    )
+    restart_every: Epoch = Field(
+        default=0,
+        description="epochs after which learning starts over, with another wiring and other start "
+        "states; the best circuit is kept; 0 is never",
+    )
+    form: Form = Field(
+        default="ops",
+        description="what is learned of each gate. ops: a logit for each of the 16 ops, mixed by a "
+        "softmax; truth-table: four numbers, one for each row of its truth table",
+    )
+    initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
+        default=10.0,
+        description="first logit of the op A (pass-through); the others start at 0. In the form "
+        "truth-table: the lead of A over the next op",
+    )
+    initial_spread: Annotated[float, Field(ge=0, le=1000)] = Field(
+        default=0.0,
+        description="standard deviation of normal noise on all first logits, or truth-table rows",
+    )
+    precision: Literal["float32", "float64"] = Field(
+        default="float32", description="type of logits and soft states; float64 is for verification"
+    )
+
+
+class PoolConfig(Section):
+    """Extra samples that start from later states of the hard circuit's own rollout.
+
+    They teach it to keep its target and to grow it back. Mordvintsev et al. 2020, "Growing neural
+    cellular automata", keep such states in a pool; here each is computed again, so none is stale.
+    """
+
+    batch: Annotated[int, Field(ge=0, le=65536)] = Field(
+        default=0,
+        description="such samples per training step, besides [training] batch; twice as many once "
+        "damage should grow back; 0 disables",
+    )
+    later: Annotated[int, Field(ge=0, le=10**6)] = Field(
+        default=48,
+        description="such a sample starts at most this many steps after training's last step; the "
+        "number is random",
+    )
+    steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
+        default=6,
+        description="it is compared with the target at most this many steps after its start; the "
+        "number is random; a damaged sample gets [automaton] steps more",
+    )
+    damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=1,
+        description="damages to try in the hard circuit's run for each such sample, until one does "
+        "not grow back in time",
+    )
+
+
+class FinishingConfig(Section):
+    """Searches for exact circuits during training. A verified one ends the run."""
+
+    every: Epoch = Field(
+        default=0, description="epochs from one check of the hard circuit to the next; 0 is never"
+    )
+    from_epoch: Epoch = Field(default=0, description="epoch of the first check, at the earliest")
+    candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="circuits that a check may try to make the circuit exact, and as many again to "
+        "make the best one so far exact; 0 only checks",
+    )
+    rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="when a search is stuck with at most this many wrong cells, it turns unused "
+        "gates into detectors of them; 0 disables. Needs a single start or listed cases, without "
+        "chance or damage",
+    )
+    polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
+        default=0,
+        description="circuits to try, once one is verified, to find a proved one with fewer gates "
+        "that is right no later; 0 disables",
+    )
+
+
+class ParallelConfig(Section):
+    """How the work is shared. Only lanes, chunk and device change results, in their last bits."""
+
+    workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
+        default="auto",
+        description="worker threads; auto: as many as help, at most one per available core",
+    )
+    strategy: Literal["auto", "sequential", "samples", "cells", "steps", "gates"] = Field(
+        default="auto",
+        description="how workers share a step. sequential: one worker; samples: one worker per "
+        "sample; cells: the cells of a sample, with a barrier at each step; steps: a pipeline "
+        "without barriers; gates: the gates of a tile; auto: samples while there are enough, then "
+        "steps",
+    )
+    memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
+        default="auto",
+        description="bytes for the buffers of all workers together. Fewer samples are in flight, "
+        "and then fewer workers run, to keep to it; auto: the available memory",
+        json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
+    )
+    lanes: Literal["auto", 16, 32, 64] = Field(
+        default="auto",
+        description="cells that one tile updates together; auto: chosen by grid and circuit",
+    )
+    chunk: Auto | Size = Field(
+        default="auto",
+        description="tiles that a worker takes at a time, with one slot for their gate sums",
+    )
+    device: Literal["cpu", "gpu"] = Field(
+        default="cpu",
+        description="what trains. cpu: these workers; gpu: a graphics processor (needs the gpu "
+        "extra and float32), while searches and proofs stay on the workers",
+    )
+
+    @field_validator("lanes", mode="before")
+    @classmethod
+    def _refuse_float(cls, lanes: object) -> object:
+        if isinstance(lanes, float):  # 16.0 equals 16
+            raise ValueError
+        return lanes
+
+
+class CheckpointConfig(Section):
+    """When a run saves its state. Changes no result."""
+
+    every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
+        default=10.0, description="seconds from one checkpoint to the next; 0 is never"
+    )
+    every_epochs: Epoch = Field(
+        default=0, description="epochs from one checkpoint to the next; 0 is never"
+    )
+
+
+class PublishedConfig(Section):
+    """What the reference published for this experiment.
+
+    Only recipes use it: --recipe reference, and --recipe benchmark, which measures steps.
+    """
+
+    epochs: Count | None = Field(default=None, description="training steps, as published")
+    batch: Size | None = Field(
+        default=None, description="samples per training step, where another number works better"
+    )
+    learning_rate: LearningRate | None = Field(
+        default=None, description="AdamW's step size, where another one works better here"
+    )
+    learned_by: Count | None = Field(
+        default=None, description="first epoch with a hard loss of 0, with the one published seed"
+    )
+    active_gates: Count | None = Field(
+        default=None, description="gates of its circuit whose op is neither A nor B"
+    )
+
+
+class RunFacts(Section):
+    """Facts that the program recorded about a run. A resumed run must find the same."""
+
+    start_sha256: Sha256 | None = Field(
+        default=None, description="hash of the model file that training starts from"
+    )
+    task_sha256: Sha256 | None = Field(
+        default=None, description="hash of the code of a custom task"
+    )
+    task_start: Start | None = Field(
+        default=None, description="where simulations of a custom task's circuits start"
+    )
