@@ -20,7 +20,7 @@ from difflogic.proof.convergence import (
     steps_to_heal,
 )
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.healing import MOST_STATES
+from difflogic.proof.convergence.orbits import MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken

@@ -1,12 +1,13 @@
-"""What holds of a rule in every state: symmetries, totalistic notation, linearity and the like.
+"""Decides properties of a rule: symmetries, totalistic notation, linearity and others.
 
-All channels are taken together, each as it is: a symmetry that also swaps channels is not found.
+Channels keep their identity: a symmetry that also swaps channels is not found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,11 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
 from difflogic.circuit.xag import FALSE, TRUE, Xag
-from difflogic.proof.decision import Decision, decide_all_zero, in_time
+from difflogic.proof.decision import Decision, decide_all_zero
 from difflogic.system.deadline import Deadline
 
 SYMMETRIES = {
-    # Where a neighbour's offset (dy, dx) is taken to.
+    # The matrix maps a neighbour's offset (dy, dx).
     "rotation by 90°": (0, 1, -1, 0),
     "rotation by 180°": (-1, 0, 0, -1),
     "rotation by 270°": (0, -1, 1, 0),
@@ -27,9 +28,10 @@ SYMMETRIES = {
     "reflection at the diagonal": (0, 1, 1, 0),
     "reflection at the antidiagonal": (0, -1, -1, 0),
 }
-"""The square's symmetries (the dihedral group D4) but the identity, as matrices, row-major."""
+"""The square's symmetries (dihedral group D4) except the identity, as row-major matrices."""
 
-_CASES = 512  # that are computed at once
+_CASES = 512
+"""Cases to compute at once."""
 
 COMPLEMENT = "symmetric under inverting all bits"
 LINEAR = "linear over GF(2)"
@@ -40,32 +42,40 @@ QUIESCENT = "zeros stay zeros"
 
 @dataclass(frozen=True)
 class Rule:
-    """What was found out about a rule."""
+    """The properties of a rule."""
 
     symmetries: dict[str, Decision]
     properties: dict[str, Decision]
-    """Linear: every next state is a XOR of inputs (affine: or its inverse). Monotone: an input
-    that turns from 0 to 1 never turns a next state from 1 to 0."""
+    """Linear: each next state is a XOR of inputs. Affine: or the inverse of one. Monotone: setting
+    an input to 1 never changes a next state from 1 to 0."""
     notation: str | None
-    """Of one channel, as in B3/S23, if it depends on the centre and on the neighbours' sum."""
+    """Such as B3/S23, for one channel that depends only on the centre and the neighbours' sum."""
     totalistic: bool | None
-    """Whether a rule with a notation depends on the sum of all nine cells alone."""
+    """Whether a rule with a notation depends only on the sum of all nine cells."""
 
 
 def examine(circuit: Circuit, seconds: float) -> Rule:
-    """Find out what holds of a circuit's rule exactly, in about `seconds`."""
+    """Decide the properties of a circuit's rule exactly, in about `seconds`."""
     deadline = Deadline.after(seconds)
+
+    def decide(literals: Callable[[], tuple[Xag, list[int]]]) -> Decision:
+        try:
+            return decide_all_zero(*literals(), deadline)
+        except TimeoutError:
+            return Decision("not decided", "time limit")
+
     symmetries = {
-        name: _same_when_turned(circuit, matrix, deadline) for name, matrix in SYMMETRIES.items()
+        name: decide(partial(_turned_differences, circuit, matrix, deadline))
+        for name, matrix in SYMMETRIES.items()
     }
     zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
     quiescent = Decision("no" if zero.any() else "yes", "evaluation")
-    affine = _affine(circuit, deadline)
+    affine = decide(partial(_affine_differences, circuit, deadline))
     properties = {
-        COMPLEMENT: _complement(circuit, deadline),
+        COMPLEMENT: decide(partial(_complement_differences, circuit, deadline)),
         LINEAR: affine if quiescent.answer == "yes" else quiescent,
         AFFINE: affine,
-        MONOTONE: _monotone(circuit, deadline),
+        MONOTONE: decide(partial(_falls, circuit, deadline)),
         QUIESCENT: quiescent,
     }
     table = _life_table(circuit)
@@ -73,13 +83,13 @@ def examine(circuit: Circuit, seconds: float) -> Rule:
         symmetries,
         properties,
         None if table is None else _notation(table),
-        # A cell that is 1 adds one to the sum of the others.
+        # A living centre adds one to the sum of all nine.
         None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
     )
 
 
 def turned(matrix: Sequence[int]) -> list[int]:
-    """Return the neighbour that each of the nine is taken to."""
+    """Return where a symmetry moves each of the nine cells."""
     a, b, c, d = matrix
     return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
@@ -92,40 +102,36 @@ def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[i
     return [xag.xor_(x, y) for x, y in zip(some, others, strict=True)]
 
 
-@in_time
-def _same_when_turned(circuit: Circuit, matrix: Sequence[int], deadline: Deadline) -> Decision:
+def _turned_differences(
+    circuit: Circuit, matrix: Sequence[int], deadline: Deadline
+) -> tuple[Xag, list[int]]:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
-    seen = [row for cell in cells for row in cell]
     outputs = xag.next_state(circuit, rows, deadline)
-    turned_outputs = xag.next_state(circuit, seen, deadline)
-    return decide_all_zero(xag, _differences(xag, outputs, turned_outputs), deadline)
+    turned_outputs = xag.next_state(circuit, [row for cell in cells for row in cell], deadline)
+    return xag, _differences(xag, outputs, turned_outputs)
 
 
-@in_time
-def _complement(circuit: Circuit, deadline: Deadline) -> Decision:
+def _complement_differences(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
     xag = Xag(circuit.inputs)
     rows = _rows(circuit, xag)
     outputs = xag.next_state(circuit, rows, deadline)
     inverse = xag.next_state(circuit, [row ^ 1 for row in rows], deadline)
-    return decide_all_zero(xag, _differences(xag, outputs, [x ^ 1 for x in inverse]), deadline)
+    return xag, _differences(xag, outputs, [x ^ 1 for x in inverse])
 
 
-@in_time
-def _monotone(circuit: Circuit, deadline: Deadline) -> Decision:
-    """Decide whether f(x) never exceeds f(x ∨ y), for all x and y."""
+def _falls(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
+    """Return literals of f(x) ∧ ¬f(x ∨ y)."""
     xag = Xag(2 * circuit.inputs)
     rows = _rows(circuit, xag)
     more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
     lower, upper = (xag.next_state(circuit, each, deadline) for each in (rows, more))
-    falls = [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
-    return decide_all_zero(xag, falls, deadline)
+    return xag, [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
 
 
-@in_time
-def _affine(circuit: Circuit, deadline: Deadline) -> Decision:
-    """Compare each output with the one affine function that agrees where at most one input is 1."""
+def _affine_differences(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
+    """Compare outputs with the only affine functions that agree if at most one input is 1."""
     ones = circuit.read_inputs
     values = _few_ones(circuit, ones, deadline)
     xag = Xag(circuit.inputs)
@@ -137,13 +143,13 @@ def _affine(circuit: Circuit, deadline: Deadline) -> Decision:
                 candidate = xag.xor_(candidate, xag.input(row))
         candidates.append(candidate)
     outputs = xag.next_state(circuit, _rows(circuit, xag), deadline)
-    return decide_all_zero(xag, _differences(xag, outputs, candidates), deadline)
+    return xag, _differences(xag, outputs, candidates)
 
 
 def _few_ones(
     circuit: Circuit, rows: npt.NDArray[np.int64], deadline: Deadline
 ) -> npt.NDArray[np.uint8]:
-    """Return the next states (C, 1 + rows) of zeros, and of each of `rows` alone being 1."""
+    """Return the next states (C, 1 + rows) for no input 1, and for each of `rows` alone."""
     found = []
     for first in range(0, 1 + len(rows), _CASES):
         if first:
@@ -158,7 +164,7 @@ def _few_ones(
 
 
 def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:
-    """Return the next state by centre and sum of the others, (2, 9), or None if that is not all."""
+    """Return the next state by centre and sum of the others, (2, 9); None if that is not enough."""
     if circuit.channels > 1:
         return None
     cases = np.arange(2**NEIGHBORHOOD)

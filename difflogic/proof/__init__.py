@@ -1,8 +1,8 @@
-"""Proofs that one circuit does the same as another. Nothing here knows how either was made."""
+"""Proofs about circuits and automata, however they were made. This one: two circuits are equal."""
 
+from difflogic.proof.equivalence import Counterexample as Counterexample
+from difflogic.proof.equivalence import OutputProof as OutputProof
+from difflogic.proof.equivalence import Proof as Proof
+from difflogic.proof.equivalence import Verdict as Verdict
+from difflogic.proof.equivalence import differences as differences
 from difflogic.proof.equivalence import prove as prove
-from difflogic.proof.findings import Counterexample as Counterexample
-from difflogic.proof.findings import OutputProof as OutputProof
-from difflogic.proof.findings import Proof as Proof
-from difflogic.proof.findings import Verdict as Verdict
-from difflogic.proof.findings import differences as differences

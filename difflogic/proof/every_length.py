@@ -1,17 +1,17 @@
-"""Whether a line of cells of any length computes what a machine prints: docs/computing.md.
+"""Proves what lines of cells of any length compute: docs/computing.md.
 
-A cell's *history* is what its left neighbour sees of it at each step, and a *mark* that is set once
-the cell has to be right. The histories that can occur next to a machine in each of its states are
-held in a finite automaton. It is closed if a cell whose right neighbour has one of them has one of
-them itself. Where they are too many, histories with the same next few letters are taken as one
-(regular model checking, Bouajjani et al. 2000), which can only add some.
+A *machine* goes along the line; its prints are the target. A cell's *history* is what its left
+neighbour sees of it at each step, with a *mark* that is set once the cell must be right. For each
+state of the machine, a finite automaton holds the histories that can occur next to it. It is
+closed if a cell whose right neighbour has one of them has one of them itself. If there are too
+many histories, those with the same next few letters are merged (regular model checking, Bouajjani
+et al. 2000), which can only add histories.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -19,10 +19,9 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
-from difflogic.formats.circuit_file import write_circuit
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.files import VERSION, circuit_hash
+from difflogic.proof.files import proof_lines
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import Machine
 
@@ -32,34 +31,40 @@ MOST_CHANNELS = 6
 """A cell and its two neighbours then have 2^18 states together."""
 
 MOST_STATES = 600
-"""Of an automaton of histories, on which nodes are closed in a second or so."""
+"""Most states of an automaton of histories; closing one this large takes about a second."""
 
 MOST_NODES = 60_000
-"""Of a cell's own states beside its neighbour's histories."""
+"""Most pairs of a cell's own state and its neighbour's history."""
 
 DEPTHS = (1, 2, 3, 4, 6)
-"""How many letters ahead histories are told apart, one after the other."""
+"""How many letters ahead to tell histories apart, tried in this order."""
 
 TRIED = 8
-"""Bits of all inputs of a line of which every one is tried."""
+"""Lines with up to this many input bits are tried with all inputs."""
 
 LONGEST = 24
-"""Cells of the longest line that is tried with random bits."""
+"""Longest line to try with random inputs."""
 
 WEST, CENTER, EAST = 3, 4, 5
 
 Letter = int
-"""What a neighbour sees of a cell, times two, plus the mark."""
+"""What the neighbour sees of a cell, times two, plus the mark."""
+
+TOO_MANY = "there are too many histories"
 
 
 @dataclass(frozen=True)
 class Histories:
-    """A deterministic automaton of histories; every state accepts, so it holds their beginnings."""
+    """A deterministic automaton of histories. Every state accepts, so it also holds prefixes."""
 
     moves: tuple[dict[Letter, int], ...]
-    """For each state, where a letter leads."""
+    """For each state, the next state by letter."""
     first: dict[int, int]
-    """For each state of the machine that can occur, where histories begin."""
+    """For each possible state of the machine, the first state of its histories."""
+
+
+class _OpenError(Exception):
+    """The proof fails for the given reason."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +72,16 @@ class EveryLength:
     """What is known about lines of every length."""
 
     automaton: Automaton
-    """Its circuit is the part that matters, folded."""
+    """With the live part of the circuit only, folded."""
     machine: Machine
     delay: int
-    """A cell has to be right `delay` steps after its place from the right end, from 0."""
+    """Cell i from the right, from 0, must be right from step i + delay on."""
     histories: Histories | None = None
     """The proof, if there is one."""
     wrong: tuple[tuple[int, ...], int] | None = None
-    """A line that refutes it, as what each cell reads from the right, and a wrong step."""
+    """A counterexample: what each cell reads, from the right, and a step at which it is wrong."""
     reason: str = ""
-    """Why it is open."""
+    """Why the question is open."""
 
     @property
     def proved(self) -> bool:
@@ -96,84 +101,79 @@ class EveryLength:
 
     @property
     def seen(self) -> list[int]:
-        """The places, among the circuit's channels, of those that a cell's left neighbour reads."""
-        circuit = self.automaton.circuit
-        read = set(circuit.read_inputs.tolist())
-        return [c for c in range(circuit.channels) if EAST * circuit.channels + c in read]
+        """Positions of the channels that a cell's left neighbour reads."""
+        return _read_channels(self.automaton.circuit, EAST)
 
     def certificate(self) -> str:
         """Return the proof as JSON text, for a checker that shares no code.
 
-        Raises CircuitError if there is none.
+        Raises CircuitError if nothing is proved.
         """
         if self.histories is None:
             raise CircuitError(f"{self.automaton.name}: {self.text}")
-        circuit = json.loads(write_circuit(self.automaton))
-        moves = [
-            {str(letter): to for letter, to in sorted(each.items())}
-            for each in self.histories.moves
-        ]
-        parts: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "circuit_sha256": circuit_hash(circuit),
+        moves, first = self.histories.moves, self.histories.first
+        parts = {
             "delay": self.delay,
             "seen": self.seen,
             "machine": {"moves": self.machine.moves, "prints": self.machine.prints},
-            "first": {str(state): at for state, at in sorted(self.histories.first.items())},
-            "histories": moves,
-            "circuit": circuit,
+            "first": {str(state): at for state, at in sorted(first.items())},
+            "histories": [
+                {str(letter): to for letter, to in sorted(each.items())} for each in moves
+            ],
         }
-        return "{\n" + ",\n".join(f'  "{key}": {json.dumps(parts[key])}' for key in parts) + "\n}\n"
+        return "{\n" + ",\n".join(proof_lines(FORMAT, self.automaton, parts)) + "\n}\n"
+
+
+def _read_channels(circuit: Circuit, neighbor: int) -> list[int]:
+    """Return the channels, by position, that a cell reads of a neighbour."""
+    read = set(circuit.read_inputs.tolist())
+    return [c for c in range(circuit.channels) if neighbor * circuit.channels + c in read]
 
 
 def prove(automaton: Automaton, machine: Machine, delay: int) -> EveryLength:
-    """Prove that on n cells, for every n and all inputs, a line shows what a machine prints.
+    """Prove that lines of n cells, for every n and all inputs, show what a machine prints.
 
-    Cell i from the right, from 0, has to be right at step i + delay and at every later one. The
-    inputs are in the channels with labels 0 and following, all else begins with zeros.
+    Cell i from the right, from 0, must be right at step i + delay and at every later one. The
+    inputs are in the channels labelled 0, 1, …; all other channels begin with zeros.
     """
     small = live_part(automaton)
-    reason = _unfit(small, delay)
-    if not reason:
-        cell = _Cell(small, machine, EveryLength(small, machine, delay).seen)
-        wrong = _refute(cell, delay)
-        if wrong is not None:
-            return EveryLength(small, machine, delay, wrong=wrong)
-        for depth in DEPTHS:
-            found = _close(cell, delay, depth)
-            if isinstance(found, Histories):
-                return EveryLength(small, machine, delay, histories=found)
-            reason = found
-    return EveryLength(small, machine, delay, reason=reason)
+    found = EveryLength(small, machine, delay, reason=_unfit(small, delay))
+    if found.reason:
+        return found
+    cell = _Cell(small, machine)
+    wrong = _refute(cell, delay)
+    if wrong is not None:
+        return replace(found, wrong=wrong)
+    for depth in DEPTHS:
+        try:
+            return replace(found, histories=_close(cell, delay, depth), reason="")
+        except _OpenError as error:
+            found = replace(found, reason=str(error))
+    return found
 
 
 def _unfit(automaton: Automaton, delay: int) -> str:
     if automaton.circuit.channels > MOST_CHANNELS:
         return f"the circuit has more than {MOST_CHANNELS} channels"
     if automaton.boundary != "zero" or automaton.fire_rate != 1:
-        return "cells must fire together, and zeros lie beyond the edge"
-    return "" if delay >= 1 else "there must be as many steps as cells"
+        return "cells must fire together, with zeros beyond the edge"
+    return "" if delay >= 1 else "there must be at least as many steps as cells"
 
 
 class _Cell:
-    """One cell of a line: above and below it lie zeros, and on its left may be anything."""
+    """One cell of a line: zeros above and below, and anything on its left."""
 
-    def __init__(self, automaton: Automaton, machine: Machine, seen: list[int]) -> None:
-        """`seen` are the channels that the left neighbour reads."""
+    def __init__(self, automaton: Automaton, machine: Machine) -> None:
         circuit = automaton.circuit
-        self.machine, self.circuit = machine, circuit
-        self.size = circuit.channels
-        read = circuit.read_inputs.tolist()
-        self.seen = seen
-        self.left = [c for c in range(self.size) if WEST * self.size + c in read]
+        self.machine, self.size = machine, circuit.channels
+        self.seen, self.left = _read_channels(circuit, EAST), _read_channels(circuit, WEST)
         (self.shown,) = automaton.visible_rows
         self._next = _table(circuit)
         self._nexts: dict[tuple[int, int], tuple[int, ...]] = {}
         self._labels = circuit.labels
 
     def start(self, number: int) -> int:
-        """Return the first state of a cell that reads a number."""
+        """Return the first state of a cell with a number as its input."""
         bits = range(self.machine.inputs)
         return sum(
             1 << place
@@ -182,15 +182,15 @@ class _Cell:
         )
 
     def look(self, state: int) -> int:
-        """Return what the left neighbour sees."""
+        """Return what the left neighbour sees of a state."""
         return sum((state >> channel & 1) << place for place, channel in enumerate(self.seen))
 
     def next(self, west: int, own: int, east: int) -> int:
-        """Return the next state of a cell, from whole states."""
+        """Return the next state of a cell from its own and its neighbours' states."""
         return self._next[(west << self.size | own) << self.size | east]
 
     def nexts(self, own: int, sight: int) -> tuple[int, ...]:
-        """Return all next states, from what is seen of the right neighbour."""
+        """Return all possible next states, given what the cell sees of its right neighbour."""
         key = own, sight
         if key not in self._nexts:
             east = sum((sight >> place & 1) << channel for place, channel in enumerate(self.seen))
@@ -202,7 +202,7 @@ class _Cell:
 
 
 def _table(circuit: Circuit) -> list[int]:
-    """Return the next state for each state of left neighbour, cell and right neighbour."""
+    """Return the next state for all states of the left neighbour, the cell and the right one."""
     size = circuit.channels
     total = 1 << 3 * size
     ones = (1 << total) - 1
@@ -222,7 +222,7 @@ def _table(circuit: Circuit) -> list[int]:
 
 
 def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
-    """Run short lines with all inputs and longer ones with random ones; return one that fails."""
+    """Try short lines with all inputs and longer ones with random inputs; return one that fails."""
     inputs, rng = cell.machine.inputs, np.random.default_rng(0)
     for length in range(1, LONGEST + 1):
         if length * inputs <= TRIED:
@@ -247,37 +247,25 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
 Node = Hashable
 
 
-def _close(cell: _Cell, delay: int, depth: int) -> Histories | str:
-    """Return closed histories that are right, or say what stands in the way."""
+def _close(cell: _Cell, delay: int, depth: int) -> Histories:
+    """Return closed histories that are right. Raises _OpenError if there are none."""
     found = _edge(delay)
-    while True:
-        nodes = _Nodes(cell, found)
-        if nodes.wrong:
-            return "histories that were taken together are not all right"
-        if nodes.too_many:
-            return "there are too many histories"
-        if nodes.inside():
-            return found
-        both = _determine(nodes.starts, nodes.edges)
-        if both is None:
-            return "there are too many histories"
-        merged = _merge(both, depth)
-        if merged is None:
-            return "there are too many histories"
-        found = merged
+    while not (nodes := _Nodes(cell, found)).inside():
+        found = _merge(_determine(nodes.starts, nodes.edges), depth)
+    return found
 
 
 def _edge(delay: int) -> Histories:
-    """Return what lies beyond the edge: zeros, which are marked from step delay - 1 on."""
+    """Return the history beyond the edge: zeros, marked from step delay - 1 on."""
     waiting = [{0: place + 1} for place in range(delay - 1)]
     return Histories((*waiting, {1: delay - 1}), {0: 0})
 
 
 class _Nodes:
-    """All that a cell can do whose right neighbour has one of some histories.
+    """Everything a cell can do if its right neighbour has one of some histories.
 
-    A node is the neighbour's place in its history, the cell's state, its mark, and the bit that it
-    has to show.
+    A node is the state of the neighbour's history, the cell's state, its mark, and its target bit.
+    In `starts`, a plain state of the neighbour's history stands for the neighbour itself.
     """
 
     def __init__(self, cell: _Cell, histories: Histories) -> None:
@@ -289,7 +277,6 @@ class _Nodes:
             for number, after in enumerate(moves):
                 node = at, cell.start(number), 0, prints[number]
                 self.starts.setdefault(after, set()).add(node)
-        self.wrong = self.too_many = False
         self._after: dict[Any, tuple[Letter, tuple[Any, ...]]] = {}
         waiting: list[Any] = [
             node for nodes in self.starts.values() for node in nodes if not isinstance(node, int)
@@ -300,11 +287,9 @@ class _Nodes:
                 continue
             at, own, mark, wanted = node
             if mark and own >> cell.shown & 1 != wanted:
-                self.wrong = True
-                return
+                raise _OpenError("some merged histories are wrong")
             if len(self._after) > MOST_NODES:
-                self.too_many = True
-                return
+                raise _OpenError(TOO_MANY)
             reached = tuple(
                 (to, new, letter & 1, wanted)
                 for letter, to in histories.moves[at].items()
@@ -314,7 +299,7 @@ class _Nodes:
             waiting.extend(reached)
 
     def edges(self, node: Any) -> Iterator[tuple[Letter, Node]]:
-        """Yield the letters that a node, or a place in a neighbour's history, leads on by."""
+        """Yield the letters that lead on from a node, and the next nodes."""
         if isinstance(node, int):
             yield from self._histories.moves[node].items()
         else:
@@ -323,7 +308,7 @@ class _Nodes:
                 yield letter, each
 
     def inside(self) -> bool:
-        """Whether the cell's own histories are among its neighbour's."""
+        """Return whether the cell's own histories are among its neighbour's."""
         moves, first = self._histories.moves, self._histories.first
         waiting: list[tuple[Any, int]] = []
         for state, nodes in self.starts.items():
@@ -343,8 +328,10 @@ class _Nodes:
         return True
 
 
-def _determine(starts: dict[int, set[Node]], edges: Any) -> Histories | None:
-    """Return the deterministic automaton of the same histories; None if it is too large."""
+def _determine(
+    starts: dict[int, set[Node]], edges: Callable[[Any], Iterable[tuple[Letter, Node]]]
+) -> Histories:
+    """Return a deterministic automaton of the same histories. Raises _OpenError if too large."""
     places: dict[frozenset[Node], int] = {}
 
     def place(nodes: Iterable[Node]) -> int:
@@ -354,7 +341,7 @@ def _determine(starts: dict[int, set[Node]], edges: Any) -> Histories | None:
     moves: list[dict[Letter, int]] = []
     while len(moves) < len(places):
         if len(places) > 20 * MOST_STATES:
-            return None
+            raise _OpenError(TOO_MANY)
         current = list(places)[len(moves)]
         reached: dict[Letter, set[Node]] = {}
         for node in current:
@@ -364,10 +351,9 @@ def _determine(starts: dict[int, set[Node]], edges: Any) -> Histories | None:
     return Histories(tuple(moves), first)
 
 
-def _merge(found: Histories, depth: int) -> Histories | None:
-    """Take states as one whose histories are the same for some letters, then the same for ever."""
+def _merge(found: Histories, depth: int) -> Histories:
+    """Merge states with the same next `depth` letters, then minimize. Raises _OpenError."""
     kinds = _kinds(found, depth)
-
     members: dict[int, list[int]] = {}
     for state, kind in enumerate(kinds):
         members.setdefault(kind, []).append(state)
@@ -378,20 +364,18 @@ def _merge(found: Histories, depth: int) -> Histories | None:
                 yield letter, kinds[to]
 
     merged = _determine({state: {kinds[at]} for state, at in found.first.items()}, edges)
-    if merged is None:
-        return None
     kinds = _kinds(merged, len(merged.moves))
     smaller = [
         {letter: kinds[to] for letter, to in merged.moves[kinds.index(kind)].items()}
         for kind in range(max(kinds) + 1)
     ]
     if len(smaller) > MOST_STATES:
-        return None
+        raise _OpenError(TOO_MANY)
     return Histories(tuple(smaller), {state: kinds[at] for state, at in merged.first.items()})
 
 
 def _kinds(found: Histories, depth: int) -> list[int]:
-    """Number the states so that those with the same next `depth` letters have the same number."""
+    """Number the states; those with the same next `depth` letters share a number."""
     kinds = [0] * len(found.moves)
     for _ in range(depth):
         signs = [

@@ -1,6 +1,6 @@
 """Proofs as files, for checkers that share no code: certificates by sets, and proofs by all cases.
 
-docs/checkers.md says what the files mean, and prints a checker of each.
+docs/checkers.md explains the files, and prints a checker for each kind.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks import Cases
 
 VERSION = 1
-"""Of every format."""
+"""Version of every format."""
 
 SIGNS = "01?"
-"""Of a channel that is known to be 0 or 1, and of one that may be both."""
+"""Signs for a channel known to be 0, known to be 1, and unknown."""
 
 MOST_VALUES = 2**22
-"""Bits of all starts and targets together, so that a file stays one that can be looked at."""
+"""Most bits of all starts and targets together, to keep a file readable."""
 
 Lines = Sequence[Sequence[int]]
-"""Stretches of equal values, each as [count, value]."""
+"""Runs of equal values, each as [count, value]."""
 
 
 def write_certificate(automaton: Automaton, finding: Finding) -> str:
-    """Return as JSON text what is known after each step; the folded circuit stands in it.
+    """Return a proof by sets as JSON text: the sets after each step, and the folded circuit.
 
-    Sets run through folded gates; a checker that goes through others would find less known.
-    Raises CircuitError unless the finding is a proof by sets, which alone leaves states to check.
+    The sets belong to the folded gates; with other gates a checker could know less. Raises
+    CircuitError for any other finding.
     """
     question = finding.question
     if not finding.states:
@@ -46,9 +46,9 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
         raise CircuitError(
             f"a certificate file lists the sets after each step, but there are none: {how}"
         )
-    places: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     states = [
-        _lines(places.setdefault(signs, len(places)) for signs in _cells(question, state))
+        _lines(numbers.setdefault(signs, len(numbers)) for signs in _cells(question, state))
         for state in finding.states
     ]
     parts = {
@@ -56,16 +56,16 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
         "width": question.width,
         "from_step": finding.from_step,
         "target": _planes(question.target),
-        "sets": list(places),
+        "sets": list(numbers),
     }
     folded = automaton.with_circuit(fold(question.circuit))
-    return _text("dct-certificate", folded, parts, "states", states)
+    return _with_list("dct-certificate", folded, parts, "states", states)
 
 
 def write_cases(automaton: Automaton, cases: Cases) -> str:
-    """Return as JSON text from which starts a circuit ends in which targets, after how many steps.
+    """Return a proof by all cases as JSON text: starts, their targets, and the number of steps.
 
-    Of the starts the circuit's channels are kept. Raises CircuitError if there are too many.
+    The starts have the circuit's channels only. Raises CircuitError if there are too many starts.
     """
     starts = cases.starts[:, list(automaton.circuit.labels)]
     if starts.size + cases.targets.size > MOST_VALUES:
@@ -80,39 +80,39 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     }
     targets = (cases.targets != 0).astype(int)
     pairs = [[_planes(start), _planes(end)] for start, end in zip(starts, targets, strict=True)]
-    return _text("dct-cases", automaton, parts, "cases", pairs)
+    return _with_list("dct-cases", automaton, parts, "cases", pairs)
 
 
 def circuit_hash(circuit: dict[str, Any]) -> str:
-    """Return the SHA-256 of a decoded circuit file, whatever its blanks and the order of keys."""
+    """Return the SHA-256 of a parsed circuit file; whitespace and key order do not matter."""
     text = json.dumps(circuit, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _text(
+def proof_lines(format_name: str, automaton: Automaton, parts: dict[str, Any]) -> list[str]:
+    """Return the lines of a proof file without commas, one for each part and the circuit."""
+    circuit = json.loads(write_circuit(automaton))
+    head = {"format": format_name, "version": VERSION, "circuit_sha256": circuit_hash(circuit)}
+    whole = head | parts | {"circuit": circuit}
+    return [f'  "{key}": {json.dumps(value)}' for key, value in whole.items()]
+
+
+def _with_list(
     format_name: str, automaton: Automaton, parts: dict[str, Any], name: str, items: Sequence[Any]
 ) -> str:
-    """Return the file: a line for each part, and for each of `items` in the list `name`."""
-    circuit = json.loads(write_circuit(automaton))
-    parts = {
-        "format": format_name,
-        "version": VERSION,
-        "circuit_sha256": circuit_hash(circuit),
-        **parts,
-        "circuit": circuit,
-    }
-    head = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in parts.items()]
+    """Return a proof file that ends with the list `name`, a line for each item."""
     body = ",\n".join(f"    {json.dumps(item)}" for item in items)
-    return "{\n" + ",\n".join([*head, f'  "{name}": [\n{body}\n  ]']) + "\n}\n"
+    lines = [*proof_lines(format_name, automaton, parts), f'  "{name}": [\n{body}\n  ]']
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _cells(question: Question, state: Sets) -> list[str]:
-    """Return each cell's set, a sign per channel."""
+    """Return each cell's sets, one sign per channel."""
     columns = as_array(question.board, state).reshape(question.circuit.channels, -1).T.tolist()
     return ["".join(SIGNS[value] for value in column) for column in columns]
 
 
-def _planes(bits: npt.NDArray) -> list[Lines]:
+def _planes(bits: npt.NDArray[Any]) -> list[Lines]:
     return [_lines(channel.ravel().tolist()) for channel in bits]
 
 

@@ -1,8 +1,7 @@
-"""The gates that an output needs, and two of them compared by a SAT solver.
+"""Compares outputs of two circuits with a SAT solver.
 
-Where a direct answer takes long, inner signals of both that simulation cannot tell apart are
-proved equal first, from the inputs to the outputs, each with a small budget; the solver then
-needs only short arguments.
+If a direct answer takes long, inner signals that simulation cannot tell apart are proved equal
+first, from the inputs to the outputs, each with a small budget. The rest is then easy to prove.
 
 Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002, "Robust Boolean reasoning for
 equivalence checking and functional property verification").
@@ -18,35 +17,33 @@ import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
-from difflogic.proof.findings import Verdict
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 
 DIRECT_CONFLICTS = 2000
-"""Spent on a direct answer before inner signals are compared: a fraction of a second."""
+"""Budget of the direct answer, a fraction of a second."""
 INNER_CONFLICTS = 300
-"""Spent on each pair of inner signals."""
+"""Budget of each pair of inner signals."""
 WORDS = 64
-"""Words of random cases that inner signals are told apart by."""
+"""Words of random cases per inner signal."""
 MOST_WORDS = 2**23
-"""Of all signals together, 64 MiB: those of larger circuits get fewer."""
-
+"""Words of all signals together, 64 MiB: in larger circuits each signal gets fewer."""
 
 Place = tuple[int, int]
-"""An input: its neighbour's number, and its channel's label."""
+"""An input: the neighbour's number and the channel's label."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """The part of a circuit that a channel's next state depends on by its wires."""
+    """The part of a circuit that one channel's next state reads."""
 
     circuit: Circuit
     output: int
-    """Its row."""
+    """Row of the next state."""
     rows: list[int]
-    """All that it depends on, ascending."""
+    """Rows that it depends on, ascending."""
     inputs: dict[Place, int]
-    """The input rows that it reads."""
+    """The input rows among them."""
 
     @classmethod
     def of(cls, circuit: Circuit, label: int) -> Cone:
@@ -65,7 +62,7 @@ class Cone:
         algebra: Logic[Value],
         pause: Callable[[], object] = lambda: None,
     ) -> list[Value]:
-        """Return the values of the circuit's rows; only those in `rows` have a meaning."""
+        """Return the value of each row of the circuit; only those of `rows` are meaningful."""
         values = [algebra.constant(0)] * self.circuit.inputs
         for place, row in self.inputs.items():
             values[row] = given[place]
@@ -73,9 +70,9 @@ class Cone:
 
 
 class Miter:
-    """Compares outputs of two circuits in one formula, which keeps what it has learned.
+    """Compares outputs of two circuits in one formula, which remembers what it learned.
 
-    Use it in a `with`. The solver is made when it is first needed.
+    Use it in a `with`. The solver is created when it is first needed.
     """
 
     def __init__(self, before: Circuit, after: Circuit) -> None:
@@ -92,13 +89,13 @@ class Miter:
 
     def compare(
         self, before: Cone, after: Cone, deadline: Deadline
-    ) -> tuple[Verdict, dict[Place, bool] | None, int]:
-        """Return the verdict, a case that tells the outputs apart if any, and the conflicts.
+    ) -> tuple[bool | None, dict[Place, bool] | None, int]:
+        """Return whether the outputs are equal, a case where they differ, and the conflicts.
 
-        Raises TimeoutError if `deadline` passes before there is a question for the solver.
+        Equality is None if time runs out in the solver. Raises TimeoutError if it runs out before.
         """
         formula = self._formula = self._formula or Formula()
-        already = formula.conflicts
+        earlier = formula.conflicts
         rows = [self._literals(formula, cone, deadline) for cone in (before, after)]
         x, y = rows[0][before.output], rows[1][after.output]
         differ = formula.xor_(x, y)
@@ -106,16 +103,16 @@ class Miter:
         if answer is None:
             self._equate_inner(formula, before, after, rows, deadline)
             answer = formula.solve([differ], deadline)
-        conflicts = formula.conflicts - already
+        conflicts = formula.conflicts - earlier
         if answer is None:
-            return Verdict.unknown, None, conflicts
+            return None, None, conflicts
         if not answer:
             formula.equate(x, y)
-            return Verdict.equal, None, conflicts
+            return True, None, conflicts
         holding = formula.true_literals()
         places = sorted(before.inputs.keys() | after.inputs.keys())
         case = {place: self._inputs[place] in holding for place in places}
-        return Verdict.different, case, conflicts
+        return False, case, conflicts
 
     def _literals(self, formula: Formula, cone: Cone, deadline: Deadline) -> list[int]:
         for place in cone.inputs:
@@ -127,7 +124,7 @@ class Miter:
         self, formula: Formula, before: Cone, after: Cone, rows: list[list[int]], deadline: Deadline
     ) -> None:
         places = sorted(before.inputs.keys() | after.inputs.keys())
-        # Any random cases do: they only suggest what is then proved.
+        # Any random cases will do: they only suggest pairs, which are then proved.
         count = max(1, min(WORDS, MOST_WORDS // (len(before.rows) + len(after.rows))))
         random = np.random.default_rng(0).integers(
             0, 2**64, (len(places), count), np.uint64, endpoint=False
@@ -138,14 +135,14 @@ class Miter:
             values = cone.evaluate(given, bits, deadline.check)
             for row in cone.rows:
                 words = values[row]
-                # A signal and its inverse share the name of the one whose first bit is 0.
+                # A signal and its inverse share a key: the one whose first bit is 0.
                 inverted = int(words[0]) & 1
-                name = (~words if inverted else words).tobytes()
+                key = (~words if inverted else words).tobytes()
                 literal = -literals[row] if inverted else literals[row]
-                if name not in known:
-                    known[name] = literal
-                elif known[name] != literal:
+                if key not in known:
+                    known[key] = literal
+                elif known[key] != literal:
                     deadline.check()
-                    differ = formula.xor_(known[name], literal)
+                    differ = formula.xor_(known[key], literal)
                     if formula.solve([differ], deadline, INNER_CONFLICTS) is False:
-                        formula.equate(known[name], literal)
+                        formula.equate(known[key], literal)

@@ -1,7 +1,6 @@
-"""Questions about circuits, put to a SAT solver within bounds.
+"""Questions about circuits for a SAT solver (Glucose, through python-sat), with limits.
 
-Source: Tseitin's encoding; each AND and each XOR becomes a variable and three or four clauses. The
-solver is Glucose, through python-sat.
+Source: Tseitin's encoding. Each AND or XOR becomes a variable with three or four clauses.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from difflogic.circuit.gates import Op
 from difflogic.system.deadline import NEVER, Deadline
 
 SLICE, PROPAGATIONS = 2000, 1_000_000
-"""Conflicts or propagations after which the solver comes back: two seconds at most, so that Ctrl-C
-and the clock are seen. Counting these, not seconds, keeps its answers reproducible."""
+"""The solver returns after this many conflicts or propagations, two seconds at most, to look at
+Ctrl-C and the clock. Counting these instead of seconds keeps its answers reproducible."""
 
 
 class Formula(Logic[int]):
-    """Clauses about literals, among which circuits are evaluated by adding to it.
+    """Clauses over literals, and an algebra: evaluating a circuit adds its gates as clauses.
 
-    Use it in a `with`: the solver's memory is not Python's.
-    A literal is a variable's number, negative if inverted. `true` is a literal that holds.
+    Use it in a `with`: Python does not manage the solver's memory. A literal is a variable's
+    number, negative if inverted. `true` is a literal that always holds.
     """
 
     def __init__(self) -> None:
@@ -46,11 +45,11 @@ class Formula(Logic[int]):
         return self.variables
 
     def add(self, clause: Iterable[int]) -> None:
-        """Demand that one of the literals holds."""
+        """Add a clause: one of the literals must hold."""
         self._solver.add_clause(list(clause))
 
     def equate(self, x: int, y: int) -> None:
-        """Demand that two literals are equal."""
+        """Require two literals to be equal."""
         self.add([x, -y])
         self.add([-x, y])
 
@@ -61,7 +60,7 @@ class Formula(Logic[int]):
         return -x
 
     def and_(self, x: int, y: int) -> int:
-        """Return the literal of x ∧ y; an equal gate is not added again."""
+        """Return the literal of x ∧ y, reusing an equal gate."""
         if x > y:
             x, y = y, x
         if -self.true in (x, y) or x == -y:
@@ -79,7 +78,7 @@ class Formula(Logic[int]):
         return literal
 
     def xor_(self, x: int, y: int) -> int:
-        """Return the literal of x ⊕ y; an equal gate is not added again, nor is its inverse."""
+        """Return the literal of x ⊕ y, reusing an equal or inverse gate."""
         sign = 1 if (x < 0) == (y < 0) else -1
         x, y = sorted((abs(x), abs(y)))
         if x == y:
@@ -95,22 +94,22 @@ class Formula(Logic[int]):
         return sign * literal
 
     def prefer(self, literals: Iterable[int]) -> None:
-        """Try first what makes these literals true."""
+        """Let the search first try to make these literals true."""
         self._solver.set_phases([x for x in literals if abs(x) != self.true])
 
     @property
     def conflicts(self) -> int:
-        """Return how many conflicts the solver has met so far."""
+        """Number of the solver's conflicts so far."""
         return int(self._solver.accum_stats()["conflicts"])
 
     def solve(
         self, assumptions: Sequence[int], deadline: Deadline = NEVER, most: int | None = None
     ) -> bool | None:
-        """Return whether all clauses can hold together with `assumptions`.
+        """Return whether all clauses and `assumptions` can hold together.
 
-        None if `deadline` passes, or `most` conflicts do not suffice.
+        None if `deadline` passes, or after `most` conflicts.
         """
-        # Each once: where there are more of them than variables, Glucose writes beyond its arrays.
+        # No duplicates: with more assumptions than variables, Glucose writes beyond its arrays.
         assumed = [*dict.fromkeys(literal for literal in assumptions if literal != self.true)]
         if -self.true in assumed:
             return False
@@ -127,5 +126,5 @@ class Formula(Logic[int]):
                 return None
 
     def true_literals(self) -> set[int]:
-        """Return the literals that hold in the assignment that `solve` found."""
+        """Return the literals that hold in the assignment found by `solve`."""
         return set(self._solver.get_model())

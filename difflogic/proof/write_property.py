@@ -1,16 +1,15 @@
-"""What is claimed of a grid as a safety property in AIGER 1.9: for other people's model checkers.
+"""Writes claims about grids as safety properties in AIGER 1.9, for other model checkers.
 
-Latches are the bits of all cells, and a row of them that counts: number j is 1 once j + 1 steps are
-taken. The bad state is one in which all of these are 1 and a visible bit is wrong. Where cells fire
-one by one, each has an input that lets it, and a latch that remembers it until all cells have: that
-ends a round, and rounds are counted.
+Latches hold the bits of all cells and a counter: its number j is 1 once j + 1 steps are taken. The
+bad state is one where all of these are 1 and a visible bit is wrong. If cells fire one by one, each
+has an input that lets it fire, and a latch that remembers this until all cells have fired. That
+ends a round, and the counter counts rounds.
 
-Where damage is asked about, inputs are the number of a patch, once: at any step its cells are 0
-before the cells are updated, and the steps from there on are counted. Numbers beyond the last do
-nothing.
+For damage, the inputs hold the number of a patch. Its cells become 0 once, before the cells are
+updated, and steps are counted from there. Numbers beyond the last patch do nothing.
 
-A certificate by sets becomes three outputs, all of which have to be 0 for all inputs: that the
-first states are in the invariant, that a step does not leave it, and that no bad state is in it.
+A certificate by sets becomes three outputs, which must be 0 for all inputs: the first states leave
+the invariant, a step leaves it, and a bad state is in it.
 
 Source: Biere, Heljanko and Wieringa 2011, "AIGER 1.9 And Beyond"; Yu, Biere and Heljanko 2021,
 "Progress in certifying hardware model checking results".
@@ -22,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,29 +30,29 @@ from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.circuit.xag import FALSE, TRUE
 from difflogic.formats.write_aiger import Graph
 from difflogic.proof.convergence.findings import Finding, Question
-from difflogic.proof.convergence.healing import TOGETHER
+from difflogic.proof.convergence.orbits import TOGETHER
 from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.system.errors import CircuitError
 
 UNKNOWN = 2
-"""Of a bit's set, as `as_array` has it."""
+"""An unknown bit in `as_array`."""
 
 
 class Model:
-    """A grid as latches: what is asked about it, in literals.
+    """A grid as latches, and a question about it as literals.
 
-    `start` are the bits (C, H, W) that a run begins with, or None for every start. `patches`
-    (damages, H, W) are 1 where a damage zeroes cells: then steps are counted from the damage on.
-    A visible bit may be wrong for the first `within` steps that are counted, by default all.
+    A run begins with the bits `start` (C, H, W), or with any bits if None. `patches` (damages, H,
+    W) are 1 where a damage zeroes a cell; steps are then counted from the damage on. A visible bit
+    may be wrong during the first `within` counted steps, by default all.
     """
 
     def __init__(
         self,
         question: Question,
         steps: int,
-        start: npt.NDArray | None = None,
-        patches: npt.NDArray | None = None,
+        start: npt.NDArray[Any] | None = None,
+        patches: npt.NDArray[Any] | None = None,
         within: int | None = None,
     ) -> None:
         self.question, self.steps, self.patches = question, steps, patches
@@ -64,12 +64,12 @@ class Model:
         self.graph = Graph(self.inputs + bits + fired + steps + recalled)
         places = count(2, 2)
         self.fire = [next(places) for _ in range(self.inputs)]
-        """The inputs; with patches, the bits of a patch's number, the lowest first."""
+        """The inputs. With patches: the bits of a patch's number, the lowest first."""
         self.state = np.array([next(places) for _ in range(bits)]).reshape(channels, cells)
         self.fired = [next(places) for _ in range(fired)]
         self.count = [next(places) for _ in range(steps)]
         self.recalled = [next(places) for _ in range(recalled)]
-        """More inputs, with `within`: the number of the patch that has hit."""
+        """With `within`, more inputs: the number of the patch that has hit."""
         self.latches = [*self.state.ravel().tolist(), *self.fired, *self.count]
         self.next = self._next()
         first = self.state.ravel().tolist() if start is None else start.ravel().tolist()
@@ -112,8 +112,8 @@ class Model:
         ]
         return [*kept, *(graph.and_(each, over ^ 1) for each in fired), *counted]
 
-    def _damage(self, patches: npt.NDArray) -> tuple[list[int], int]:
-        """Return which cells are not hit now, and that the damage was, or is now."""
+    def _damage(self, patches: npt.NDArray[Any]) -> tuple[list[int], int]:
+        """Return literals: which cells are not hit now, and whether damage has begun."""
         graph, before = self.graph, self.count[0]
         chosen = [
             graph.all([before ^ 1, graph.is_number(number, self.fire)])
@@ -129,14 +129,15 @@ class Model:
 def write_property(
     question: Question,
     steps: int,
-    start: npt.NDArray | None = None,
+    start: npt.NDArray[Any] | None = None,
     text: bool = False,
-    patches: npt.NDArray | None = None,
+    patches: npt.NDArray[Any] | None = None,
 ) -> bytes:
     """Return the property that every state from step (or round) `steps` on shows the target.
 
-    From every start, or from `start` (C, H, W); with `patches` (damages, H, W), from each damage of
-    a state that `start` comes to, 1 step or more after it. `text` chooses AIGER's form in letters.
+    It covers every start, or `start` (C, H, W). With `patches` (damages, H, W) it covers each
+    damage of a state that `start` leads to, from `steps` steps after it. `text` chooses AIGER's
+    ASCII form.
     """
     model = Model(question, steps, start, patches)
     what = "step" if question.synchronous else "round"
@@ -152,7 +153,7 @@ def write_property(
 
 
 def write_invariant(finding: Finding, text: bool = False) -> bytes:
-    """Return a proof by sets as three outputs that are never 1; inputs are the model's latches.
+    """Return a proof by sets as three outputs that are never 1. The latches become inputs.
 
     Raises CircuitError for any other finding.
     """
@@ -167,7 +168,7 @@ def write_invariant(finding: Finding, text: bool = False) -> bytes:
     ]
 
     def invariant(latches: Sequence[int]) -> int:
-        """Return a literal: the latches have all that is known from this step on."""
+        """Return a literal: the latches agree with everything known at this step."""
         bits, cells = model.state.size, model.state.shape[1]
         fired = latches[bits : bits + len(model.fired)]
         count = [TRUE, *latches[bits + len(fired) :]]
@@ -178,20 +179,20 @@ def write_invariant(finding: Finding, text: bool = False) -> bytes:
                     continue
                 since = [count[step] ^ 1]
                 if fired and step:
-                    # A cell that has fired in this round is where all will be after it.
+                    # A cell that has fired already lies in the sets of the next round.
                     since = [graph.and_(count[step - 1], fired[place % cells]) ^ 1, *since]
                 for each in since:
                     holds.append(graph.or_(each, latches[place] ^ 1 ^ value))
         return graph.all(holds)
 
     before, after = invariant(model.latches), invariant(model.next)
-    # A first state is any state: what is given is that nothing has fired and nothing is counted.
+    # Any bits are a first state, if no cell has fired and nothing is counted.
     first = graph.all(each ^ 1 for each in (*model.fired, *model.count))
     return _questions(model, first, before, after, text)
 
 
 def _questions(model: Model, first: int, before: int, after: int, text: bool) -> bytes:
-    """Return a file that asks three things of an invariant, `before` and `after` a step."""
+    """Return a file with three outputs about an invariant, `before` and `after` a step."""
     graph = model.graph
     outputs = [
         graph.and_(first, before ^ 1),
@@ -204,13 +205,13 @@ def _questions(model: Model, first: int, before: int, after: int, text: bool) ->
 
 
 def write_healing(
-    question: Question, within: int, shown: npt.NDArray, text: bool, patches: npt.NDArray
+    question: Question, within: int, shown: npt.NDArray[Any], text: bool, patches: npt.NDArray[Any]
 ) -> bytes:
     """Return a proof of `write_property`'s claim about damage, as `write_invariant` does.
 
-    The invariant lists which state each damage of `shown` (C, H, W) leads to after each step, until
-    none changes. Its inputs are the model's, its latches, and the number of the patch that has hit.
-    Raises CircuitError if a step changes `shown`, or if states do not come to rest.
+    The invariant lists the state after each step from each damage of `shown` (C, H, W), until no
+    state changes. The inputs are the model's inputs, its latches, and the number of the patch that
+    has hit. Raises CircuitError if a step changes `shown`, or if a state never comes to rest.
     """
     board, network = replace(question.board, copies=len(patches)), question.network
     rest = pack(question.board, shown)
@@ -232,7 +233,7 @@ def write_healing(
     ]
 
     def invariant(latches: Sequence[int], number: Sequence[int]) -> int:
-        """Return a literal: the latches are what the patch of this number leads to."""
+        """Return a literal: the latches hold a state after the patch of this number."""
         hits = [graph.is_number(each, number) for each in range(len(patches))]
 
         @cache

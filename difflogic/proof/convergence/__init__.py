@@ -1,4 +1,4 @@
-"""Whether every start ends in the target, by theorem: docs/certificates.md says how."""
+"""Proves that every start ends in the target: docs/certificates.md explains how."""
 
 from difflogic.proof.convergence.deciding import by_sets, decide, decide_quickly
 from difflogic.proof.convergence.findings import (
@@ -10,8 +10,14 @@ from difflogic.proof.convergence.findings import (
     Question,
     Verdict,
 )
-from difflogic.proof.convergence.healing import NEVER, run_from, steps_to_heal
-from difflogic.proof.convergence.orbits import Orbit, orbit, resting_picture
+from difflogic.proof.convergence.orbits import (
+    NEVER,
+    Orbit,
+    orbit,
+    resting_picture,
+    run_from,
+    steps_to_heal,
+)
 
 __all__ = [
     "NEVER",

@@ -1,13 +1,17 @@
-"""Whether every start ends in the target: the methods, the cheap and the general ones first."""
+"""Decides whether every start ends in the target: cheap methods first, then general ones."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from difflogic.circuit.evaluate import evaluate
+from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.convergence import orbits, sets
 from difflogic.proof.convergence.findings import (
     Attempt,
@@ -17,23 +21,24 @@ from difflogic.proof.convergence.findings import (
     Question,
     Verdict,
 )
-from difflogic.proof.convergence.planes import Planes
+from difflogic.proof.convergence.planes import Planes, pack, unpack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.unrolled import Unrolled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
 
 SECONDS = 60.0
 STEPS_PER_SIDE = 16
-"""Steps on sets, for each row and column; what is known later than that comes a long way round."""
+"""Steps on sets per row and column; knowledge that takes longer comes a long way around."""
 SAMPLES, FEWEST = 64, 4
-"""Random starts that a refutation is looked for among, before anything is searched for."""
+"""Most and fewest random starts to look for a refutation."""
 SAMPLED_CELLS = 2**16
-"""Cells of all of these together, but for the fewest."""
+"""Most cells of all these starts together, unless they are the fewest."""
 LONGEST_SAMPLE = 2**12
-"""Steps in which the run of such a start has to repeat."""
+"""Steps in which the run of such a start must repeat."""
 PERIODS = (1, 2)
-"""Of states that come back and miss the target, which are asked for by SAT."""
+"""Periods of wrong states that SAT looks for."""
+MOST_GATES = 2**19
+"""Most gates of all unrolled steps together; more would take too long to build."""
 
 
 def decide(
@@ -43,7 +48,7 @@ def decide(
 ) -> Finding:
     """Answer the question, or leave it open after about `seconds`.
 
-    `progress` is told each method as it begins.
+    `progress` gets the name of each method when it begins.
     """
     search = _Search(question, Deadline.after(seconds), progress)
     found = search.run(search.sampled, search.repeating, search.unrolled)
@@ -51,16 +56,16 @@ def decide(
 
 
 def decide_quickly(question: Question) -> Finding:
-    """Answer the question by sets and by samples alone: work that is bounded, without a clock.
+    """Answer the question with sets and samples only.
 
-    The same question has the same answer on any machine.
+    The work is bounded without a clock, so the answer is the same on any machine.
     """
     search = _Search(question, NEVER)
     return replace(search.run(search.sampled), attempts=tuple(search.attempts))
 
 
 def by_sets(question: Question) -> Finding:
-    """Answer the question by sets of values alone, in milliseconds: proved, or open."""
+    """Answer the question with sets of values only, in milliseconds: proved, or open."""
     return _Search(question, NEVER).run()
 
 
@@ -73,18 +78,19 @@ class _Search:
     began: float = field(default_factory=time.perf_counter)
 
     def run(self, *methods: Callable[[], Finding | None]) -> Finding:
-        """Try sets of values, and then each of some methods until one decides."""
+        """Try sets of values, then the given methods, until one decides."""
         question = self.question
-        with self._trying(Method.sets) as outcome:
+        with self._trying(Method.sets) as report:
             most = STEPS_PER_SIDE * (question.height + question.width)
             run = list(itertools.islice(sets.descend(question.network, question.board), most))
             right = (step for step, state in enumerate(run) if question.is_known(state))
             from_step = next(right, None)
-            outcome(from_step is not None)
-        # From this step on every state lies in these sets, under any fair schedule.
+            report("too coarse" if from_step is None else "decided")
+        # From this step on, every state lies in these sets under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
         if from_step is not None:
-            return self._proved(Method.sets, from_step, tuple(run[: from_step + 1]))
+            states = tuple(run[: from_step + 1])
+            return self._finding(Verdict.proved, Method.sets, from_step=from_step, states=states)
         for method in methods:
             found = None if self.deadline.passed else method()
             if found is not None:
@@ -92,82 +98,77 @@ class _Search:
         return self._finding(Verdict.open, None)
 
     def sampled(self) -> Finding | None:
-        """Look for a refutation among the runs of random starts."""
-        with self._trying(Method.run) as outcome:
-            steps = 4 * (self.question.height + self.question.width)
-            starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // self.question.board.cells))
-            for start in orbits.missed(self.question, steps, starts, self.deadline):
+        """Look for a refutation in the runs of random starts."""
+        question = self.question
+        with self._trying(Method.run) as report:
+            steps = 4 * (question.height + question.width)
+            starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
+            for start in orbits.missed(question, steps, starts, self.deadline):
                 found = self._confirmed(start, LONGEST_SAMPLE)
                 if found is not None:
-                    outcome(True)
-                    return self._refuted(Method.run, found)
+                    report("decided")
+                    return self._finding(Verdict.refuted, Method.run, counterexample=found)
             if not self.deadline.passed:
-                outcome(False)
+                report("too coarse")
         return None
 
     def repeating(self) -> Finding | None:
-        """Look for a state that misses the target and comes back."""
-        with self._trying(Method.sat) as outcome, Formula() as formula:
+        """Look for a wrong state that repeats, by SAT."""
+        with self._trying(Method.sat) as report, Formula() as formula:
             layout = Unrolled(self.question, self.within, formula)
             for period in PERIODS if self.question.synchronous else PERIODS[:1]:
                 if not layout.advance(period, self.deadline):
                     return None
-                answer = layout.ask_cycle(period, self.deadline)
-                found = answer.start and self._confirmed(answer.start)
-                if found:
-                    outcome(True)
-                    return self._refuted(Method.sat, found)
-            outcome("no state that comes back at once misses the target")
+                start = layout.ask_cycle(period, self.deadline)
+                found = None if start is None else self._confirmed(start)
+                if found is not None:
+                    report("decided")
+                    return self._finding(Verdict.refuted, Method.sat, counterexample=found)
+            report("no state that comes back at once misses the target")
         return None
 
     def unrolled(self) -> Finding | None:
-        """Look for a number of steps after which no start misses the target."""
+        """Look for a number of steps after which no start misses the target, by SAT."""
         if not self.question.synchronous:
             return None
-        with self._trying(Method.sat) as outcome, Formula() as formula:
+        with self._trying(Method.sat) as report, Formula() as formula:
             layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
             while layout.advance(steps, self.deadline):
-                answer = layout.ask_late(steps, self.deadline)
-                if answer.found is None:
-                    return None
-                if answer.start is None:
-                    steps = self._earliest(layout, late, steps)
-                    outcome(True)
-                    return self._proved(Method.sat, self.from_step + steps)
-                found = self._confirmed(answer.start)
+                start = layout.ask_late(steps, self.deadline)
+                if start is None:
+                    from_step = self.from_step + self._earliest(layout, late, steps)
+                    report("decided")
+                    return self._finding(Verdict.proved, Method.sat, from_step=from_step)
+                found = self._confirmed(start)
                 if found is not None:
-                    outcome(True)
-                    return self._refuted(Method.sat, found)
+                    report("decided")
+                    return self._finding(Verdict.refuted, Method.sat, counterexample=found)
                 late, steps = steps, 2 * steps
         return None
 
     def _earliest(self, layout: Unrolled, late: int, steps: int) -> int:
-        """Return the least number of steps that is found to do, above `late` and up to `steps`."""
+        """Bisect for the least sufficient number of steps, above `late` and up to `steps`."""
         while steps - late > 1:
             middle = (late + steps) // 2
-            answer = layout.ask_late(middle, self.deadline)
-            if answer.found is None:
+            try:
+                start = layout.ask_late(middle, self.deadline)
+            except TimeoutError:
                 break
-            late, steps = (middle, steps) if answer.found else (late, middle)
+            late, steps = (late, middle) if start is None else (middle, steps)
         return steps
 
     def _confirmed(self, start: Planes, most: int = orbits.MOST_STEPS) -> Counterexample | None:
-        """Run a start; return a state that refutes, under the schedules that are asked about."""
+        """Run a start; return a state that refutes under the question's schedules."""
         found = orbits.counterexample(self.question, start, self.deadline, most)
         if found is None or self.question.synchronous or found.period == 1:
             return found
         return None
 
-    def _proved(self, method: Method, from_step: int, states: tuple[Sets, ...] = ()) -> Finding:
-        return self._finding(Verdict.proved, method, from_step, states)
-
-    def _refuted(self, method: Method, found: Counterexample) -> Finding:
-        return self._finding(Verdict.refuted, method, counterexample=found)
-
     def _finding(
         self,
         verdict: Verdict,
         method: Method | None,
+        *,
         from_step: int | None = None,
         states: tuple[Sets, ...] = (),
         counterexample: Counterexample | None = None,
@@ -188,16 +189,96 @@ class _Search:
         )
 
     @contextmanager
-    def _trying(self, method: Method) -> Iterator[Callable[[bool | str], None]]:
-        """Record a method, and what came of it: nothing in the time, unless one says otherwise."""
+    def _trying(self, method: Method) -> Iterator[Callable[[str], None]]:
+        """Record an attempt with the reported outcome; running out of time is the default."""
         self.progress(method.value)
         began, outcome = time.perf_counter(), "not decided in the time"
 
-        def tell(what: bool | str) -> None:
+        def report(what: str) -> None:
             nonlocal outcome
-            outcome = what if isinstance(what, str) else "decided" if what else "too coarse"
+            outcome = what
 
         try:
-            yield tell
+            yield report
+        except TimeoutError:
+            pass
         finally:
             self.attempts.append(Attempt(method, outcome, time.perf_counter() - began))
+
+
+class Unrolled:
+    """Consecutive steps as literals of a formula, to ask a SAT solver about all starts.
+
+    If every start is right after exactly m steps, every start is right at each later step too: the
+    state there is m steps after another state, and any state is a start.
+
+    The starts lie in the sets `within`, and so do all later states: their known bits are constants.
+    What holds for these starts holds for all starts once their states have reached `within`. A
+    start that the solver finds may not satisfy this, so it must be run.
+    """
+
+    def __init__(self, question: Question, within: Sets, formula: Formula) -> None:
+        self._question, self._formula = question, formula
+        known = [unpack(question.board, planes).ravel().tolist() for planes in within]
+        self._known = [
+            formula.constant(low) if low == high else None for low, high in zip(*known, strict=True)
+        ]
+        first = [formula.variable() if value is None else value for value in self._known]
+        self._states = [first]
+        """For each step, the literal of each bit: channel · cells + cell."""
+
+    def advance(self, steps: int, deadline: Deadline) -> bool:
+        """Unroll up to `steps` steps; return False if they take too long or too many gates."""
+        question, formula = self._question, self._formula
+        circuit, cells, outside = question.circuit, question.board.cells, formula.constant(0)
+        places = neighbors(question.height, question.width, question.boundary).T.tolist()
+        while len(self._states) <= steps:
+            state = self._states[-1]
+            after = [outside] * len(state)
+            for cell, around in enumerate(places):
+                if deadline.passed:
+                    return False
+                inputs = (
+                    outside if place == OUTSIDE else state[channel * cells + place]
+                    for place in around
+                    for channel in range(circuit.channels)
+                )
+                rows = evaluate(circuit, inputs, formula)
+                for channel, row in enumerate(circuit.outputs.tolist()):
+                    after[channel * cells + cell] = rows[row]
+            self._states.append(
+                [new if old is None else old for old, new in zip(self._known, after, strict=True)]
+            )
+            if formula.variables > MOST_GATES:
+                return False
+        return True
+
+    def ask_late(self, step: int, deadline: Deadline) -> Planes | None:
+        """Return a start that misses the target at a step, if any. Raises TimeoutError."""
+        return self._ask([self._wrong(step)], deadline)
+
+    def ask_cycle(self, period: int, deadline: Deadline) -> Planes | None:
+        """Return a wrong state that repeats after `period` steps, if any. Raises TimeoutError."""
+        pairs = zip(self._states[0], self._states[period], strict=True)
+        same = [-self._formula.xor_(a, b) for a, b in pairs]
+        return self._ask([self._wrong(0), *same], deadline)
+
+    def _wrong(self, step: int) -> int:
+        """Return a literal that is 1 only if the target is missed at a step."""
+        question, literal = self._question, self._formula.variable()
+        state = np.array(self._states[step]).reshape(question.circuit.channels, -1)
+        shown, target = state[list(question.shown)].ravel(), question.target.ravel()
+        self._formula.add([-literal, *np.where(target, -shown, shown).tolist()])
+        return literal
+
+    def _ask(self, literals: Sequence[int], deadline: Deadline) -> Planes | None:
+        """Return a start that makes all literals 1, if any. Raises TimeoutError."""
+        question = self._question
+        answer = self._formula.solve(literals, deadline)
+        if answer is None:
+            raise TimeoutError
+        if not answer:
+            return None
+        bits = np.isin(self._states[0], list(self._formula.true_literals()))
+        shape = question.circuit.channels, question.height, question.width
+        return pack(question.board, bits.reshape(shape))

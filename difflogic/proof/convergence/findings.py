@@ -1,8 +1,8 @@
-"""What is asked of an automaton's every start, and what was found out."""
+"""The question whether every start ends in the target, and its answer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -25,11 +25,11 @@ class Verdict(StrEnum):
     proved = "proved"
     refuted = "refuted"
     open = "open"
-    """Neither was found in the time."""
+    """Not decided in time."""
 
 
 class Method(StrEnum):
-    """What decided."""
+    """How a question was decided."""
 
     sets = "sets of values"
     sat = "SAT on unrolled steps"
@@ -38,18 +38,18 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Whether the visible channels end in `target`, whatever the start, and keep to it."""
+    """Asks whether the visible channels reach `target` from every start, and keep it."""
 
     circuit: Circuit
     visible: tuple[int, ...]
-    """Labels of the channels that are looked at."""
+    """Labels of the visible channels."""
     height: int
     width: int
     boundary: Boundary
     target: Bits
     """Shape (visible channels, height, width)."""
     synchronous: bool = True
-    """Whether all cells fire at every step; if not, any fair schedule has to do."""
+    """Whether all cells fire at every step; if not, the answer covers any fair schedule."""
 
     def __post_init__(self) -> None:
         shape = (len(self.visible), self.height, self.width)
@@ -66,12 +66,12 @@ class Question:
 
     @cached_property
     def shown(self) -> tuple[int, ...]:
-        """Places of the visible channels."""
+        """Positions of the visible channels."""
         return places(self.circuit, self.visible)
 
     @cached_property
     def wanted(self) -> Planes:
-        """The target as a plane of each visible channel."""
+        """The target, one plane per visible channel."""
         return tuple(self.board.pack(channel) for channel in self.target)
 
     def is_right(self, state: Planes) -> bool:
@@ -85,17 +85,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A state that misses the target and comes back; the plain interpreter agrees."""
+    """A repeating state that misses the target, confirmed by the plain interpreter."""
 
     start: Bits
     """Shape (channels, height, width)."""
     period: int
-    """Steps after which the state comes back; 1 is a fixed point, under any schedule."""
+    """Steps after which the state repeats; 1 is a fixed point, under any schedule."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method that was tried: what came of it, and its time."""
+    """One attempt: its method, outcome, and time in seconds."""
 
     method: Method
     outcome: str
@@ -104,37 +104,37 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer to a Question."""
+    """The answer to a question."""
 
     question: Question
     verdict: Verdict
     method: Method | None
-    """What decided; None where nothing did."""
+    """None if not decided."""
     from_step: int | None
     """If proved: every start is right at this step and at all later ones."""
-    known: npt.NDArray[np.uint8]
-    """What is known of the visible channels in the end, whatever the start: 0, 1, or 2 if nothing.
+    known: Bits
+    """Final values of the visible channels from any start: 0, 1, or 2 for unknown.
 
     Shape (visible channels, height, width).
     """
     reach: Sets
-    """In which every state lies in the end, whatever the start; as far as was found out."""
+    """Sets that finally contain every state, from any start."""
     states: tuple[Sets, ...] = ()
-    """If proved by sets, those of every step from 0 to `from_step`."""
+    """If proved by sets: the sets of each step from 0 to `from_step`."""
     counterexample: Counterexample | None = None
-    attempts: tuple[Attempt, ...] = field(default=())
+    attempts: tuple[Attempt, ...] = ()
     seconds: float = 0.0
 
     @property
     def any_schedule(self) -> bool:
-        """Whether the verdict holds for every fair schedule, counted in rounds.
+        """Whether the verdict holds under every fair schedule, counted in rounds.
 
-        Proofs by sets do, and fixed points; others need all cells to fire at every step.
+        Proofs by sets and fixed points do. Others need all cells to fire at every step.
         """
         fixed = self.counterexample is not None and self.counterexample.period == 1
         return self.method is Method.sets or fixed
 
     @property
     def unknown_cells(self) -> int:
-        """Cells with a visible channel that stays unknown."""
+        """Number of cells with a visible channel that stays unknown."""
         return int((self.known > 1).any(axis=0).sum())

@@ -1,4 +1,4 @@
-"""Circuits without what does not matter: quick, and no more than folding."""
+"""Quickly removes the parts of a circuit that do not matter."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from difflogic.model.automaton import Automaton, live_channels
 
 
 def live_part(automaton: Automaton) -> Automaton:
-    """Return an automaton without what the future of its visible channels does not depend on."""
+    """Reduce an automaton's circuit to `live_circuit`."""
     return automaton.with_circuit(live_circuit(automaton.circuit, automaton.visible))
 
 
 def live_circuit(circuit: Circuit, visible: tuple[int, ...]) -> Circuit:
     """Return the part of a circuit that the future of `visible` (labels) depends on, folded."""
     channels = np.flatnonzero(live_channels(circuit, visible)).tolist()
-    # What is all needed already stays as it is: a certificate is to be of the file that was given.
+    # If everything is needed, keep the circuit unchanged, so that a certificate matches its file.
     return fold(circuit) if len(channels) == circuit.channels else folded_part(circuit, channels)
 
 
 def fold(circuit: Circuit) -> Circuit:
-    """Return a circuit with equal gates merged, and without constants and pass-throughs.
+    """Merge equal gates, and remove constants and gates that only pass an input on.
 
-    Where there is nothing to fold, the circuit stays as it is, gate by gate.
+    If this removes no gate, return the circuit unchanged.
     """
     folded = folded_part(circuit, list(range(circuit.channels)))
     return folded if folded.gates < circuit.gates else circuit
 
 
 def folded_part(circuit: Circuit, channels: list[int]) -> Circuit:
-    """Return the part of a circuit that computes these channels, folded.
+    """Return the folded part of a circuit that computes these channels.
 
     Raises ValueError if they depend on others.
     """
-    # Of a circuit as trained, hardly a gate in a hundred is needed.
+    # In a trained circuit, hardly a gate in a hundred is needed.
     rows = np.flatnonzero(circuit.needed(channels)).tolist()
     xag = Xag(circuit.inputs)
     literals = evaluate(circuit, map(xag.input, range(circuit.inputs)), xag, rows)

@@ -1,45 +1,57 @@
-"""One start's every later step: its run until the state repeats."""
+"""Follows the run of one start until its state repeats, also after damage."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.findings import Bits, Counterexample, Question
 from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
-from difflogic.system.deadline import NEVER, Deadline
+from difflogic.system.deadline import NEVER as NO_DEADLINE
+from difflogic.system.deadline import Deadline
 
 MOST_STEPS = 2**20
-"""Steps in which a state has to come back."""
+"""Steps in which a run must repeat."""
+
+NEVER = -1
+"""Stands for the steps to heal if the target does not return for good, or that is not known."""
+
+TOGETHER = 8
+"""All damages of a state run side by side for this many steps per cell of the longer side."""
+
+MOST_STATES = 32
+"""Most states to damage: runs with a longer period are not tried."""
+
+MOST_ALONE = 2**10
+"""Steps in which the run of one damaged state must repeat."""
+
+Steps = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Orbit:
-    """A run that repeats: `right[k]` tells whether the target is shown at step k.
-
-    Step k ≥ first + period is as step k - period.
-    """
+    """A run that repeats: the states of steps k and k + period are equal from step `first` on."""
 
     first: int
-    """The first step whose state comes back."""
     period: int
     right: tuple[bool, ...]
-    """Of steps 0 to first + period - 1."""
+    """Whether the target is shown at each step from 0 to first + period - 1."""
 
     def is_right(self, step: int) -> bool:
-        """Return whether the target is shown at any step, however late."""
+        """Return whether the target is shown at a step, however late."""
         if step >= self.first:
             step = self.first + (step - self.first) % self.period
         return self.right[step]
 
     @property
     def right_from(self) -> int | None:
-        """The step from which the target is shown for ever; None if it never is."""
+        """Step from which the target is shown for good; None if there is none."""
         wrong = [step for step, right in enumerate(self.right) if not right]
         if not wrong:
             return 0
@@ -47,13 +59,13 @@ class Orbit:
 
     @property
     def wrong_step(self) -> int | None:
-        """A step among those that repeat at which the target is missed, or None."""
+        """First repeating step that misses the target, or None."""
         wrong = (k for k in range(self.first, self.first + self.period) if not self.right[k])
         return next(wrong, None)
 
 
 def states(network: Network, board: Board, state: Planes) -> Iterator[Planes]:
-    """Yield a state and those after it, for ever."""
+    """Yield a state and its successors, endlessly."""
     while True:
         yield state
         state = network.step(board, state)
@@ -63,12 +75,12 @@ def cycle(
     network: Network,
     board: Board,
     start: Planes,
-    deadline: Deadline = NEVER,
+    deadline: Deadline = NO_DEADLINE,
     most: int = MOST_STEPS,
 ) -> tuple[int, int] | None:
-    """Return the first step whose state comes back, and after how many steps it does.
+    """Return the first step whose state repeats, and the period.
 
-    None if that takes too many steps or too long. Two states are kept, whatever the length.
+    None after `most` steps or after `deadline`. Only two states are kept, whatever the length.
     Source: Brent 1980, "An improved Monte Carlo factorization algorithm".
     """
     power = period = steps = 1
@@ -92,9 +104,9 @@ def cycle(
 
 
 def orbit(
-    question: Question, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
+    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
 ) -> Orbit | None:
-    """Run `start` until its state repeats; None if that takes too many steps or too long."""
+    """Run `start` until its state repeats; None after `most` steps or after `deadline`."""
     found = cycle(question.network, question.board, start, deadline, most)
     if found is None:
         return None
@@ -104,9 +116,9 @@ def orbit(
 
 
 def resting_picture(automaton: Automaton, height: int, width: int) -> Bits | None:
-    """Return what the visible channels show in the end, from a start of zeros.
+    """Return what the visible channels finally show, from a start of zeros.
 
-    Shape (visible channels, height, width). None if that never rests, or not soon enough.
+    Shape (visible channels, height, width). None if they do not come to rest in MOST_STEPS.
     """
     network, board = Network(automaton.circuit), Board(height, width, automaton.boundary)
     state: Planes = (0,) * automaton.circuit.channels
@@ -122,12 +134,12 @@ def resting_picture(automaton: Automaton, height: int, width: int) -> Bits | Non
 
 
 def counterexample(
-    question: Question, start: Planes, deadline: Deadline = NEVER, most: int = MOST_STEPS
+    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
 ) -> Counterexample | None:
-    """Return a state that the run of `start` comes back to and that misses the target, if any.
+    """Return a wrong state that the run of `start` repeats, if any.
 
-    None also if the run takes too many steps or too long. Raises RuntimeError if the plain
-    interpreter does not agree.
+    None also after `most` steps or after `deadline`. Raises RuntimeError if the plain interpreter
+    disagrees.
     """
     found = orbit(question, start, deadline, most)
     if found is None or found.wrong_step is None:
@@ -143,7 +155,7 @@ def counterexample(
 
 
 def plain_step(question: Question, state: Bits) -> Bits:
-    """Return the state (channels, height, width) after a step, cell by cell and gate by gate."""
+    """Return the next state (channels, height, width), by the plain interpreter."""
     table = neighbors(question.height, question.width, question.boundary)
     cells = state.reshape(len(state), -1)
     seen = np.where(table == OUTSIDE, 0, cells[:, table]).transpose(1, 0, 2)
@@ -152,7 +164,7 @@ def plain_step(question: Question, state: Bits) -> Bits:
 
 
 def random_starts(board: Board, channels: int, seed: int) -> Planes:
-    """Return random bits in all copies of a board."""
+    """Return random states for all copies of a board."""
     rng = np.random.default_rng(seed)
     count = board.cells * board.copies
     mask = board.full
@@ -161,10 +173,8 @@ def random_starts(board: Board, channels: int, seed: int) -> Planes:
     )
 
 
-def missed(
-    question: Question, steps: int, starts: int, deadline: Deadline = NEVER
-) -> Iterator[Planes]:
-    """Try random starts; yield those that miss the target after `steps`, none out of time."""
+def missed(question: Question, steps: int, starts: int, deadline: Deadline) -> Iterator[Planes]:
+    """Yield the random starts that miss the target after `steps`; none after `deadline`."""
     board = Board(question.height, question.width, question.boundary, starts)
     first = state = random_starts(board, question.circuit.channels, 0)
     for _ in range(steps):
@@ -179,3 +189,88 @@ def missed(
         at = copy * board.cells
         if wrong >> at & one:
             yield tuple(plane >> at & one for plane in first)
+
+
+def run_from(question: Question, start: Planes, found: Orbit, step: int) -> list[Planes]:
+    """Return each state that the run of `start` visits from a step on."""
+    last = max(found.first, step) + found.period
+    return list(itertools.islice(states(question.network, question.board, start), step, last))
+
+
+def steps_to_heal(question: Question, resting: Sequence[Planes], patches: Bits) -> Steps:
+    """Return the steps until the target is back for good, shape (damages,), or NEVER.
+
+    Each of `patches` (damages, height, width) is 1 where it zeroes a cell. `resting` are the states
+    of a run that stay right. Each of them is damaged; the maximum over them counts.
+
+    All damages of a state run side by side until each reaches a state of `resting`. After some
+    steps, the remaining ones are followed alone until they repeat.
+    """
+    found = np.zeros(len(patches), np.int64)
+    alone: dict[Planes, int] = {}
+    for state in resting:
+        steps = _after_damage(question, resting, state, patches, alone)
+        found = np.where((found == NEVER) | (steps == NEVER), NEVER, np.maximum(found, steps))
+    return found
+
+
+def _after_damage(
+    question: Question,
+    resting: Sequence[Planes],
+    state: Planes,
+    patches: Bits,
+    alone: dict[Planes, int],
+) -> Steps:
+    board = Board(question.height, question.width, question.boundary, len(patches))
+    kept = board.full ^ board.pack(patches)
+    now = tuple(board.repeated(plane) & kept for plane in state)
+    goals = [tuple(board.repeated(plane) for plane in goal) for goal in resting]
+    wanted = [board.repeated(plane) for plane in question.wanted]
+
+    def wrong() -> npt.NDArray[np.bool_]:
+        return _copies_that_differ(board, [now[channel] for channel in question.shown], wanted)
+
+    def astray() -> npt.NDArray[np.bool_]:
+        return np.asarray(np.all([_copies_that_differ(board, now, goal) for goal in goals], axis=0))
+
+    back = wrong().astype(np.int64)
+    most = TOGETHER * max(question.height, question.width)
+    for step in range(1, most + 1):
+        now = question.network.step(board, now)
+        missed = wrong()
+        back[missed] = step + 1
+        if not missed.any() and not astray().any():
+            return back
+    one = question.board.full
+    for copy in np.flatnonzero(astray()).tolist():
+        own = tuple(plane >> copy * board.cells & one for plane in now)
+        later = _alone(question, own, alone)
+        if later:
+            back[copy] = NEVER if later == NEVER else most + later
+    return back
+
+
+def _copies_that_differ(
+    board: Board, planes: Sequence[int], others: Sequence[int]
+) -> npt.NDArray[np.bool_]:
+    """Return which copies of a board differ in any plane, shape (copies,)."""
+    differing = 0
+    for plane, other in zip(planes, others, strict=True):
+        differing |= plane ^ other
+    if not differing:
+        return np.zeros(board.copies, np.bool_)
+    cells = board.unpack(differing).reshape(board.copies, -1)
+    return np.asarray(cells.any(axis=1))
+
+
+def _alone(question: Question, state: Planes, known: dict[Planes, int]) -> int:
+    """Return the steps from `state` until the target is shown for good, or NEVER."""
+    if state not in known:
+        found = orbit(question, state, most=MOST_ALONE)
+        right_from = None if found is None else found.right_from
+        known[state] = NEVER if right_from is None else right_from
+        if found is not None:
+            # Other damages mostly end in the same states.
+            for each in run_from(question, state, found, found.first):
+                known.setdefault(each, NEVER if right_from is None else 0)
+    return known[state]

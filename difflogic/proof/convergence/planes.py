@@ -1,8 +1,7 @@
-"""Grids of bits as Python's integers: cell (y, x) of a plane is bit y · width + x.
+"""Grids of bits as Python integers: cell (y, x) of a plane is bit y · width + x.
 
-One operation on an integer is one gate in every cell. A grid of a few hundred cells takes some
-ten nanoseconds for it, less than any array costs to be looked at, and one of 128×128 cells still
-less than a microsecond.
+One operation on integers computes one gate in every cell. This takes some ten nanoseconds for a few
+hundred cells, less than the overhead of a NumPy call, and under a microsecond for 128×128 cells.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ Planes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Board:
-    """A grid, or several `copies` of it side by side that do not see each other."""
+    """A grid, or several independent `copies` of it."""
 
     height: int
     width: int
@@ -42,11 +42,11 @@ class Board:
         return (1 << self.cells * self.copies) - 1
 
     def repeated(self, plane: int) -> int:
-        """Return the plane of one grid, in every copy."""
+        """Repeat the plane of one grid in every copy."""
         return plane * self._each
 
     def seen(self, plane: int, neighbor: int) -> int:
-        """Return what each cell sees at a neighbour's place (row-major, 4 is the centre)."""
+        """Return each cell's neighbour: 0 to 8 in row-major order, 4 is the cell itself."""
         found = 0
         for shift, mask in self.views[neighbor]:
             found |= (plane << shift if shift > 0 else plane >> -shift) & mask
@@ -54,9 +54,9 @@ class Board:
 
     @cached_property
     def views(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Of each neighbour, how far planes are shifted up, and which cells see it so.
+        """For each neighbour: shifts of the plane, each with a mask of the cells it is right for.
 
-        Beyond an edge they see nothing, or the opposite edge: all ways but one are around edges.
+        The first shift is for cells away from the edges; the others wrap around edges.
         """
         return tuple(
             tuple(
@@ -68,7 +68,7 @@ class Board:
         )
 
     def _ways(self, offset: int, size: int, edges: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-        """Return how far up a plane is shifted, in rows or columns, for which cells."""
+        """Return shifts, in rows or columns, and the cells they are right for."""
         if not offset:
             return ((0, self.full),)
         edge = edges[offset < 0]
@@ -79,8 +79,8 @@ class Board:
 
     @cached_property
     def _each(self) -> int:
-        """A one in the first cell of every copy."""
-        # By doubling: one by one would take the square of the number of copies.
+        """The plane with a 1 in the first cell of every copy."""
+        # By doubling; adding copies one by one would take quadratic time.
         ones, count = 1, 1
         while count < self.copies:
             more = min(count, self.copies - count)
@@ -90,23 +90,23 @@ class Board:
 
     @cached_property
     def _rows(self) -> tuple[int, int]:
-        """The last rows, and the first rows."""
+        """The plane of the last rows, and of the first rows."""
         row = (1 << self.width) - 1
         return self.repeated(row << (self.height - 1) * self.width), self.repeated(row)
 
     @cached_property
     def _columns(self) -> tuple[int, int]:
-        """The last columns, and the first columns."""
+        """The plane of the last columns, and of the first columns."""
         first = sum(1 << y * self.width for y in range(self.height))
         return self.repeated(first << self.width - 1), self.repeated(first)
 
-    def pack(self, bits: npt.NDArray) -> int:
-        """Return the plane of bits (height, width), or (copies, height, width)."""
+    def pack(self, bits: npt.NDArray[Any]) -> int:
+        """Return the plane of bits of shape (height, width) or (copies, height, width)."""
         packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
         return int.from_bytes(packed.tobytes(), "little")
 
     def unpack(self, plane: int) -> npt.NDArray[np.uint8]:
-        """Return a plane's bits, shape (height, width), or (copies, height, width) if several."""
+        """Return a plane's bits, shape (height, width), or (copies, height, width) for several."""
         count = self.cells * self.copies
         data = np.frombuffer(plane.to_bytes((count + 7) // 8, "little"), np.uint8)
         shape = (self.copies, self.height, self.width)
@@ -115,10 +115,10 @@ class Board:
 
 
 class Network:
-    """A circuit's gates in the form that planes run through: ANDs and XORs, none twice.
+    """A circuit as distinct ANDs and XORs, to evaluate on planes.
 
-    A value is named by a literal: twice a place, plus one if it is inverted. Place 0 is
-    constant 0, then come the inputs that some gate or output reads, then the gates.
+    A literal is twice a value's position, plus one if inverted. Position 0 is constant 0. Then come
+    the inputs that are read, then the gates.
     """
 
     def __init__(self, circuit: Circuit) -> None:
@@ -133,7 +133,7 @@ class Network:
         self.inputs = tuple(
             divmod(node - 1, circuit.channels) for node in nodes if node < xag.first_gate
         )
-        """The neighbour and the channel of each input that is read."""
+        """Neighbour and channel of each input that is read."""
         gates = [node - xag.first_gate for node in nodes if node >= xag.first_gate]
         self.gates = tuple(
             (xag.kind[gate] is Kind.XOR, renamed(xag.x[gate]), renamed(xag.y[gate]))
@@ -142,7 +142,7 @@ class Network:
         self.outputs = tuple(renamed(literal) for literal in outputs)
 
     def step(self, board: Board, state: Planes) -> Planes:
-        """Return the state after a step in which every cell fires."""
+        """Return the state after every cell fires once."""
         full = board.full
         values = [0, full]
         for neighbor, channel in self.inputs:
@@ -154,7 +154,7 @@ class Network:
         return tuple(values[literal] for literal in self.outputs)
 
 
-def pack(board: Board, bits: npt.NDArray) -> Planes:
+def pack(board: Board, bits: npt.NDArray[Any]) -> Planes:
     """Return the planes of a state (channels, height, width)."""
     return tuple(board.pack(channel) for channel in bits)
 

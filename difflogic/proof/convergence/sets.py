@@ -1,8 +1,8 @@
-"""Circuits on sets of values: where every start leads to, in one run.
+"""Runs circuits on sets of values: one run covers every start.
 
-A bit is {0}, {1} or {0, 1}, and a gate maps sets to sets: to all values that it takes on members
-of them. From a grid where nothing is known, the state on sets after k steps contains every
-state that any start leads to in k steps. docs/certificates.md has the theorem and its proof.
+A bit is {0}, {1} or {0, 1}. A gate maps sets to the set of all its values on their members. From a
+grid where nothing is known, the sets after k steps contain every state that any start can reach in
+k steps. docs/certificates.md has the theorem and its proof.
 
 Source: ternary simulation (Eichelberger 1965; Brzozowski and Seger 1995), an instance of abstract
 interpretation (Cousot and Cousot 1977).
@@ -23,10 +23,10 @@ UNKNOWN = 2
 
 
 class Sets(NamedTuple):
-    """A set in every channel of every cell, as two bit planes per channel.
+    """A set for every channel of every cell, as two planes per channel.
 
-    The least and the greatest member: 0 and 0 is {0}, 1 and 1 is {1}, 0 and 1 is {0, 1}. Beyond a
-    zero boundary lies {0}, which both planes have there anyway.
+    The planes hold the least and the greatest member. Beyond a zero boundary both are 0, so the set
+    there is {0}.
     """
 
     least: Planes
@@ -34,7 +34,7 @@ class Sets(NamedTuple):
 
     @property
     def unknown(self) -> Planes:
-        """Where the set has both values."""
+        """Planes with a 1 where the set has both values."""
         return tuple(low ^ high for low, high in zip(self.least, self.most, strict=True))
 
 
@@ -44,16 +44,16 @@ def everything(channels: int, board: Board) -> Sets:
 
 
 def step(network: Network, board: Board, state: Sets) -> Sets:
-    """Return the sets after a step in which every cell fires.
+    """Return the sets after every cell fires once.
 
-    Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it. An
-    inverter swaps the least and the greatest member, inverted.
+    Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it.
+    Inversion swaps the least and the greatest member and inverts both.
     """
     full, views = board.full, board.views
     least, most = [0, full], [0, full]
     for neighbor, channel in network.inputs:
         low, high, below, above = 0, 0, state.least[channel], state.most[channel]
-        # As `board.seen`, which a search would call a million times.
+        # `board.seen` inlined: a search runs this a million times.
         for shift, mask in views[neighbor]:
             if shift > 0:
                 low |= below << shift & mask
@@ -64,7 +64,7 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
         least += (low, full ^ high)
         most += (high, full ^ low)
     for is_xor, x, y in network.gates:
-        if is_xor:  # x ∧ ¬y or ¬x ∧ y; literals that differ in the last bit are inverse
+        if is_xor:  # x ∧ ¬y or ¬x ∧ y; flipping a literal's last bit inverts it
             low = least[x] & least[y ^ 1] | least[x ^ 1] & least[y]
             high = most[x] & most[y ^ 1] | most[x ^ 1] & most[y]
         else:
@@ -78,10 +78,7 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
 
 
 def descend(network: Network, board: Board) -> Iterator[Sets]:
-    """Yield the sets before the first step and after each, until they stay as they are.
-
-    They begin with everything, and only shrink.
-    """
+    """Yield the sets from everything on, after each step, until they stop shrinking."""
     state = everything(network.channels, board)
     while True:
         yield state

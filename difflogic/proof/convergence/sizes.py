@@ -1,9 +1,14 @@
-"""Certificates for grids of every size, from a few of them.
+"""Certificates for grids of every size, from certificates of a few grids.
 
-Where two rows of a grid's arrivals repeat those p rows before, all by the same number of steps
-later, the rows between can be put in again, as often as one likes: each cell of the larger grid
-still sees what it saw, only later. The same holds for columns, and for both at once. So one grid
-proves all larger ones whose sides leave the same remainders by p: docs/certificates.md proves it.
+On sets, a channel of a cell is unknown until some step, its *arrival*, and then known for good. Say
+that in a grid's table of arrivals two rows repeat the two rows p before, all later by the same
+number of steps. Then the rows between can be inserted again, any number of times: each cell of the
+larger grid still sees the same, only later. The same holds for columns, and for both at once. So
+one grid proves all larger ones whose sides have the same remainders by p. docs/certificates.md has
+the proof.
+
+To make rows repeat, arrivals may be held back. That makes others later, never earlier, so the table
+still says what is known at least.
 """
 
 from __future__ import annotations
@@ -13,29 +18,62 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.proof.convergence.arrivals import NEVER, Array, Repeat, arrivals, repeating
+from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.deciding import by_sets
 from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.planes import unpack
+from difflogic.proof.convergence.sets import Sets
 from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
 PERIODS = (1, 2, 3, 4, 6, 8)
-"""Rows, or columns, after which a run may repeat."""
+"""Rows or columns after which arrivals may repeat."""
 
 BASES = (12, 16, 20, 24)
-"""Sides, about, of the grids from which larger ones are tried to follow."""
+"""Approximate sides of the grids to prove larger ones from."""
 
 DELAYS = range(5)
-"""Steps per row and column, by which knowledge may come later on the way."""
+"""Steps per row or column by which knowledge may be later."""
 
 ONE_WAY = 0.3
-"""Share of the cells where knowledge comes later, less those where it comes earlier, from which
-on it is not looked for the other way round."""
+"""If the share of cells with later knowledge exceeds that with earlier knowledge by this much, do
+not try the opposite direction."""
+
+NEVER = 2**30
+"""Arrival of an unknown value."""
+
+MOST_ROUNDS = 16
+"""Rounds in which arrivals must settle while they are held back."""
+
+Array = npt.NDArray[np.int64]
 
 Target = Callable[[int, int], Bits]
-"""From height and width to what the visible channels are to show, (visible, height, width)."""
+"""Maps height and width to the target, shape (visible, height, width)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """When each channel of each cell becomes known on one grid, and its value."""
+
+    steps: Array
+    """Shape (channels, height, width)."""
+    values: Array
+    """Same shape; 0 where unknown."""
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Rows (or columns) `at` - 1 and `at` repeat those `period` before, `delay` steps later.
+
+    A negative delay is earlier: then knowledge comes from the other side.
+    """
+
+    at: int
+    period: int
+    delay: int
 
 
 @dataclass(frozen=True)
@@ -45,22 +83,22 @@ class Size:
     height: int
     width: int
     from_step: int | None
-    """None if it is not certified."""
+    """None if not certified."""
 
 
 @dataclass(frozen=True)
 class Base:
-    """A certified grid that proves all those with more rows and columns by whole periods."""
+    """A certified grid that proves all grids with whole periods more of rows and columns."""
 
     height: int
     width: int
     rows: Repeat
     columns: Repeat
     latest: tuple[tuple[int, int], tuple[int, int]]
-    """Latest arrivals in view, above and below `rows.at`, left and right of `columns.at`."""
+    """Latest visible arrivals: above and below `rows.at`, each left and right of `columns.at`."""
 
     def from_step(self, height: int, width: int) -> int:
-        """Return the step from which a larger grid of this base is right."""
+        """Return the step from which a larger grid proved by this base is right."""
         down = _shifts((height - self.height) // self.rows.period, self.rows.delay)
         across = _shifts((width - self.width) // self.columns.period, self.columns.delay)
         return max(
@@ -69,20 +107,20 @@ class Base:
 
 
 def _shifts(times: int, delay: int) -> tuple[int, int]:
-    """Return by how much each side of a cut comes later if it is widened `times` times."""
+    """Return the delays on both sides of a cut after `times` insertions."""
     return (0, times * delay) if delay >= 0 else (-times * delay, 0)
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """All grids from some size on are certified, or those whose sides leave certain remainders."""
+    """Certifies all grids from some size on, perhaps only for certain remainders of the sides."""
 
     period: int
     bases: dict[tuple[int, int], Base]
-    """By the remainders of height and width by `period`: whatever is missing here is not proved."""
+    """By the remainders of height and width by `period`. Missing remainders are not proved."""
 
     def from_step(self, height: int, width: int) -> int | None:
-        """Return a step from which a grid of these or more rows and columns is right; or None."""
+        """Return a step from which a grid of this size is right; None if not proved."""
         base = self.bases.get((height % self.period, width % self.period))
         if base is None or height < base.height or width < base.width:
             return None
@@ -90,30 +128,29 @@ class Theorem:
 
 
 class Sizes:
-    """Certifies one circuit on grids of many sizes, beyond which lie zeros.
+    """Certifies one circuit on grids of many sizes with zeros beyond the edge.
 
-    On a periodic grid no place is special: nothing but a uniform target could be certified.
+    On a periodic grid no place is special, so only a uniform target could be certified. `visible`
+    are labels.
     """
 
     def __init__(self, circuit: Circuit, visible: tuple[int, ...], target: Target) -> None:
-        """`visible` are labels."""
         self._circuit, self._visible, self._target = circuit, visible, target
 
     def table(self, sides: Iterable[int], deadline: Deadline = NO_DEADLINE) -> Iterator[Size]:
-        """Yield the certificates of square grids, as far as the time suffices."""
+        """Yield certificates of square grids until `deadline`."""
         for side in sides:
             if deadline.passed:
                 return
             yield self.certify(side, side)
 
     def certify(self, height: int, width: int) -> Size:
-        """Certify one grid."""
         return Size(height, width, by_sets(self._question(height, width)).from_step)
 
     def theorem(self, deadline: Deadline = NO_DEADLINE) -> Theorem | None:
-        """Return the proof for all large grids, or of some remainders; None if none goes through.
+        """Prove all large grids, perhaps of some remainders only; None if nothing is proved.
 
-        The least period is taken with which anything is proved.
+        Takes the least period that proves anything.
         """
         for period in PERIODS:
             if not self._grows(period):
@@ -132,7 +169,7 @@ class Sizes:
         return Question(self._circuit, self._visible, height, width, "zero", target)
 
     def _grows(self, period: int) -> bool:
-        """Return whether larger targets are smaller ones with rows, or columns, put in again."""
+        """Return whether larger targets are smaller ones with rows, or columns, inserted."""
         side, larger = BASES[0], BASES[0] + period
         small, tall, wide = (
             self._target(*size) for size in ((side, side), (larger, side), (side, larger))
@@ -143,7 +180,7 @@ class Sizes:
         )
 
     def _first_base(self, rows: int, columns: int, period: int, deadline: Deadline) -> Base | None:
-        """Return the first base that is found whose sides leave these remainders."""
+        """Return a base whose sides have these remainders, if any."""
         for side in BASES:
             height, width = (side + (rest - side) % period for rest in (rows, columns))
             question = self._question(height, width)
@@ -160,7 +197,7 @@ class Sizes:
     def _base(
         self, question: Question, steps: Array, period: int, deadline: Deadline
     ) -> Base | None:
-        """Look for delays with which rows and columns repeat; `steps` are arrivals in view."""
+        """Look for delays with which rows and columns repeat; `steps` are the visible arrivals."""
         latest = 3 * int(steps.max()) + 10 * period
         cuts = [(side + period) // 2 + 1 for side in (question.height, question.width)]
         ways = (_delays(steps, period), _delays(steps.transpose(0, 2, 1), period))
@@ -175,7 +212,7 @@ class Sizes:
 
 
 def _delays(steps: Array, period: int) -> list[int]:
-    """Return by how much later rows may be than those `period` before; negative is earlier."""
+    """Return the delays to try between rows `period` apart; negative is earlier."""
     later = np.sign(steps[:, period:] - steps[:, :-period]).mean()
     signs = (1,) if later > ONE_WAY else (-1,) if later < -ONE_WAY else (1, -1)
     return sorted({sign * period * slope for sign in signs for slope in DELAYS})
@@ -188,3 +225,75 @@ def _base_of(question: Question, steps: Array, rows: Repeat, columns: Repeat) ->
     ]
     (a, b), (c, d) = quarters
     return Base(question.height, question.width, rows, columns, ((a, b), (c, d)))
+
+
+def arrivals(question: Question, earliest: Array) -> Arrivals:
+    """Run on sets from everything, holding each channel of each cell back until a step.
+
+    `earliest` has shape (channels, height, width); 0 holds nothing back.
+    """
+    board, channels = question.board, len(earliest)
+    released = [
+        {int(step): board.pack(rows == step) for step in np.unique(rows) if step < NEVER}
+        for rows in earliest
+    ]
+    last = max((max(plan, default=0) for plan in released), default=0)
+    free = [plan.get(0, 0) for plan in released]
+    state = sets.everything(channels, board)
+    steps, step = np.full(earliest.shape, NEVER, np.int64), 0
+    while True:
+        step += 1
+        free = [plane | plan.get(step, 0) for plane, plan in zip(free, released, strict=True)]
+        after = sets.step(question.network, board, state)
+        after = Sets(
+            tuple(low & plane for low, plane in zip(after.least, free, strict=True)),
+            tuple(high | board.full ^ plane for high, plane in zip(after.most, free, strict=True)),
+        )
+        for channel, (was, now) in enumerate(zip(state.unknown, after.unknown, strict=True)):
+            if was != now:
+                steps[channel][board.unpack(was ^ now) == 1] = step
+        if after == state and step > last:
+            break
+        state = after
+    return Arrivals(steps, np.where(steps == NEVER, 0, unpack(board, state.least)))
+
+
+def repeating(question: Question, rows: Repeat, columns: Repeat, latest: int) -> Arrivals | None:
+    """Hold arrivals back until rows and columns repeat; None if they do not.
+
+    Hidden channels whose values do not repeat stay unknown. Visible ones must be known by step
+    `latest`.
+    """
+    shown = list(question.shown)
+    earliest = np.zeros((question.circuit.channels, question.height, question.width), np.int64)
+    for _ in range(MOST_ROUNDS):
+        found = arrivals(question, earliest)
+        if (found.steps[shown] > latest).any():
+            return None
+        later = found.steps.copy()
+        _hold_back(later, rows)
+        _hold_back(later.transpose(0, 2, 1), columns)
+        unlike = _unlike(found.values, rows) | _unlike(found.values.transpose(0, 2, 1), columns)
+        if unlike[shown].any():
+            return None
+        later[unlike] = NEVER
+        if (later == found.steps).all():
+            return found
+        earliest = later
+    return None
+
+
+def _hold_back(steps: Array, repeat: Repeat) -> None:
+    """Raise arrivals (channels, rows, columns) in place to the delay between the rows."""
+    for row in (repeat.at - 1, repeat.at):
+        now, before = steps[:, row], steps[:, row - repeat.period]
+        never = (now >= NEVER) | (before >= NEVER)
+        now[:] = np.where(never, NEVER, np.maximum(now, before + repeat.delay))
+        before[:] = np.where(never, NEVER, np.maximum(before, now - repeat.delay))
+
+
+def _unlike(values: Array, repeat: Repeat) -> npt.NDArray[np.bool_]:
+    """Return which channels have different values in the rows that should repeat."""
+    now, before = (slice(row - 1, row + 1) for row in (repeat.at, repeat.at - repeat.period))
+    found: npt.NDArray[np.bool_] = (values[:, now] != values[:, before]).any(axis=(1, 2))
+    return found

@@ -239,9 +239,9 @@ class TestReport:
         assert differences(one, one) == []
         other = replace(one, boundary="zero", fire_rate=0.5, visible=(1,))
         assert differences(one, other) == [
-            "boundary periodic, and zero",
-            "fire rate 1.0, and 0.5",
-            "visible channels [0], and [1]",
+            "boundary periodic and zero",
+            "fire rate 1.0 and 0.5",
+            "visible channels [0] and [1]",
         ]
 
 

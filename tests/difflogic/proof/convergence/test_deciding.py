@@ -11,10 +11,9 @@ from hypothesis import given, settings
 
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.proof.convergence import orbits, sets
-from difflogic.proof.convergence.deciding import decide
+from difflogic.proof.convergence.deciding import Unrolled, decide
 from difflogic.proof.convergence.findings import Method, Question, Verdict
 from difflogic.proof.convergence.planes import pack, unpack
-from difflogic.proof.convergence.unrolled import Unrolled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
@@ -93,8 +92,7 @@ class TestMethods:
             for step in range(5):
                 assert layout.advance(step, NEVER)
                 wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
-                answer = layout.ask_late(step, NEVER)
-                assert answer.found == wrong.any()
+                assert (layout.ask_late(step, NEVER) is not None) == wrong.any()
                 states = step_all(question.circuit, states, question.boundary)
 
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
 from difflogic.proof.convergence import by_sets, sets
-from difflogic.proof.convergence.arrivals import NEVER, Arrivals, arrivals
 from difflogic.proof.convergence.findings import Question
 from difflogic.proof.convergence.planes import pack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.proof.convergence.sizes import Sizes
+from difflogic.proof.convergence.sizes import NEVER, Arrivals, Sizes, arrivals
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import questions
