@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -121,10 +122,11 @@ class Circuit:
     @cached_property
     def depth(self) -> int:
         """Gates on the longest path from an input to an output. A constant starts a path."""
-        levels = [0] * (self.rows + 1)
+        levels: list[int] = [0] * (self.rows + 1)
         for row, (a, b) in enumerate(zip(*self.sources.tolist(), strict=True), self.inputs):
             levels[row] = max(levels[a], levels[b]) + 1
-        return max(levels[row] for row in self.outputs.tolist())
+        outputs: list[int] = self.outputs.tolist()
+        return max(levels[row] for row in outputs)
 
     @cached_property
     def fan_out(self) -> npt.NDArray[np.int64]:
@@ -188,7 +190,7 @@ class Circuit:
         neighbor, channel = divmod(int(row), self.channels)
         return f"{NEIGHBORS[neighbor]}{self.labels[channel]}"
 
-    def next_state(self, inputs: npt.NDArray) -> npt.NDArray:
+    def next_state(self, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the next state (C, …) of cells with neighbourhoods `inputs` (9·C, …).
 
         The inputs are bool, or unsigned integers whose bits are separate cases.

@@ -100,7 +100,8 @@ class Logic(ABC, Generic[Value]):
 
     def gate(self, kind: int, x: Value, y: Value) -> Value:
         """Return one of the 16 ops of two values. An ignored value may be anything."""
-        return OPS[kind](self, x, y)
+        value: Value = OPS[kind](self, x, y)
+        return value
 
 
 OPS: tuple[Callable[[Any, Any, Any], Any], ...] = (

@@ -11,7 +11,7 @@ and their order.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -92,7 +92,7 @@ Float = TypeVar("Float", np.float32, np.float64)
 
 def softmax(logits: npt.NDArray[Float]) -> npt.NDArray[Float]:
     """Return the probability of each op, shape (gates, 16), from logits of that shape."""
-    weights = logits - logits.max(axis=1, keepdims=True)
+    weights: npt.NDArray[Float] = logits - logits.max(axis=1, keepdims=True)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
@@ -100,7 +100,8 @@ def softmax(logits: npt.NDArray[Float]) -> npt.NDArray[Float]:
 
 def mix(probabilities: npt.NDArray[Float]) -> npt.NDArray[Float]:
     """Return the coefficients (gates, 4) of the mixtures `probabilities` (gates, 16)."""
-    return probabilities @ COEFFICIENTS.astype(probabilities.dtype)
+    mixtures: npt.NDArray[Float] = probabilities @ COEFFICIENTS.astype(probabilities.dtype)
+    return mixtures
 
 
 def mix_gradient(
@@ -117,11 +118,12 @@ def mix_gradient(
     return gradient
 
 
-def harden(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+def harden(logits: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """Return the most probable op of each gate, shape (gates,); on a tie the lowest."""
-    return logits.argmax(axis=1).astype(np.uint8)
+    ops: npt.NDArray[np.uint8] = logits.argmax(axis=1).astype(np.uint8)
+    return ops
 
 
-def one_hot(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray:
+def one_hot(ops: npt.NDArray[np.uint8], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
     """Return the exact coefficients (gates, 4) of the hard gates `ops` (gates,)."""
     return COEFFICIENTS[ops].astype(dtype)

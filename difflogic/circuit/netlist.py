@@ -18,6 +18,8 @@ from difflogic.circuit.places import counter_ops, counting, learned
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring, carrying, first_ops, looking, looks
 from difflogic.system.errors import ConfigError
 
+Ints = npt.NDArray[np.integer]
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -268,10 +270,10 @@ def flatten(layers: WiredLayers) -> Netlist:
     architecture = layers.architecture
     channels = architecture.channels
     channel = np.arange(channels, dtype=np.int32)
-    parts: list[tuple[npt.NDArray, npt.NDArray, npt.NDArray]] = []
+    parts: list[tuple[Ints, Ints, Ints]] = []
     next_row = NEIGHBORHOOD * channels
 
-    def add(a: npt.NDArray, b: npt.NDArray, param: npt.NDArray) -> npt.NDArray[np.int32]:
+    def add(a: Ints, b: Ints, param: Ints) -> npt.NDArray[np.int32]:
         nonlocal next_row
         parts.append((a, b, param))
         next_row += len(a)

@@ -70,7 +70,8 @@ class Literals(Logic[int]):
     def gate(self, kind: int, x: int, y: int) -> int:
         flips = _FLIPS.get(kind)
         if flips is None:
-            return OPS[kind](self, x, y)
+            literal: int = OPS[kind](self, x, y)
+            return literal
         # Faster than OPS, which calls a method per inverter: searches build a million graphs.
         flip_x, flip_y, flip = flips
         return self.and_(x ^ flip_x, y ^ flip_y) ^ flip

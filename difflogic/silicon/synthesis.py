@@ -133,8 +133,8 @@ class Synthesis:
 def synthesize(
     automaton: Automaton,
     device: Device,
-    start: npt.NDArray,
-    damaged: npt.NDArray,
+    start: npt.NDArray[Any],
+    damaged: npt.NDArray[Any],
     folder: Path,
     deadline: Deadline,
     seed: int = 0,
@@ -265,7 +265,7 @@ def read_out(
     folder: Path,
     deadline: Deadline,
     pause: Pause = lambda step: None,
-) -> Iterator[npt.NDArray]:
+) -> Iterator[npt.NDArray[Any]]:
     """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
 
     Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps

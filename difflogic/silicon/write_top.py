@@ -9,6 +9,7 @@ Source: Wolfram 1986, "Random sequence generation by cellular automata".
 from __future__ import annotations
 
 from string import Template
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ from difflogic.circuit.grid import NEIGHBORS, OUTSIDE, neighbors
 from difflogic.formats.common import folded, identifier, used_rows
 from difflogic.formats.write_verilog import write_cell
 from difflogic.model.automaton import Automaton
+
+Array = npt.NDArray[Any]
 
 EIGHTHS = 8
 """A fire rate below 1 is rounded to eighths, at least one and at most seven."""
@@ -77,7 +80,7 @@ _RANDOM = """
 """
 
 
-def write_top(automaton: Automaton, start: npt.NDArray, damaged: npt.NDArray, seed: int = 0) -> str:
+def write_top(automaton: Automaton, start: Array, damaged: Array, seed: int = 0) -> str:
     """Return all modules of a grid as large as the automaton's.
 
     Reset sets the bits `start` (C, H, W), damage clears the cells `damaged` (H, W), and `seed` sets
@@ -134,7 +137,7 @@ def named(letter: str, count: int) -> list[str]:
     return [f"{letter}{number}," for number in range(count - 1)] + [f"{letter}{count - 1};"]
 
 
-def _edges(automaton: Automaton) -> tuple[npt.NDArray, npt.NDArray]:
+def _edges(automaton: Automaton) -> tuple[Array, Array]:
     """Return which neighbours each kind of cell lacks, (kinds, 9), and each cell's kind."""
     table = neighbors(automaton.height, automaton.width, automaton.boundary).T
     return np.unique(table == OUTSIDE, axis=0, return_inverse=True)
@@ -155,7 +158,7 @@ def site_names(automaton: Automaton) -> list[str]:
     return [f"{identifier(automaton)}_at{kind}" for kind in range(len(_edges(automaton)[0]))]
 
 
-def _site(automaton: Automaton, name: str, outside: npt.NDArray) -> str:
+def _site(automaton: Automaton, name: str, outside: Array) -> str:
     circuit = automaton.circuit
     ports = [
         f"    input wire [{circuit.channels - 1}:0] {at},\n"
@@ -185,7 +188,7 @@ def firing_eighths(fire_rate: float) -> int:
     return EIGHTHS if fire_rate == 1 else min(max(round(EIGHTHS * fire_rate), 1), EIGHTHS - 1)
 
 
-def first_ring(cells: int, seed: int) -> npt.NDArray:
+def first_ring(cells: int, seed: int) -> Array:
     """Return the random bits that reset sets, at least one for each cell.
 
     The ring never becomes all zeros, where it would stay. Only all ones lead there, and only
@@ -197,7 +200,7 @@ def first_ring(cells: int, seed: int) -> npt.NDArray:
     return ring
 
 
-def hexadecimal(bits: npt.NDArray) -> str:
+def hexadecimal(bits: Array) -> str:
     """Return bits as a hexadecimal number. The first bit is the lowest."""
     packed = np.packbits(np.asarray(bits, np.uint8).ravel(), bitorder="little")
     return packed[::-1].tobytes().hex()[-((np.size(bits) + 3) // 4) :]

@@ -77,10 +77,9 @@ class View:
         bits = grid.bits(self.channels)
         if self.sheet:
             return _sheet(bits + np.uint8(FIRST))
-        values = (bits << np.arange(len(bits), dtype=np.uint8)[:, None, None]).sum(
-            axis=0, dtype=np.uint8
-        )
-        return values + np.uint8(FIRST)
+        places = np.arange(len(bits), dtype=np.uint8)[:, None, None]
+        values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(FIRST)
+        return values
 
     def size(self, height: int, width: int) -> tuple[int, int]:
         """Return the rows and columns of a grid's picture."""

@@ -1,8 +1,7 @@
 """Circuits as WebAssembly: the machine code of `simulation`, made for browsers by the same LLVM.
 
-What LLVM emits for WebAssembly is an object for a linker. Its sections are those of a module, its
-indices are final where nothing is to be linked, and what a linker would need stands in custom
-sections. Without those, and with a section that says what is exported, it is a module. So neither
+LLVM emits an object file for a linker. If nothing needs linking, its indices are final, and it
+becomes a module by dropping the custom sections and adding one that lists the exports. So neither
 clang nor a linker is needed. Source: the WebAssembly core specification, chapter "Binary format",
 and the tool conventions' "Linking".
 """
@@ -20,7 +19,7 @@ from difflogic.simulation.schedule import schedule
 from difflogic.system.errors import CircuitError
 
 VECTOR_WORDS = 2
-"""Words of 64 cells in a vector of WebAssembly."""
+"""Words of 64 cells in a WebAssembly vector."""
 
 HEAD = b"\0asm\1\0\0\0"
 
@@ -32,13 +31,12 @@ _UNDEFINED, _EXPLICIT_NAME = 0x10, 0x40
 
 
 def compile_module(circuit: Circuit) -> bytes:
-    """Return a module that simulates a circuit; equal circuits give equal bytes.
+    """Return a module that simulates a circuit. Equal circuits give equal bytes.
 
-    It exports `run` and `fill`, see `simulation.emission`, and imports a memory and a table,
-    `env.__linear_memory` and `env.__indirect_function_table`. The memory has the layout of
-    `simulation.bit_grid`, so that the bits are those of `dct simulate`. All addresses and numbers
-    that it is given are of 64 bits, as in `simulation.running`. The function at `Field.YIELD` is
-    only called where several threads share the work.
+    It exports `run` and `fill` (see `simulation.emission`), and imports the memory
+    `env.__linear_memory` and the table `env.__indirect_function_table`. The memory has the layout
+    of `simulation.bit_grid`, so the bits are those of `dct simulate`. Addresses and numbers have 64
+    bits, as in `simulation.running`. With one thread the function at `Field.YIELD` is not called.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -54,10 +52,10 @@ def compile_module(circuit: Circuit) -> bytes:
 
 
 def export(code: bytes, names: Sequence[str]) -> bytes:
-    """Return an object as a module that exports these of its functions.
+    """Turn an object file into a module that exports the functions `names`.
 
-    Raises CircuitError if one is missing, or if the object needs another object's function or has
-    data of its own, which would have to be placed.
+    Raises CircuitError if one is missing, or if the object needs linking because it calls a
+    function of another object or has data.
     """
     sections = list(_sections(code))
     functions = _functions(sections)
@@ -65,7 +63,7 @@ def export(code: bytes, names: Sequence[str]) -> bytes:
     if missing:
         raise _unusable(f"the function {missing[0]} is missing")
     if any(number == _DATA for number, _ in sections):
-        raise _unusable("it has data of its own")
+        raise _unusable("it has data")
     exports = leb128(len(names))
     for name in names:
         exports += leb128(len(name)) + name.encode() + b"\0" + leb128(functions[name])
@@ -77,16 +75,16 @@ def export(code: bytes, names: Sequence[str]) -> bytes:
 
 
 def _sections(code: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the content of each section."""
+    """Yield each section's number and content."""
     if not code.startswith(HEAD):
-        raise _unusable("it does not begin as such code does")
+        raise _unusable("it has another beginning")
     reader = _Reader(code[len(HEAD) :])
     while reader.content:
         yield reader.byte(), reader.take(reader.leb128())
 
 
 class _Reader:
-    """Reads bytes from the front; `content` is what is left."""
+    """Reads from the front of `content`."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -101,7 +99,7 @@ class _Reader:
         return self.take(1)[0]
 
     def leb128(self) -> int:
-        """Return the next number, as `formats.common.leb128` writes it."""
+        """Return the next number, as written by `formats.common.leb128`."""
         value = shift = 0
         while True:
             byte = self.byte()
@@ -115,7 +113,7 @@ class _Reader:
 
 
 def _functions(sections: Sequence[tuple[int, bytes]]) -> dict[str, int]:
-    """Return the numbers of the functions that an object defines, by name."""
+    """Return the functions that an object defines: their numbers by name."""
     found: dict[str, int] = {}
     for number, content in sections:
         reader = _Reader(content)
@@ -133,14 +131,14 @@ def _function_symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
     for _ in range(reader.leb128()):
         kind, flags = reader.byte(), reader.leb128()
         if kind == _DATA_SYMBOL:
-            raise _unusable("it has data of its own")
+            raise _unusable("it has data")
         index = reader.leb128()
         if kind == _SECTION_SYMBOL:
             continue
         name = "" if flags & _UNDEFINED and not flags & _EXPLICIT_NAME else reader.text()
         if kind == _FUNCTION_SYMBOL:
             if flags & _UNDEFINED:
-                raise _unusable("it needs a function from elsewhere")
+                raise _unusable("it calls a function of another object")
             yield name, index
 
 

@@ -1,1 +1,1 @@
-"""Figures of runs and sweeps, by matplotlib, which is an extra."""
+"""Figures of runs and sweeps, by matplotlib, an optional dependency."""

@@ -1,4 +1,4 @@
-"""The figure of a run: how it learned, where its time went, and what its gates became."""
+"""The figure of a run: its learning curves, its time by phase, and its gates."""
 
 from __future__ import annotations
 
@@ -18,27 +18,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POINTS = 1000
-"""Of a curve: epochs are averaged beyond, and their range is shaded."""
+"""Most points of a curve. More are averaged in groups, with their range shaded."""
 
 MOST_RESTARTS = 100
-"""That are marked: of more every second one, or fewer."""
+"""Most restarts marked. Of more, every second or third is, and so on."""
 
 
 def draw(
     model: Model, history: History | None, exact_epoch: float | None, gates: Mapping[str, Any]
 ) -> Figure:
-    """Return the figure of a run; `gates` is what `evaluation.gates.count` returns."""
+    """Return the figure of a run. `gates` comes from `evaluation.gates.count`."""
     made, places = figure(4, 2)
     (losses, accuracy), (decided, searches), (phases, sure), (perception, update) = places
     published = model.config.published.learned_by
     _draw_losses(losses, history, exact_epoch, published)
-    right, sure_of = (
-        "Right cells of the hard circuit, %",
-        f"Decided gates, %: an op is above {DECIDED}",
-    )
-    _draw_shares(accuracy, right, "accuracy", history, "no hard evaluation")
-    missing = "not recorded" if history else "no metrics.csv"
-    _draw_shares(decided, sure_of, "decided", history, missing)
+    title = "Right cells of the hard circuit, %"
+    _draw_shares(accuracy, title, "accuracy", history, "no hard evaluation")
+    title, missing = f"Decided gates, %: an op is above {DECIDED}", "not recorded"
+    _draw_shares(decided, title, "decided", history, missing if history else "no metrics.csv")
     _draw_searches(searches, history, exact_epoch)
     for axes in (losses, accuracy, decided, searches):
         if axes.get_lines():
@@ -73,7 +70,7 @@ def _draw_losses(
 
 
 def _draw_shares(axes: Axes, title: str, name: str, history: History | None, missing: str) -> None:
-    """Draw a share that each row of the history may have, in percent."""
+    """Draw a share that some rows of the history have, in percent."""
     axes.set_title(title)
     shares = [(row.epoch, getattr(row, name)) for row in history or []]
     points = [(epoch, 100 * share) for epoch, share in shares if share is not None]
@@ -104,14 +101,14 @@ def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> 
 
 
 def _mark_restarts(axes: Axes, history: Iterable[MetricsRow]) -> None:
-    """Mark where learning started over, and complete the legend."""
+    """Mark where learning started over, and draw the legend."""
     found = restarts(history)
     for restart in found[:: -(-len(found) // MOST_RESTARTS) or 1]:
         axes.axvline(restart.epoch, color=FAINT, linewidth=1, linestyle=":", label="starts over")
     handles, labels = axes.get_legend_handles_labels()
     if len(set(labels)) > 1:
         named = dict(zip(labels, handles, strict=True))
-        # On white, as lines may run across it.
+        # On white, since lines may cross it.
         axes.legend(
             named.values(), named, loc="best", frameon=True, framealpha=0.9, edgecolor="none"
         )
@@ -177,7 +174,7 @@ def _draw_ops(axes: Axes, part: str, gates: Mapping[str, Any]) -> None:
 def _curve(
     axes: Axes, points: Sequence[tuple[float, float]], name: str, number: int, mark: str = ""
 ) -> None:
-    """Draw a line; of many points the mean of neighbours, and their range as a shade."""
+    """Draw a line, or of many points the means of groups, with their ranges shaded."""
     size = -(-len(points) // MOST_POINTS) or 1
     groups = [np.array(points[first : first + size]) for first in range(0, len(points), size)]
     x = [group[-1, 0] for group in groups]

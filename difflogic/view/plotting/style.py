@@ -1,4 +1,4 @@
-"""How figures look: in print, to the colour-blind, and on dark pages, where they stay white."""
+"""The style of figures: legible in print and to the colour-blind, white on dark pages too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".svg", ".png", ".pdf")
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Of Okabe and Ito 2008; in print they differ by their lines and marks, too."""
+"""From Okabe and Ito 2008. Lines and marks differ as well, for print."""
 LINES = ("-", "--", "-.", ":")
 MARKS = ("o", "s", "^", "D", "v", "P")
 FAINT = "#8a8a8a"
@@ -45,11 +45,11 @@ _STYLE: dict[str, Any] = {
 
 
 def require_matplotlib() -> None:
-    """Raise ConfigError, which says how to get it, if matplotlib is not installed."""
+    """Raise ConfigError, which says how to install it, if matplotlib is missing."""
     try:
         _import_matplotlib()
     except ImportError as error:
-        if not isinstance(error, ModuleNotFoundError):  # it is there
+        if not isinstance(error, ModuleNotFoundError):  # installed, but broken
             raise ConfigError(f"matplotlib cannot be imported: {error}") from None
         raise ConfigError(
             "plots need matplotlib, which is not installed: in dct's directory, "
@@ -58,10 +58,10 @@ def require_matplotlib() -> None:
 
 
 def _import_matplotlib() -> None:
-    """Import matplotlib without the matplotlibrc of the working directory, which is read first.
+    """Import matplotlib without reading a matplotlibrc in the working directory.
 
-    What anybody left there could hang the program, as a pipe does, or end it. Matplotlib has no
-    switch for that, but asks os.path.exists for the bare name, which here says no.
+    Such a file, for instance a pipe, could hang or end the program. Matplotlib has no switch for
+    that, but asks os.path.exists for the bare name, so here the answer is no.
     """
     if sys.modules.get("matplotlib") is not None:
         return
@@ -74,7 +74,7 @@ def _import_matplotlib() -> None:
 
 
 def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> tuple[Figure, Any]:
-    """Return a figure and its axes (rows, columns), each `height` inches high; opens no window."""
+    """Return a figure and its axes (rows, columns), each `height` inches high. Opens no window."""
     _import_matplotlib()
     from matplotlib.figure import Figure
 
@@ -84,7 +84,7 @@ def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Let figures look like this as long as it lasts; draw and encode them inside."""
+    """Apply the style. Draw and encode figures inside this context."""
     _import_matplotlib()
     from matplotlib import rc_context
 
@@ -93,7 +93,7 @@ def styled() -> Iterator[None]:
 
 
 def encode(made: Figure, suffix: str) -> bytes:
-    """Return the bytes of a file with this suffix; equal figures give equal bytes."""
+    """Return a file's content, by suffix. Equal figures give equal bytes."""
     out = io.BytesIO()
     kind = suffix.removeprefix(".")
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
@@ -102,12 +102,12 @@ def encode(made: Figure, suffix: str) -> bytes:
 
 
 def logarithmic(axes: Axes, most: float) -> None:
-    """Scale y as log(1 + y): a logarithm that has a zero."""
+    """Scale y as log(1 + y), a logarithm with a zero."""
     axes.set_yscale("symlog", linthresh=1, linscale=0.5)
     axes.set_ylim(0, max(most, 1) * 1.4)
 
 
 def unused(axes: Axes, why: str) -> None:
-    """Say in a plot why there is nothing in it."""
+    """Show why a plot is empty."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, why, ha="center", va="center", color=FAINT, transform=axes.transAxes)

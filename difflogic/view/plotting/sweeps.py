@@ -1,4 +1,4 @@
-"""The figure of a sweep: how many seeds are exact by which epoch, and how large they are then."""
+"""The figure of a sweep: the share of exact seeds by epoch, and their sizes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_VARIANTS = 24
-"""That are told apart by colour, line and mark together."""
+"""Number of variants that differ in colour, line or mark."""
 
 
 def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> Figure:
-    """Return the figure of a sweep from one result per variant and one row per run."""
+    """Return the figure of a sweep, from one result per variant and one row per run."""
     made, ((by_epoch, gates), (shares, _)) = figure(2, 2)
     for number, result in enumerate(results):
         own = [row for row in rows if row.variant == result.variant]
@@ -42,7 +42,7 @@ def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> F
 
 
 def share_by_epoch(ended: Sequence[Row]) -> list[tuple[float, int]]:
-    """Return after which epochs how many runs are exact: steps up, from epoch 0 to the last."""
+    """Return steps (epoch, number of exact runs), from epoch 0 to the last."""
     reached = sorted(row.epochs_to_exact for row in ended if row.epochs_to_exact is not None)
     last = max([row.epochs or 0 for row in ended], default=0)
     steps = [(0.0, 0), *((float(epoch), n) for n, epoch in enumerate(reached, 1))]

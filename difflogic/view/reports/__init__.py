@@ -1,6 +1,6 @@
-"""A run as one page for a browser: what was learned, how, and the automaton itself, running.
+"""Reports: a run as one page for a browser, with the running automaton.
 
-The page's own files, in `page/`, are a template, a style sheet and modules of JavaScript.
+Templates, the style sheet and the modules of JavaScript are in `page/`.
 """
 
 from difflogic.view.reports.document import build, build_gallery

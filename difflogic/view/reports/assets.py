@@ -1,4 +1,4 @@
-"""What all pages are put together from: files, one script, one style, and what may run."""
+"""Building blocks of all pages: files, the bundled script, and the content policy."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ _EXPORT = re.compile(r"^export (?=(?:const|let|function|class) )", re.M)
 
 @cache
 def asset(name: str, folder: Path = ASSETS) -> str:
-    """Return a file of a page."""
     return (folder / name).read_text(encoding="utf-8")
 
 
 def bundle(scripts: Sequence[str], texts: Sequence[str] = ()) -> str:
-    """Return modules of the reports, and texts of further ones, as one script.
+    """Join modules of the reports and further ones into one script.
 
-    Each stands after those that it imports: a page that is opened from disk cannot load others.
+    Each must come after those that it imports. A page opened from disk cannot load modules itself.
     """
     parts = [*(f"// {name}\n{asset(name)}" for name in scripts), *texts]
     return "\n" + "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
 
 
 def policy(style: str, script: str, connect: str = "'none'") -> str:
-    """Return the content policy: this style, this script, WebAssembly, nothing from elsewhere."""
+    """Return the content policy: only this style, this script and WebAssembly."""
     return (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"connect-src {connect}; style-src '{_digest(style)}'; "
@@ -46,6 +45,6 @@ def _digest(text: str) -> str:
 
 
 def embedded(data: Mapping[str, Any] | Sequence[Any]) -> str:
-    """Return values as JSON that ends no element and begins no comment, whatever it holds."""
+    """Return values as JSON that cannot end an element or begin a comment."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

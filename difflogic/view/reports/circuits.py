@@ -1,4 +1,4 @@
-"""Circuits as the page gets them: to run, and to draw with every node where the layout puts it."""
+"""Circuits as data for the page: to run, and to draw."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from difflogic.system.errors import CircuitError
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module
 
 MOST_NODES = 3000
-"""Of a drawing with all its wires; more could neither be read nor kept small, and become tiles."""
+"""Larger drawings would be illegible and large: they become tiles, without wires."""
 
 LOGIT_STEP = 0.01
-"""Logits are rounded to it; those of a circuit of tiles to what 8 bits tell apart."""
+"""Rounding of logits. Those of a circuit of tiles are rounded to 8 bits."""
 
 
 def running(automaton: Automaton) -> dict[str, Any]:
-    """Return what it takes to run an automaton: as a list of gates, and as WebAssembly."""
+    """Return an automaton to run: as a list of gates, and as WebAssembly."""
     circuit = automaton.circuit
     return {
         "height": automaton.height,
@@ -54,15 +54,17 @@ def running(automaton: Automaton) -> dict[str, Any]:
 
 
 def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict[str, Any] | None:
-    """Return a circuit's picture as numbers, whole pixels; None if it has far too many nodes.
+    """Return a circuit's picture as numbers; None if it has too many nodes even for tiles.
 
-    Node n is a gate if `kinds[n]` is its op in hexadecimal, an input at i, a next state at o, of a
-    visible channel at v. `a[n]` and `b[n]` are the nodes that a gate reads; of an input, neighbour
-    and label; of a next state, its node and label. `names[n]` is a gate's number in the circuit.
-    `nets` are packed in numbers of `netBits`: for each a source, how many pieces of wire it has,
-    and four coordinates per piece. Of more than MOST_NODES the page makes `tiled` layers itself:
-    there are no places and nets then, and the lists are base64 of 16 bits each, names of
-    `nameBits`. `channels` are the labels of those whose next states are drawn, by default all.
+    `kinds[n]` is the kind of node n: a gate's op in hexadecimal, i for an input, o for a next
+    state, v for that of a visible channel. `a[n]` and `b[n]` are the two nodes that a gate reads;
+    the neighbour and label of an input; the node and label of a next state. `names[n]` is a gate's
+    number in the circuit. Coordinates are whole pixels. `nets`, packed with `netBits` bits, are for
+    each source its node, its number of pieces of wire, and four coordinates per piece.
+
+    With more than MOST_NODES the picture is `tiled` and the page itself places the nodes: there are
+    no places and nets, and the lists are base64, of 16 bits, or `nameBits` for names. `channels`
+    are the labels of the next states to draw, by default all.
     """
     circuit = automaton.circuit
     try:
@@ -92,8 +94,8 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         }
     canvas = lay_out(drawn)
     return about | {
-        "width": _whole(canvas.width),
-        "height": _whole(canvas.height),
+        "width": round(canvas.width),
+        "height": round(canvas.height),
         "kinds": "".join(kinds),
         "a": first,
         "b": second,
@@ -103,7 +105,7 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
 
 
 def drawn_gates(drawn: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of the gates of a `drawing`, in its order."""
+    """Return the numbers of a `drawing`'s gates, in its order."""
     names = drawn["names"]
     if isinstance(names, str):
         kind = f"<u{drawn['nameBits'] // 8}"
@@ -119,7 +121,7 @@ def _node(circuit: Circuit, node: Node, places: dict[int, int]) -> tuple[str, in
         label = int(node.label[1:-1])
         return ("v" if node.visible else "o"), places[node.row], label, 0
     gate = node.row - circuit.inputs
-    # An op that ignores an input may name a row there that is not drawn.
+    # An ignored input may be a row that is not drawn.
     a, b = (places.get(int(wires[gate]), 0) for wires in (circuit.a, circuit.b))
     return f"{int(circuit.op[gate]):x}", a, b, gate
 
@@ -129,27 +131,23 @@ def _places(canvas: Canvas) -> dict[str, Any]:
     nets: list[int] = []
     for source, segments in canvas.segments().items():
         nets += [source, len(segments)]
-        nets += [_whole(n) for s in segments for n in (s.x0, s.y0, s.x1, s.y1)]
+        nets += [round(n) for s in segments for n in (s.x0, s.y0, s.x1, s.y1)]
     bits = 16 if max(nets, default=0) < 2**16 else 32
     return {
-        "x": [_whole(canvas.x[n]) for n in nodes],
-        "y": [_whole(canvas.y[n]) for n in nodes],
-        "widths": [_whole(canvas.widths[n]) for n in nodes],
+        "x": [round(canvas.x[n]) for n in nodes],
+        "y": [round(canvas.y[n]) for n in nodes],
+        "widths": [round(canvas.widths[n]) for n in nodes],
         "nets": packed(nets, f"<u{bits // 8}"),
         "netBits": bits,
-        "circles": [_whole(n) for circle in canvas.circles() for n in circle],
+        "circles": [round(n) for circle in canvas.circles() for n in circle],
     }
 
 
-def _whole(value: float) -> int:
-    return round(value)
-
-
 def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]:
-    """Return the logits of `gates` of the trained circuit, which are given by their numbers.
+    """Return the logits of `gates`, numbered as in the trained circuit.
 
-    `of[k]` is the row of the k-th of them in `table`, 16 numbers of `bits` bits per row, in
-    units of `step`. Gates that share their logits share a row. Both are base64, `of` of 16 bits.
+    `of[k]` is the k-th gate's row in `table`, which has 16 numbers of `bits` bits per row, in units
+    of `step`. Gates with shared logits share a row. Both are base64; `of` has 16 bits.
     """
     parameters = model.netlist.param[list(gates)]
     rows, places = np.unique(parameters, return_inverse=True)
@@ -165,5 +163,5 @@ def logits(model: Model, gates: Sequence[int], bits: int = 16) -> dict[str, Any]
 
 
 def packed(numbers: npt.ArrayLike, kind: str) -> str:
-    """Return numbers as base64 of this type of NumPy's, which the page's `decode` reads."""
+    """Return numbers of a NumPy type as base64, for the page's `decode`."""
     return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()

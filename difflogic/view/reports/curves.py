@@ -1,4 +1,4 @@
-"""How a run was learned, as figures: losses, decided gates, and searches for an exact circuit."""
+"""The figures of a training: losses, decided gates, and searches for an exact circuit."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ LOW = 170
 """Height of the figures below the first."""
 
 MOST_EVENTS = 400
-"""That are marked: of more every second one, or fewer."""
+"""Most marks. Of more, every second or third is kept, and so on."""
 
 MOST_POINTS = 360
-"""Of a line: the points between are averaged."""
+"""Most points of a line. More are averaged in groups."""
 
 LOSSES = (
-    "Loss is the sum of squared errors: of the soft gates that are trained, and of the hard "
-    "circuit that they stand for, on the same batch. The scale is logarithmic, with a zero."
+    "Loss is the sum of squared errors, of the soft gates and of the hard circuit, on the same "
+    "batch. The scale is logarithmic, with a zero."
 )
 EVENTS = " Marks on the axis are searches for an exact circuit."
 EXACT = (
-    " Exact is a circuit that a search made of the gates at that epoch and that was verified on "
-    "starts of its own; the hard loss is that of the gates themselves."
+    " The exact circuit is one that a search made from the gates at that epoch, verified on other "
+    "starts; the hard loss is that of the gates themselves."
 )
 GATES = (
-    f"Gates with an op whose probability is above {DECIDED}. All begin decided, as gates that hand "
-    "on their first input; gates that learn leave that op for another."
+    f"Gates with an op whose probability is above {DECIDED}. All begin decided, as gates that pass "
+    "their first input on; gates that learn change from that op to another."
 )
 SEARCHES = (
-    "Cells that the hard circuit had wrong before and after each search, which changes ops gate by "
-    "gate. A search brings further starts in once it has solved the first ones, so that the counts "
-    "may be of different starts."
+    "Wrong cells of the hard circuit before and after each search, which changes ops gate by gate. "
+    "Once a search has solved its first starts it adds others, so the counts may be of different "
+    "starts."
 )
 
 
 def figures(
     history: History | None, exact: float | None, published: int | None
 ) -> list[dict[str, Any]]:
-    """Return charts for the page to draw, as far as the run has recorded what they show.
+    """Return the charts that the page can draw from what the run has recorded.
 
-    Each has an `id`, a `label`, a `caption`, and a `chart` as `drawChart` of charts.js takes it.
-    `exact` is the epoch after which a circuit was verified, `published` that of the article.
+    Each has an `id`, a `label`, a `caption`, and a `chart` for `drawChart` of charts.js. `exact` is
+    the epoch after which a circuit was verified, `published` that of the article.
     """
     if not history:
         return []
@@ -57,17 +57,18 @@ def figures(
     learned = published is not None and published <= len(history.rows)
     caption = LOSSES + EVENTS * bool(events) + EXACT * (exact is not None)
     if begun:
-        times = f"{len(begun):,} times, at dotted lines"
-        if len(begun) == 1:
-            times = "once, at the dotted line"
-        caption += f" Learning started over {times}."
+        once = len(begun) == 1
+        times = "once, at the" if once else f"{len(begun):,} times, at"
+        caption += f" Learning started over {times} dotted line{'' if once else 's'}."
     losses = {
         "soft loss": [(row.epoch, row.soft_loss) for row in history],
         "hard loss": [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None],
     }
-    told = [*marks["marks"], *([(published, "published: learned")] if learned else [])]
+    shown = [*marks["marks"], *([(published, "published: learned")] if learned else [])]
     found = [
-        _figure("loss-chart", caption, losses, **marks | {"marks": told}, events=events, height=280)
+        _figure(
+            "loss-chart", caption, losses, **marks | {"marks": shown}, events=events, height=280
+        )
     ]
     decided = [(row.epoch, row.decided) for row in history if row.decided is not None]
     if decided:
@@ -97,7 +98,7 @@ def _figure(
 
 
 def _some(items: Sequence[Any]) -> Sequence[Any]:
-    """Return at most MOST_EVENTS of the items, evenly."""
+    """Return at most MOST_EVENTS of the items, evenly spaced."""
     return items[:: -(-len(items) // MOST_EVENTS) or 1]
 
 
@@ -105,5 +106,5 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
     size = -(-len(points) // MOST_POINTS) or 1
     groups = [points[first : first + size] for first in range(0, len(points), size)]
     means = [(group[-1][0], sum(y for _, y in group) / len(group)) for group in groups]
-    # The x of a group is its last: a curve ends where the run does.
+    # A group stands at its last x, so that the curve ends where the run does.
     return [(x, float(f"{y:.6g}")) for x, y in means if math.isfinite(y)]

@@ -1,4 +1,4 @@
-"""The report as one file of HTML, which loads nothing and runs no script but its own."""
+"""Pages as single HTML files, which load nothing and run no other script."""
 
 from __future__ import annotations
 
@@ -32,20 +32,17 @@ SCRIPTS = (
     "pointer.js",
     "main.js",
 )
-"""The page's modules, each after those that it imports."""
+"""The report's modules, each after those that it imports."""
 
 GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.js")
-"""Those of a page of several automata."""
+"""The modules of a page of several automata."""
 
 
 def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -> str:
-    """Return the page of a source whose circuit is simplified to `small`.
+    """Return the report of a source whose circuit is simplified to `small`.
 
     `results` are those of `evaluation.evaluate`, or None for a circuit that cannot be evaluated.
     """
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     model, trained = source.model, source.automaton
     config = None if model is None else model.config
     introduction = contents.introduce(small, config, small.circuit.gates)
@@ -68,16 +65,11 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
     shown, more = contents.equations_text(small)
-    style, script = asset("report.css"), bundle(SCRIPTS)
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    page = environment.from_string(asset("report.html"))
-    return page.render(
+    return _page(
+        "report.html",
+        SCRIPTS,
+        data,
         title=trained.name,
-        policy=policy(style, script),
-        style=Markup(style),
-        script=Markup(script),
-        data=Markup(embedded(data)),
-        version=__version__,
         lead=introduction.lead,
         invitation=introduction.invitation,
         wrong=introduction.wrong,
@@ -94,10 +86,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
 
 
 def build_gallery(automata: Sequence[Automaton]) -> str:
-    """Return a page in which several automata run, are wounded now and then, and heal."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
+    """Return a page on which several automata run, are damaged now and then, and heal."""
     pieces = [
         {
             "name": each.name.removeprefix("pattern-"),
@@ -107,17 +96,25 @@ def build_gallery(automata: Sequence[Automaton]) -> str:
         }
         for each in automata
     ]
-    style, script = asset("report.css"), bundle(GALLERY_SCRIPTS)
-    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(
-        asset("gallery.html")
-    )
-    return page.render(
-        pieces=pieces,
+    data = [circuits.running(each) for each in automata]
+    return _page("gallery.html", GALLERY_SCRIPTS, data, pieces=pieces)
+
+
+def _page(
+    template: str, scripts: Sequence[str], data: Mapping[str, Any] | Sequence[Any], **values: Any
+) -> str:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    style, script = asset("report.css"), bundle(scripts)
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    return environment.from_string(asset(template)).render(
         policy=policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        data=Markup(embedded([circuits.running(each) for each in automata])),
+        data=Markup(embedded(data)),
         version=__version__,
+        **values,
     )
 
 
@@ -137,7 +134,7 @@ def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[st
     )
     if dropped:
         kind = "channel is" if dropped == 1 else "channels are"
-        words += f" {dropped} {kind} dropped, since no visible one depends on them."
+        words += f" {dropped} {kind} dropped, since no visible channel depends on them."
     missing = None
     if not drawn:
         missing = (

@@ -1,4 +1,4 @@
-"""What a report is made from: an automaton, and as much of its training as there is."""
+"""Input of a report: an automaton and, if known, its training."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ MOST_METRICS_BYTES = 2**28
 
 @dataclass(frozen=True)
 class Source:
-    """A trained automaton, with as much of its training as there is."""
+    """An automaton and, if known, its training."""
 
     automaton: Automaton
-    """As trained, with every gate; a circuit's own file is as it is."""
+    """As trained, with every gate, or as in its file."""
     model: Model | None = None
     history: History | None = None
     summary: dict[str, Any] | None = None
 
 
 def read_training(directory: Path) -> tuple[History | None, dict[str, Any] | None]:
-    """Return all whole rows of a run's metrics, and its summary, as far as they are there.
+    """Return all complete rows of a run's metrics, and its summary; None for what is missing.
 
-    Raises RunDirectoryError for metrics that are damaged, or cannot be read.
+    Raises RunDirectoryError for metrics that are damaged or cannot be read.
     """
     return _history(directory / METRICS), RunDirectory.at(directory).read_summary()
 
@@ -41,7 +41,7 @@ def _history(path: Path) -> History | None:
         content = read_inside(path, MOST_METRICS_BYTES)
     except FileNotFoundError:
         return None
-    # What follows the last line's end is a row that is still being written.
+    # Text after the last line's end is a row that is still being written.
     rows = max(0, content.count(b"\n") - 1)
     try:
         return from_csv(io.BytesIO(content), rows) if rows else None

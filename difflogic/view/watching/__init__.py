@@ -1,4 +1,4 @@
-"""A run as it trains, in a browser on this machine: what there is, told as it changes."""
+"""A live page of a run in training, for browsers on this machine."""
 
 from difflogic.view.watching.feed import Feed, Snapshot, Status
 from difflogic.view.watching.server import WatchServer

@@ -1,7 +1,7 @@
-"""What is known of a run now. Whoever trains or reads files offers it; browsers wait for it.
+"""The newest state of a run, from trainers or files to browsers.
 
-Nobody who offers ever waits for a browser: only the newest state is kept, and one that is slow gets
-the newest when it is ready.
+Whoever offers a state never waits for a browser: only the newest one is kept, and a slow browser
+gets it when it is ready.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ class Snapshot:
     """A run at one moment. Sequences only grow while `generation` stays."""
 
     model: Model | None = None
-    """With logits of its own, which nobody changes any more."""
+    """With its own copy of the logits."""
     epoch: int = 0
-    """Of the model."""
+    """The model's epoch."""
     rows: Sequence[MetricsRow] = ()
     generation: int = 0
-    """Goes up when rows are others than before: a run that went back to a checkpoint."""
+    """Goes up when earlier rows change, as when a run goes back to a checkpoint."""
     status: Status = "waiting"
     exact_epoch: int | None = None
     runs: tuple[dict[str, Any], ...] = ()
-    """Of a sweep: variant, seed, epochs, status, and whether it is the one that is shown."""
+    """A sweep's runs: variant, seed, status, epoch of exactness, and whether this one is shown."""
     path: str = ""
-    """The run's or the sweep's directory, as a word of a command line."""
+    """The directory of the run or sweep, quoted for a command line."""
     training: bool = False
-    """Whether the process that trains is the one that serves the page, too."""
+    """Whether the process that serves the page also trains."""
 
 
 class Feed:
@@ -50,7 +50,7 @@ class Feed:
 
     @property
     def watched(self) -> bool:
-        """Whether anybody is looking: else nothing has to be offered."""
+        """Whether any browser is connected. If not, nothing needs to be offered."""
         return self._watchers > 0
 
     @property
@@ -58,7 +58,7 @@ class Feed:
         return self._snapshot
 
     def offer(self, **changes: Any) -> None:
-        """Change parts of the snapshot, by name."""
+        """Change fields of the snapshot."""
         with self._changed:
             rows = changes.get("rows")
             if rows is not None and rows is not self._snapshot.rows and self._went_back(rows):
@@ -74,24 +74,24 @@ class Feed:
         return bool(before) and rows[len(before) - 1] != before[-1]
 
     def wait(self, version: int, seconds: float) -> tuple[int, Snapshot]:
-        """Return the newest version and snapshot, once there is a newer one or time is up."""
+        """Wait for a version other than `version`, or for `seconds`; return the newest."""
         with self._changed:
             self._changed.wait_for(lambda: self._version != version or self.closed, seconds)
             return self._version, self._snapshot
 
     def pause(self, seconds: float) -> None:
-        """Wait, but no longer than the feed is open."""
+        """Wait for `seconds`, or until the feed is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self.closed, seconds)
 
     def close(self) -> None:
-        """Let everybody go who waits."""
+        """End all waiting."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
 
     def __enter__(self) -> Feed:
-        """Count one who looks, until it is left."""
+        """Count a browser, for the duration of the context."""
         with self._changed:
             self._watchers += 1
         return self

@@ -1,4 +1,4 @@
-"""Follows a run, or the runs of a sweep, by what they leave in their directories."""
+"""Follows a run or a sweep by the files in its directory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Stamp = tuple[int, int] | None
 
 
 class Follower:
-    """Offers what is new in a run's or a sweep's directory to a feed. Use it in a `with`.
+    """Offers changes in a run's or a sweep's directory to a feed. Use it in a `with`.
 
-    Files that are missing, half there or damaged are looked at again later: who trains may be
-    killed, go on, or not have begun.
+    It tries missing, incomplete or damaged files again later: training may not have begun, or may
+    have been killed and resumed.
     """
 
     def __init__(self, path: Path, feed: Feed) -> None:
@@ -49,16 +49,15 @@ class Follower:
             self.look()
 
     def look(self) -> None:
-        """Look once, and offer what has changed."""
+        """Look once and offer what has changed."""
         try:
             if self._sweep is not None:
                 self._look_at_sweep(self._sweep)
             self._look_at_run(self._run)
         except (DctError, OSError):
-            return  # half written: the next look will see
+            return  # perhaps half written: the next look tries again
 
     def _look_at_run(self, path: Path) -> None:
-        """Read what has changed since it was read; what cannot be read is tried again."""
         numbers = _stamp(path / METRICS), _stamp(path / SUMMARY)
         if numbers != self._numbers:
             history, summary = read_training(path)
@@ -73,11 +72,11 @@ class Follower:
         if model is not None and model != self._model:
             found = Model.load(path / MODEL)
             self._model = model
-            # The metrics are saved just before.
+            # The metrics are saved just before the model.
             self._feed.offer(model=found, epoch=len(self._feed.snapshot.rows))
 
     def _look_at_sweep(self, sweep: SweepDirectory) -> None:
-        """Show the run that was saved last, and list all."""
+        """Show the run saved last, and list all runs."""
         question = sweep.read_question()
         places = {
             sweep.run_path(variant, seed): (variant.name, seed)

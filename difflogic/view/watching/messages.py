@@ -1,4 +1,4 @@
-"""From snapshots to events: what a browser has not heard yet, as plain values."""
+"""From snapshots to events for one browser, as plain values: only what is new to it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from difflogic.view.reports.contents import introduce
 from difflogic.view.watching.feed import Snapshot
 
 MOST_ROWS = 4000
-"""Epochs that are told; of longer runs every second one, or fewer."""
+"""Most epochs sent. Of longer runs every second or third is sent, and so on."""
 
 MOST_EVENTS = 400
-"""Searches that are told, the newest, and as many times that learning started over."""
+"""Most searches sent, and most restarts: the newest."""
 
 Event = tuple[str, dict[str, Any]]
 
 
-class Told:
-    """What one browser has heard so far."""
+class Listener:
+    """Remembers what one browser has been sent."""
 
     def __init__(self) -> None:
         self._config: dict[str, Any] | None = None
@@ -37,13 +37,13 @@ class Told:
         self._rows = 0
         self._state: dict[str, Any] | None = None
 
-    def news(self, snapshot: Snapshot) -> Iterator[Event]:
-        """Yield the events that bring it up to date."""
+    def events(self, snapshot: Snapshot) -> Iterator[Event]:
+        """Yield the events that bring the browser up to date."""
         model = snapshot.model
         if model is not None and model.config.to_dict() != self._config:
             self._config, self._wiring, self._circuit = model.config.to_dict(), None, None
             yield "run", _run(model)
-        yield from self._news_of_rows(snapshot)
+        yield from self._row_events(snapshot)
         place = snapshot.epoch, snapshot.generation
         if model is not None and place != self._circuit:
             self._circuit = place
@@ -62,7 +62,7 @@ class Told:
             self._state = state
             yield "state", state
 
-    def _news_of_rows(self, snapshot: Snapshot) -> Iterator[Event]:
+    def _row_events(self, snapshot: Snapshot) -> Iterator[Event]:
         rows = snapshot.rows
         count = len(rows)
         begins = snapshot.generation != self._generation
@@ -72,8 +72,8 @@ class Told:
             return
         stride = -(-count // MOST_ROWS) or 1
         begun, self._rows = self._rows, count
-        unheard = rows[begun:count]
-        new = list(unheard[::stride])
+        unsent = rows[begun:count]
+        new = list(unsent[::stride])
         if count and (not new or new[-1] is not rows[count - 1]):
             new.append(rows[count - 1])
         yield (
@@ -91,8 +91,8 @@ class Told:
                     ]
                     for row in new
                 ],
-                "searches": [_search(row) for row in unheard if row.searched][-MOST_EVENTS:],
-                # From the last row that was told, to which the first of the others is compared.
+                "searches": [_search(row) for row in unsent if row.searched][-MOST_EVENTS:],
+                # Includes the last row sent before, to compare the first new one with.
                 "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
             },
         )
@@ -101,7 +101,7 @@ class Told:
 def _search(row: MetricsRow) -> list[Any]:
     """Return epoch, wrong cells before and after, circuits tried, and whether one is exact.
 
-    All but the epoch are None where that is not recorded.
+    All but the epoch are None if not recorded.
     """
     found = row.search
     if found is None:
@@ -136,9 +136,9 @@ def _run(model: Model) -> dict[str, Any]:
 
 
 def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a start (channels, H, W) that is not trained on, and its target; else zeros, and none.
+    """Return a held-out start (channels, H, W) and its target.
 
-    Of a task whose code is not loaded nothing is drawn: watching runs no such code.
+    For a task whose code is not loaded, return zeros and None: watching runs no such code.
     """
     config = model.config
     shape = config.automaton.channels, config.task.height, config.task.width
@@ -160,7 +160,7 @@ def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
     sure = probabilities.max(axis=1) > gates.DECIDED
     ends = np.cumsum(_layer_sizes(model))
     perception = ends[0]
-    told: dict[str, Any] = {
+    event: dict[str, Any] = {
         "ops": "".join(f"{op:x}" for op in ops),
         "coefficients": packed(gates.mix(probabilities), "<f4"),
         "decided": [float(part.mean()) for part in np.split(sure, ends[:-1])],
@@ -170,14 +170,14 @@ def _circuit(model: Model, wiring_known: bool) -> dict[str, Any]:
         ],
     }
     if not wiring_known:
-        told["netlist"] = {
+        event["netlist"] = {
             "channels": netlist.channels,
             **{
                 name: packed(getattr(netlist, name), "<i4")
                 for name in ("a", "b", "param", "outputs")
             },
         }
-    return told
+    return event
 
 
 def _layer_sizes(model: Model) -> list[int]:
@@ -190,7 +190,7 @@ def _layer_names(model: Model) -> list[str]:
 
 
 def _seconds(snapshot: Snapshot) -> dict[str, float]:
-    """Return the seconds of each phase, to a tenth, so that they are no news every time."""
+    """Return the seconds of each phase, rounded so that they do not change all the time."""
     found: dict[str, float] = {}
     for row in snapshot.rows[-200:]:
         for phase, seconds in row.phase_seconds.items():

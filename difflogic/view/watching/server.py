@@ -1,8 +1,8 @@
-"""Serves one page and its events to browsers of this machine, and nothing else.
+"""Serves one page and its events to browsers on this machine, and nothing else.
 
-It listens on loopback alone. Whoever asks has to know the link's random token, and has to call the
-server by its own name: another page in the same browser, or a name that somebody points at this
-machine, gets nothing. There is nothing to be asked for that would change a run.
+It listens on loopback only. A request must have the link's random token and the server's own name
+and origin, which keeps out other pages in the same browser and foreign names that point to this
+machine. No request can change a run.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from typing import Any
 
 from difflogic.view.reports.assets import asset, bundle, policy
 from difflogic.view.watching.feed import Feed
-from difflogic.view.watching.messages import Told
+from difflogic.view.watching.messages import Listener
 
 ADDRESS = "127.0.0.1"
 MOST_BROWSERS = 8
 MOST_CONNECTIONS = 32
-"""At a time, whoever opened them: a page takes two. Each costs a thread and a descriptor, and the
-run needs descriptors to save."""
+"""Open at a time. A page takes two. Each costs a thread and a descriptor, and the run needs
+descriptors to save."""
 
 HEADER_SECONDS = 5.0
-"""From the opening of a connection to the end of its request's headers."""
+"""Time for a new connection to send its request's headers."""
 BACK_OFF_SECONDS = 0.5
-"""After a connection that the system could not hand over, as it was short of descriptors."""
+"""Wait after a connection that the system refused, for lack of descriptors."""
 
 LEAST_SECONDS = 0.25
-"""Between two pictures of a run that are sent."""
+"""Least time between two events."""
 BEAT_SECONDS = 2.0
-"""After which something is sent, to notice that a browser has gone."""
+"""Most time between two events, to notice that a browser has gone."""
 STALL_SECONDS = 10.0
-"""A browser that takes nothing for so long is let go."""
+"""Time after which a browser that takes nothing is disconnected."""
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -63,14 +63,14 @@ SCRIPTS = (
     "player.js",
     "pointer.js",
 )
-"""Modules that reports have, too."""
+"""Modules shared with reports."""
 
 _FILES = Path(__file__).with_name("page")
 
 
 @cache
 def page() -> tuple[bytes, str]:
-    """Return the page, and the content policy that it is to be sent with."""
+    """Return the page and its content policy."""
     style = asset("report.css") + asset("watch.css", _FILES)
     script = bundle(SCRIPTS, [asset(name, _FILES) for name in ("soft.js", "watch.js")])
     text = asset("watch.html", _FILES).replace("{{ style }}", style).replace("{{ script }}", script)
@@ -78,7 +78,7 @@ def page() -> tuple[bytes, str]:
 
 
 class WatchServer:
-    """Shows a feed. Use it in a `with`: `link` is what to open."""
+    """Serves a feed at `link`. Use it in a `with`."""
 
     def __init__(self, feed: Feed, port: int = 0) -> None:
         self.feed = feed
@@ -106,7 +106,7 @@ class WatchServer:
         self._thread.join()
 
     def allows(self, headers: Any) -> bool:
-        """Whether a request calls the server by its name, and comes from no other page."""
+        """Whether a request names this server and comes from no other page."""
         names = {f"{ADDRESS}:{self.port}", f"localhost:{self.port}"}
         origins = {f"http://{name}" for name in names}
         return (
@@ -116,7 +116,7 @@ class WatchServer:
         )
 
     def place(self, path: str) -> str | None:
-        """Return what a path asks for, below the token; None for a wrong token."""
+        """Return the part of a path after the token; None for a wrong token."""
         _, token, *rest = [*path.split("/", 2), "", ""]
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             return None
@@ -124,7 +124,7 @@ class WatchServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Bounds what strangers can take: connections, before each gets a thread, and their time."""
+    """Limits the connections of strangers, before they get threads, and the time they take."""
 
     daemon_threads = True
     block_on_close = False
@@ -135,10 +135,10 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*arguments)
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         self._deadlines: dict[Any, float] = {}
-        """When the headers of each connection that has not sent them are due."""
+        """Deadline for the headers of each connection that has not sent them yet."""
 
     def get_request(self) -> Any:
-        """Accept a connection; where the system cannot, wait, as the next one would fail too."""
+        """Accept a connection. If the system cannot, wait: the next one would fail too."""
         try:
             return super().get_request()
         except OSError:
@@ -146,7 +146,7 @@ class _Server(ThreadingHTTPServer):
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in a thread of its own, or close it where there are too many."""
+        """Handle a connection in its own thread, or close it if there are too many."""
         if not self._free.acquire(blocking=False):
             self.shutdown_request(request)
             return
@@ -158,7 +158,7 @@ class _Server(ThreadingHTTPServer):
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Handle a connection, and make room for another."""
+        """Handle a connection, then make room for another."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -169,11 +169,11 @@ class _Server(ThreadingHTTPServer):
         self._free.release()
 
     def headers_came(self, request: Any) -> None:
-        """Let a connection take its time from now on: it has sent its headers."""
+        """Remove the deadline of a connection that has sent its headers."""
         self._deadlines.pop(request, None)
 
     def service_actions(self) -> None:
-        """Cut off connections whose headers are overdue. Called several times a second."""
+        """Close connections with overdue headers. Called several times a second."""
         now = time.monotonic()
         for request, deadline in list(self._deadlines.items()):
             if now > deadline:
@@ -181,7 +181,7 @@ class _Server(ThreadingHTTPServer):
                     request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a browser that goes away is no error."""
+        """Do nothing: a browser that goes away is no error."""
 
 
 def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
@@ -191,7 +191,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
         timeout = STALL_SECONDS
 
         def log_message(self, format: str, *arguments: Any) -> None:
-            """Write no log: the terminal shows the run."""
+            """Log nothing: the terminal shows the run."""
 
         def do_GET(self) -> None:
             watch._server.headers_came(self.connection)
@@ -216,19 +216,19 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             try:
                 self._head(HTTPStatus.OK, "text/event-stream", None)
                 with watch.feed:
-                    self._tell()
+                    self._send()
             finally:
                 watch._browsers.release()
 
-        def _tell(self) -> None:
-            told, version = Told(), -1
+        def _send(self) -> None:
+            listener, version = Listener(), -1
             while not watch.feed.closed:
                 version, snapshot = watch.feed.wait(version, BEAT_SECONDS)
                 lines = [
                     f"event: {name}\ndata: {json.dumps(value, allow_nan=False)}\n\n"
-                    for name, value in told.news(snapshot)
+                    for name, value in listener.events(snapshot)
                 ]
-                # Sending blocks this thread alone, and what happens meanwhile is left out.
+                # Sending blocks this thread only. Events in the meantime are skipped.
                 self.wfile.write("".join(lines or [":\n\n"]).encode())
                 self.wfile.flush()
                 watch.feed.pause(LEAST_SECONDS)
@@ -241,7 +241,7 @@ def _handler(watch: WatchServer) -> Callable[..., BaseHTTPRequestHandler]:
             rules: str = "default-src 'none'",
         ) -> None:
             self.send_response(status)
-            self.send_header("Connection", "close")  # an idle one would keep another out
+            self.send_header("Connection", "close")  # an idle connection would keep another out
             self.send_header("Content-Type", kind)
             if length is not None:
                 self.send_header("Content-Length", str(length))

@@ -18,7 +18,7 @@ from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.training.metrics import MetricsRow, Search
 from difflogic.view.watching import Feed
-from difflogic.view.watching.messages import MOST_EVENTS, Told
+from difflogic.view.watching.messages import MOST_EVENTS, Listener
 from tests.difflogic.simulation.naive import fire_mask
 
 
@@ -44,7 +44,7 @@ def rows(count, first=1):
 
 
 def told(listener, feed):
-    events = list(listener.news(feed.snapshot))
+    events = list(listener.events(feed.snapshot))
     json.dumps(events, allow_nan=False)
     return dict(events)
 
@@ -54,7 +54,7 @@ def decoded(text, dtype):
 
 
 def test_everything_is_told_once():
-    feed, listener, found = Feed(), Told(), model()
+    feed, listener, found = Feed(), Listener(), model()
     assert set(told(listener, feed)) == {"rows", "state"}
     feed.offer(model=found, epoch=3, rows=rows(3), status="running")
     news = told(listener, feed)
@@ -72,7 +72,7 @@ def test_everything_is_told_once():
 
 
 def test_a_circuit_is_told_as_it_is():
-    feed, listener, found = Feed(), Told(), model()
+    feed, listener, found = Feed(), Listener(), model()
     feed.offer(model=found, epoch=1)
     circuit = told(listener, feed)["circuit"]
     netlist = found.netlist
@@ -95,7 +95,7 @@ def test_a_circuit_is_told_as_it_is():
 
 
 def test_a_run_that_went_back_is_told_from_its_beginning():
-    feed, listener = Feed(), Told()
+    feed, listener = Feed(), Listener()
     feed.offer(rows=rows(9))
     told(listener, feed)
     feed.offer(rows=rows(4))
@@ -107,7 +107,7 @@ def test_a_run_that_went_back_is_told_from_its_beginning():
 
 
 def test_where_learning_started_over_is_told_once():
-    feed, listener = Feed(), Told()
+    feed, listener = Feed(), Listener()
     found = tuple(replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6)) for row in rows(9))
     heard = []
     for count in (3, 4, 5, 6, 7, 9):
@@ -116,10 +116,10 @@ def test_where_learning_started_over_is_told_once():
         heard.append([list(start) for start in news["starts"]])
         assert news["rows"][-1][5] == found[count - 1].attempt
     assert heard == [[], [], [[4, 2]], [], [[6, 3]], []]
-    news = told(Told(), feed)["rows"]
+    news = told(Listener(), feed)["rows"]
     assert [start[0] for start in news["starts"]] == [4, 6]
     feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
-    starts = told(Told(), feed)["rows"]["starts"]
+    starts = told(Listener(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 
 
@@ -134,7 +134,7 @@ def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
         "task.width=6",
         "automaton.steps=4",
     )
-    feed, listener = Feed(), Told()
+    feed, listener = Feed(), Listener()
     feed.offer(model=found, epoch=1)
     news = told(listener, feed)
     run, netlist = news["run"], found.netlist
