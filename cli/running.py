@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from difflogic.engine.tracing import Tracer
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
+    from difflogic.training.metrics import StepResult
     from difflogic.training.session import Session
-    from difflogic.training.step_result import StepResult
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cli.options import AsJson
 from cli.terminal import output
 
 if TYPE_CHECKING:
-    from difflogic.training.run_list import Listed
+    from difflogic.training.run_directory import Listed
 
 
 def runs(
@@ -26,7 +26,7 @@ def runs(
     Other commands call the newest run "last". A stopped run may still be training; if not, continue
     it with dct train --resume RUN. Seconds are training time.
     """
-    from difflogic.training.run_list import list_runs
+    from difflogic.training.run_directory import list_runs
 
     found = list_runs(directory)
     if as_json:

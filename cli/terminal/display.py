@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from difflogic.search.finishing import Finished
     from difflogic.search.search import SearchProgress
     from difflogic.tasks import Preview
-    from difflogic.training.metrics import MetricsRow
-    from difflogic.training.step_result import StepResult
+    from difflogic.training.metrics import MetricsRow, StepResult
 
     Palette = Sequence[tuple[int, int, int]]
     Bits = npt.NDArray[np.uint8]

@@ -30,7 +30,7 @@ FREE = 2.0**30
 
 
 class DeviceLearned:
-    """Like `difflogic.training.learned.Learned`, but returned arrays only have the right shapes."""
+    """Like `difflogic.training.optimizer.Learned`; its arrays only have the right shapes."""
 
     def __init__(
         self, logits: Array, training: TrainingConfig, epsilon: float, fleets: Fleets | None = None

@@ -20,7 +20,8 @@ from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
-from difflogic.training.compatibility import differing, without_foreign_results
+from difflogic.training.metrics import StepResult
+from difflogic.training.resuming import differing, without_foreign_results
 from difflogic.training.run_directory import (
     CONFIG,
     MODEL,
@@ -32,8 +33,7 @@ from difflogic.training.run_directory import (
 )
 from difflogic.training.session import Session
 from difflogic.training.start_model import StartModel
-from difflogic.training.step_result import StepResult
-from difflogic.training.summary_file import FILES
+from difflogic.training.summary import FILES
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Finishing: a discrete search over single gates, from a trained circuit to an exact one.
 
 Gradient descent leaves some gates ambiguous, and the wrong op in a few of them causes most errors
-of the hard circuit. The search tries other ops for one gate at a time, those first that the logits
-or the gradient call promising, and keeps what leaves fewer cells wrong. It is guided by
-counterexamples, as in inductive synthesis (Solar-Lezama et al. 2006). It begins with a few starts.
-Once these are solved, it adds starts on which the circuit still fails, until many fresh ones show
-no failure. If certificates can prove a circuit right for every start, one is required; fresh starts
-are then tried only if the certificate is late or inconclusive.
+of the hard circuit. The search tries other ops for one gate at a time, the most promising first by
+logits or gradient, and keeps what leaves fewer cells wrong. Counterexamples guide it, as in
+inductive synthesis (Solar-Lezama et al. 2006). It begins with a few starts. Once these are solved,
+it adds starts on which the circuit still fails, until many fresh starts show no failure. If
+certificates can prove a circuit right for every start, one is required; fresh starts are then tried
+only if the certificate is late or inconclusive.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +32,14 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
-from difflogic.search.judge import Judge, Judgement
+from difflogic.search.judge import Judge
 from difflogic.search.polishing import Polished, polish
-from difflogic.search.rectifying import can_rectify
-from difflogic.search.rectifying_search import RectifyingSearch
+from difflogic.search.rectifying import RectifyingSearch, can_rectify
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
 from difflogic.system.callbacks import ignore
 
 NEW_COUNTEREXAMPLES = 4
-"""Counterexamples that join the search at a time: those with the most wrong cells."""
+"""Counterexamples that join the search together: those with the most wrong cells."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +49,20 @@ class Finished:
     ops: Ops
     """Shape (parameters,)."""
     exact: bool
-    """Whether no cell was wrong on any start, with a proof where one is possible."""
+    """Whether no cell was wrong on any start, with a proof where possible."""
     wrong_before: int
     """Wrong cells of the first circuit, on the first starts."""
     wrong: int
-    """Wrong cells of the last circuit, on all starts that the search used."""
+    """Wrong cells of the last circuit, on all starts of the search."""
     wrong_fresh: int
     """Wrong cells of the last circuit on fresh starts, the same for all circuits of a run."""
     candidates: int
-    """Circuits that were tried."""
+    """Number of circuits tried."""
     polished: Polished | None = None
-    """The result of polishing, whose ops are `ops`; None if it was not polished."""
+    """The result of polishing, with the same `ops`; None if it was not polished."""
     late: bool = False
-    """Whether it was verified and polished, but is proved only from after the training step on. It
-    does not count as exact then."""
+    """Whether it was verified and polished, but its proof begins after the training step. Then it
+    does not count as exact."""
 
 
 class Finisher:
@@ -78,7 +78,7 @@ class Finisher:
     ) -> None:
         """`plan` says what exact means, and where starts come from.
 
-        The `workers`, which judge candidates in parallel, have to be entered.
+        The `workers` judge candidates in parallel. Enter them before.
         """
         self._netlist, self._plan, self._settings = netlist, plan, settings
         self._sensitivity, self._workers = sensitivity, workers
@@ -91,15 +91,14 @@ class Finisher:
 
     @cached_property
     def _fresh(self) -> list[Trial]:
-        """The starts that verify a circuit, drawn and packed when first needed."""
+        """The starts that verify a circuit, drawn and packed on first use."""
         return [self.trial(samples) for samples in self._rounds()]
 
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
 
-        A certificate is required where one is possible. If it does not show that the circuit is
-        right in time, fresh starts are tried. If the search has all starts already, there are no
-        counterexamples to return.
+        Requires a certificate where possible. If it does not show that the circuit is right in
+        time, tries fresh starts. Returns no counterexamples if the search has all starts already.
         """
         judgement = self._judge(ops) if self._judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
@@ -112,20 +111,17 @@ class Finisher:
             return self._judge.keeps(ops), []
         if judgement.proved:
             return True, []
-        return False, self._counterexamples_among_open(ops, judgement)
+        # Look for counterexamples among the starts that the certificate leaves open.
+        assert self._plan.found_starts is not None
+        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
+        return False, _worst(trial, trial(ops).sum(axis=0))
 
     def _heals(self, ops: Ops) -> bool:
         """Whether all damages are proved to grow back, even after the compared steps."""
         return self._plan.scene.damage is not None and self._judge.keeps(ops)
 
-    def _counterexamples_among_open(self, ops: Ops, judgement: Judgement) -> list[int]:
-        """Return the numbers of counterexamples among the starts that a certificate leaves open."""
-        assert self._plan.found_starts is not None
-        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
-        return _worst(trial, trial(ops).sum(axis=0))
-
     def finish(
-        self, logits: npt.NDArray, rng: np.random.Generator, on_progress: OnProgress = ignore
+        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
     ) -> Finished:
         """Search from the most probable ops of `logits` (16, parameters).
 
@@ -160,7 +156,7 @@ class Finisher:
                 return Finished(search.ops, exact, before, search.wrong, fresh, search.candidates)
             if late:
                 scene = scene.until(late)
-            # If others are damaged, keep the first one: it alone is compared at later steps, too.
+            # If the others are damaged, keep the first one: only it counts at later steps too.
             stay = 1 if scene.alone else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
@@ -168,25 +164,25 @@ class Finisher:
         return Finished(search.ops, True, before, search.wrong, 0, search.candidates)
 
     def _few_wrong(self, scene: Scene) -> int:
-        """Return the most wrong cells with which a stuck search goes on."""
+        """Return the largest number of wrong cells with which a stuck search continues."""
         if self._rectifies:
             return self._settings.rectify * len(scene.at)
         # A cell that is wrong once is wrong at many of the counted steps.
         return FEW_WRONG if self._plan.held is None else 4 * FEW_WRONG
 
     def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
-        """Return how many of the first counted steps have few wrong cells on average; at least 1.
+        """Return the number of first steps with few wrong cells on average; at least 1.
 
-        Errors spread from step to step: later steps follow once those before them are right.
+        Errors spread from step to step: later steps follow once the earlier ones are right.
         """
         wrong = self.trial(self._first_samples)(ops.astype(np.uint8)).sum(axis=1)
         few = np.cumsum(wrong) <= self._settings.rectify * np.arange(1, len(wrong) + 1)
         return 1 + int(np.flatnonzero(few)[-1]) if few.any() else 1
 
     def _wrong_later(self, ops: Ops, scene: Scene) -> int | None:
-        """Return the first step after a scene at which a target that has to stay is wrong.
+        """Return the first step after a scene at which a target that must stay is wrong.
 
-        Looks LATER times as far as the scene. None if no step is wrong, or no target has to stay.
+        Looks LATER times as far as the scene. None if no step is wrong, or no target must stay.
         """
         if self._plan.held is None:
             return None
@@ -201,10 +197,10 @@ class Finisher:
         return self._complete or self._judge.can_prove
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
-        """Make an exact circuit smaller, or right sooner, as long as it stays proved.
+        """Make an exact circuit smaller, or right sooner, while it stays proved.
 
-        [finishing] polish is the budget; more is spent to `hasten` a late certificate. A circuit
-        that cannot be proved is returned unchanged.
+        [finishing] polish is the budget; to `hasten` a late certificate costs more. Returns a
+        circuit that cannot be proved unchanged.
         """
         if not self.can_prove or not self._settings.polish:
             return found
@@ -236,7 +232,7 @@ class Finisher:
 
     @property
     def _first_samples(self) -> tuple[int, ...]:
-        """The numbers of the starts that a search begins with."""
+        """The numbers of a search's first starts."""
         most = self._plan.starts if self._complete else FIRST_STARTS
         if self._plan.listed:
             most = min(most, self._plan.starts)

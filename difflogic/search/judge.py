@@ -1,4 +1,4 @@
-"""Certificates: whether a circuit that is right on samples is right for every start."""
+"""Certificates decide whether a circuit that is right on samples is right for every start."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from difflogic.proof.convergence.planes import unpack
 from difflogic.tasks import Task
 
 RECALLED = 64
-"""Findings by sets that are cached: 3 of 5 circuits in polishing were among the last 16."""
+"""Number of findings in the cache: in polishing, 3 of 5 circuits were among the last 16."""
 
 DOUBTFUL = 64
-"""Starts that are drawn from those that a certificate leaves open."""
+"""Number of starts to draw from those that a certificate leaves open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +33,18 @@ class Judgement:
 
     finding: Finding
     channels: int
-    """Number of the netlist's channels; the certificate's circuit may have fewer."""
+    """Number of channels of the netlist; the certificate's circuit may have fewer."""
     decisive: int
     """The first step at which no cell may be wrong."""
 
     @property
     def proved(self) -> bool:
-        """Whether every start ends in the target and stays."""
+        """Whether every start ends in the target and stays there."""
         return self.finding.verdict is Verdict.proved
 
     @property
     def in_time(self) -> bool:
-        """Whether that also proves every start right at the decisive steps."""
+        """Whether the proof covers the decisive steps."""
         step, together = self.finding.from_step, self.finding.question.synchronous
         return self.proved and together and step is not None and step <= self.decisive
 
@@ -63,7 +63,7 @@ class Judgement:
 
 
 class Judge:
-    """Certifies circuits of one netlist, in milliseconds each, the same on any machine."""
+    """Certifies circuits of one netlist, in milliseconds each, with the same result anywhere."""
 
     def __init__(self, netlist: Netlist, plan: Plan) -> None:
         self._netlist, self._plan = netlist, plan
@@ -97,7 +97,7 @@ class Judge:
     def unknown_in_time(self, ops: Ops) -> int | None:
         """Return the number of cells that sets leave unknown at the first counted step.
 
-        None if they do not prove the circuit right at a later step either.
+        None if sets do not prove the circuit right at a later step either.
         """
         found, step = self._by_sets(ops), self._plan.decisive[0]
         if found.from_step is None:
@@ -115,12 +115,12 @@ class Judge:
         return self._last[1]
 
     def _recalled(self, question: Question) -> Finding:
-        """Answer a question by sets, or from the cache: most changes leave the folded circuit."""
+        """Answer a question by sets, or from the cache: most changes do not affect the circuit."""
         circuit = question.circuit
         parts = circuit.op, circuit.a, circuit.b, circuit.outputs
-        asked = *(part.tobytes() for part in parts), circuit.labels
-        found = self._recent.pop(asked, None) or by_sets(question)
-        self._recent[asked] = found
+        key = *(part.tobytes() for part in parts), circuit.labels
+        found = self._recent.pop(key, None) or by_sets(question)
+        self._recent[key] = found
         if len(self._recent) > RECALLED:
             del self._recent[next(iter(self._recent))]
         return found
@@ -142,7 +142,7 @@ class Judge:
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.
 
-        Like `convergence.folding.live_circuit`, but only looks at the live gates, hardly a tenth.
+        Like `convergence.folding.live_circuit`, but only for live gates, less than a tenth.
         """
         netlist = self._netlist
         live, marked = mark_live(netlist, ops, visible)
@@ -161,8 +161,8 @@ class Judge:
     def keeps(self, ops: Ops) -> bool:
         """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
 
-        On a line, whether it is decided for every length: a rule that is wrong on longer lines
-        solves a stage, and is learned further in the next. True if the task asks nothing.
+        On a line, whether every length is decided: a rule that fails on longer lines solves a
+        stage, and the next stage improves it. True if the task asks for nothing.
         """
         task = self._plan.held or self._plan.general
         if task is None:

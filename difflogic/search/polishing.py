@@ -3,20 +3,19 @@
 A search changes one gate at a time. It keeps a change if the circuit stays right, its certificate
 does not begin later, and no more gates are active. Most changes that it keeps improve nothing: the
 walk among equally good circuits leads to some where a gate can be removed (neutral drift: Miller
-and Smith 2006). The result need not compute the same function; only the proof has to hold. So
+and Smith 2006). The result need not compute the same function; only the proof must hold. So
 polishing finds what simplification cannot.
 
-If a certificate begins after the step at which the circuit has to be right, only samples show that
-it is right at that step. A further search then reduces what is unknown at that step, and may use
-some more gates.
+If a certificate begins after the training step, only samples show that the circuit is right at that
+step. A further search then reduces what is unknown there, and may use some more gates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,15 +24,18 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch
 from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Ops, Trial
-from difflogic.search.changes import Changes
+from difflogic.evaluation.trial import Ops
+from difflogic.search.search import Changes
+
+if TYPE_CHECKING:
+    from difflogic.search.finishing import Finisher
 
 AT_ONCE = 64
 """Changes per batch."""
 
 MOST_AHEAD = 8
-"""Most batches that are drawn ahead. Their number doubles with each fruitless round; those after a
-change that is kept are drawn again."""
+"""Most batches to draw ahead. Their number doubles with each fruitless round; those after a kept
+change are drawn again."""
 
 REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
 """Ops that need no gate: every second change is to one of these."""
@@ -46,7 +48,7 @@ MORE_GATES = 1.5
 gates."""
 
 CERTIFICATE_COST = 20
-"""A certificate counts as this many candidates, which take about as long."""
+"""A certificate counts as this many candidates, since it takes about as long."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Extent:
     gates: int
     """Active gates that the loss channels ever depend on."""
     from_step: int | None
-    """The step, or round, from which a certificate holds; None if all cases are run."""
+    """The step, or round, from which a certificate holds; None if all cases are run instead."""
 
     def __le__(self, other: Extent) -> bool:
         return self.gates <= other.gates and (self.from_step or 0) <= (other.from_step or 0)
@@ -74,21 +76,12 @@ class Polished:
     before: Extent
     after: Extent
     candidates: int
-    """Circuits that were tried; each certificate counts as CERTIFICATE_COST."""
-
-
-class Prover(Protocol):
-    """What a walk asks about circuits; see `Finisher`."""
-
-    def verify(self, ops: Ops) -> tuple[bool, list[int]]: ...
-    def certified_step(self, ops: Ops) -> int | None: ...
-    def unknown_in_time(self, ops: Ops) -> int | None: ...
-    def trial(self, samples: Sequence[int]) -> Trial: ...
+    """Number of circuits tried; each certificate counts as CERTIFICATE_COST."""
 
 
 def polish(
     netlist: Netlist,
-    prover: Prover,
+    finisher: Finisher,
     verified: Ops,
     from_step: int | None,
     samples: Sequence[int],
@@ -99,17 +92,13 @@ def polish(
 ) -> Polished:
     """Polish a `verified` circuit, trying about `budget` candidates at most.
 
-    It is proved right from `from_step` on; None means that `samples` are all starts. The result is
-    verified, and no worse in size and step. Its gates that no loss channel depends on have the op
-    A. If it is not proved from the step `due` on, up to HASTENING times the budget more is spent to
-    change that, and the result may then have more gates. The `workers` have to be entered, and
-    change no bit of the result.
+    The circuit is proved right from `from_step` on; None means that `samples` are all starts. The
+    result is verified, and no worse in size and step. Gates that no loss channel depends on get the
+    op A. If the result is not proved from the step `due` on, spends up to HASTENING times the
+    budget more to achieve that; the result may then have more gates. Enter the `workers` before;
+    their number changes no bit of the result.
     """
-
-    def changes(trial: Trial, ops: Ops) -> Changes:
-        return Changes(trial, workers, ops)
-
-    common = netlist, prover, changes, rng
+    common = netlist, finisher, workers, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
     if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
@@ -127,7 +116,7 @@ def polish(
 
 
 class _Walk:
-    """A random walk over circuits, one gate at a time, and the best one verified on the way."""
+    """A random walk over circuits, one gate at a time, which remembers the best verified one."""
 
     is_over = False
     """Whether the walk has reached its goal."""
@@ -135,15 +124,15 @@ class _Walk:
     def __init__(
         self,
         netlist: Netlist,
-        prover: Prover,
-        changes: Callable[[Trial, Ops], Changes],
+        finisher: Finisher,
+        workers: Workers,
         rng: np.random.Generator,
         verified: Ops,
         from_step: int | None,
         samples: tuple[int, ...],
     ) -> None:
-        self._netlist, self._prover = netlist, prover
-        self._changes_of, self._rng = changes, rng
+        self._netlist, self._finisher = netlist, finisher
+        self._workers, self._rng = workers, rng
         self.candidates, self._ahead = 0, 1
         self.samples = samples
         self._restart_from(verified)
@@ -160,9 +149,9 @@ class _Walk:
 
     def _restart_from(self, ops: Ops) -> None:
         """Continue from a circuit, with the current starts."""
-        self._trial = self._prover.trial(self.samples)
+        self._trial = self._finisher.trial(self.samples)
         self._trial(ops)
-        self._changes = self._changes_of(self._trial, ops)
+        self._changes = Changes(self._trial, self._workers, ops)
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:
@@ -171,7 +160,7 @@ class _Walk:
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
     def _go_on(self, budget: int) -> None:
-        """Try some changes, up to the first that is kept."""
+        """Try some changes, up to the first one kept."""
         batches, states = self._draw_batches(budget)
         if not len(batches[0][0]):
             self.candidates = budget
@@ -184,12 +173,12 @@ class _Walk:
                 gates, ops = batches[number]
                 changed = self._ops.copy()
                 changed[gates[hit]] = ops[hit]
-                is_other = self._consider(changed, active)
+                moved = self._consider(changed, active)
                 left = len(batches) - 1 - number
-                if is_other or budget - self.candidates < AT_ONCE * left:
-                    # As if the batches after it had not been drawn.
+                if moved or budget - self.candidates < AT_ONCE * left:
+                    # As if the later batches had not been drawn.
                     self._rng.bit_generator.state = states[number]
-                    self._ahead = 1 if is_other else self._ahead
+                    self._ahead = 1 if moved else self._ahead
                     return
         self._ahead = min(2 * self._ahead, MOST_AHEAD)
 
@@ -203,7 +192,7 @@ class _Walk:
         return True
 
     def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
-        """Return batches as drawn if no change is kept, and the generator's state after each."""
+        """Draw batches as if no change were kept; return them with the rng's state after each."""
         left = budget - self.candidates
         batches, states = [], []
         for _ in range(max(1, min(self._ahead, left // AT_ONCE))):
@@ -229,16 +218,16 @@ class _Walk:
         if self.best.from_step is None:
             return Extent(gates, None)
         self.candidates += CERTIFICATE_COST
-        step = self._prover.certified_step(ops)
+        step = self._finisher.certified_step(ops)
         return None if step is None else Extent(gates, step)
 
     def _keep(self, ops: Ops, extent: Extent) -> None:
-        """Move to a circuit. One that is better than the best has to be verified first."""
+        """Move to a circuit. If it is better than the best, verify it first."""
         if not extent < self.best:
             self._at = extent
             self._take(ops)
             return
-        exact, failing = self._prover.verify(ops)
+        exact, failing = self._finisher.verify(ops)
         if exact:
             self._at = self.best = extent
             self.kept = ops.copy()
@@ -255,24 +244,24 @@ class _Walk:
 
 
 class _Hastening(_Walk):
-    """A walk towards a circuit that is proved from the step `due` on, by what is unknown then."""
+    """A walk towards a circuit proved from the step `due` on, by reducing what is unknown then."""
 
     def aim(self, due: int, more_gates: float | None) -> None:
-        """Set the goal, and how many times as many gates are allowed; None allows no more."""
+        """Set the goal, and by what factor the gates may grow; None allows no more gates."""
         self._due = due
-        self._unknown = self._prover.unknown_in_time(self.kept)
+        self._unknown = self._finisher.unknown_in_time(self.kept)
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
 
     def _consider(self, ops: Ops, gates: int) -> bool:
         self.candidates += CERTIFICATE_COST
-        unknown = self._prover.unknown_in_time(ops)
+        unknown = self._finisher.unknown_in_time(ops)
         if unknown is None or (self._unknown is not None and unknown > self._unknown):
             return False
         self._unknown = unknown
         self._take(ops)
-        # Only the certificate shows that what is known is right, and stays.
-        step = self._prover.certified_step(ops)
+        # Only the certificate shows that the known cells are right, and stay right.
+        step = self._finisher.certified_step(ops)
         if step is not None and step <= self._due:
             self.best = Extent(gates, step)
             self.kept = ops.copy()

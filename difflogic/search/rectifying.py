@@ -5,28 +5,57 @@ corrects a cell breaks another. A few gates together can distinguish that cell a
 others. To build such a detector, we look for a gate whose flipped value at one point (a cell and a
 step) would leave fewer cells wrong, and whose op ignores one of its inputs. The gates that feed
 that input are free, since no cell depends on them. They become a conjunction of signals that is
-true at that point, and false wherever a change does harm. Then the gate reads the conjunction, too.
+true at that point, and false wherever a change does harm. Then the gate reads the conjunction too.
 Everywhere else the circuit stays the same.
 
 In logic synthesis this is called rectification (engineering change orders; Krishnaswamy et al.
 2009, "DeltaSyn"); free gates are spare cells, and points where a change has no effect are
-don't-cares. The predictions are of first order, so each resulting circuit has to be tried.
+don't-cares. The predictions are of first order, so each resulting circuit must be tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import READS, Op
+from difflogic.circuit.gates import OPS, READS, Op
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.detectors import MOST_SLOPES, Detectors
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.evaluation.scene import Scene
-from difflogic.evaluation.trial import Ops, draw_samples
+from difflogic.evaluation.trial import Ops, Trial, draw_samples
+from difflogic.search.search import DRIFT, GRADIENT_COST, Search, SearchProgress
+
+MAKING_SPARE = 4000
+"""Changes to try in order to free gates, before free gates become detectors."""
+
+REMOVING = np.array((Op.FALSE, Op.TRUE, Op.FALSE, Op.TRUE, Op.A, Op.B))
+"""Ops that need no gate. The constants, which read no other gate, are listed twice."""
+
+REMOVED = 0.8
+"""Share of such ops among these changes."""
+
+LOOSENING = 2000
+"""Random changes to try if no rectification helps."""
+
+LOOSE = 2.0
+"""Largest size of a circuit during these, in active gates of the one before."""
+
+MOST_TRIED = 200
+"""Rectifications to try per circuit."""
+
+SIDEWAYS = 0.5
+"""Probability of keeping a rectification that leaves equally many cells wrong: often they are other
+cells, which are easier to correct."""
+
+MOST_FAILURES = 3
+"""Failures in a row after which a search starts over: it is a matter of luck how many cells it can
+correct (Gomes, Selman and Kautz 1998)."""
 
 
 def can_rectify(scene: Scene, complete: bool) -> bool:
@@ -34,22 +63,154 @@ def can_rectify(scene: Scene, complete: bool) -> bool:
     return complete and scene.fire_rate == 1 and scene.damage is None
 
 
+class Place(NamedTuple):
+    """A circuit to which a search can return."""
+
+    ops: Ops
+    wrong: int
+    most_gates: float
+
+
+class RectifyingSearch(Search):
+    """A `Search` that rectifies if no change of one gate helps. It needs all starts of the task."""
+
+    _corrected = True
+    """Whether the last rectifications corrected a cell; true before the first."""
+    _failures = 0
+    """Number of times in a row that they did not."""
+    _first: Place | None = None
+    """The first circuit where the search was stuck."""
+    _best: Place | None = None
+    """The best circuit given up so far."""
+
+    def set_trial(self, trial: Trial) -> None:
+        """Continue with the starts of `trial`, which must be all starts of the task."""
+        self._rectifier = Rectifier(self._netlist, trial.scene, trial.samples)
+        self._first = self._best = None
+        self._failures = 0
+        super().set_trial(trial)
+
+    def run(self) -> None:
+        """Search like `Search.run`; simplify the circuit if it is right."""
+        super().run()
+        if self._best is not None and self._best.wrong < self.wrong:
+            self._go_to(self._best)
+        if not self.wrong:
+            self._simplify()
+
+    def _escape(self) -> None:
+        if self._first is None:
+            self._first = self._place
+        # Wiring decides which cells can be corrected: if none can, other gates must become live.
+        if self._corrected:
+            self._make_spare()
+        else:
+            self._loosen()
+        self._corrected = self._correct()
+        self._failures = 0 if self._corrected else self._failures + 1
+        if self._failures == MOST_FAILURES and not self.is_over:
+            self._start_over()
+
+    def _start_over(self) -> None:
+        """Go back to the circuit where the search was first stuck."""
+        assert self._first is not None
+        if self._best is None or self.wrong < self._best.wrong:
+            self._best = self._place
+        self._go_to(self._first)
+        self._corrected, self._failures = True, 0
+
+    @property
+    def _place(self) -> Place:
+        return Place(self.ops, self.wrong, self._most_gates)
+
+    def _go_to(self, place: Place) -> None:
+        self._take(place.ops)
+        self.wrong, self._most_gates = place.wrong, place.most_gates
+
+    @property
+    def _is_done(self) -> bool:
+        return not self.wrong or self.is_over
+
+    def _make_spare(self) -> None:
+        """Walk to circuits with fewer gates and no more errors; later descents keep that size."""
+        self._simplify()
+        end = self.candidates + MAKING_SPARE
+        while not self._is_done and self.candidates < end:
+            self._trial(self.ops)
+            self._most_gates = self._trial.active_gates
+            removed = self._rng.choice(REMOVING, DRIFT)
+            others = self._rng.integers(0, OPS, DRIFT)
+            self._drift(np.where(self._rng.random(DRIFT) < REMOVED, removed, others))
+
+    def _loosen(self) -> None:
+        """Walk to circuits with more gates and no more errors. Later descents may use the gates."""
+        self._trial(self.ops)
+        self._most_gates = LOOSE * self._trial.active_gates
+        end = self.candidates + LOOSENING
+        while not self._is_done and self.candidates < end:
+            self._drift(self._rng.integers(0, OPS, DRIFT))
+
+    def _drift(self, ops: npt.NDArray[Any]) -> None:
+        """Try these ops, each on a random live gate."""
+        gates = self._rng.choice(np.flatnonzero(self._live()), len(ops))
+        self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
+
+    def _simplify(self) -> None:
+        self._take(self._rectifier.simplify(self.ops))
+
+    def _take(self, ops: Ops) -> None:
+        """Switch to a circuit that leaves `wrong` cells wrong."""
+        self._changes.go_to(ops)
+        self.ops = ops
+
+    def _correct(self) -> bool:
+        """Correct cells one by one, as far as possible; return whether any was corrected."""
+        before = self.wrong
+        while not self._is_done:
+            self._simplify()
+            wrong = self.wrong
+            self.candidates += GRADIENT_COST
+            self._on_progress(SearchProgress(self.candidates, self._budget, wrong))
+            self._correct_by_one_trace()
+            if self.wrong == wrong:
+                break
+        return self.wrong < before
+
+    def _correct_by_one_trace(self) -> None:
+        """Try the rectifications of the current circuit."""
+        changed = set[int]()
+        for found in islice(self._rectifier.propose(self.ops, self._rng), MOST_TRIED):
+            if not changed.isdisjoint(found.ops):
+                continue
+            self.candidates += 1
+            ops = found.of(self.ops)
+            wrong = int(self._trial(ops).sum())
+            if wrong > self.wrong or (wrong == self.wrong and self._rng.random() >= SIDEWAYS):
+                continue
+            # The others concern other points: most help as much as before.
+            self.ops, self.wrong = ops, wrong
+            changed.update(found.ops)
+            if not wrong:
+                break
+        self._take(self.ops)
+
+
 class Rectifier:
     """Finds rectifications of one netlist's circuits, for a fixed list of starts."""
 
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
-        """`samples` are numbers of starts of `scene`, which has to satisfy `can_rectify`."""
+        """`samples` are numbers of starts of `scene`, which must satisfy `can_rectify`."""
         self._netlist, self._channels = netlist, scene.channels
         self._starts, drawn = draw_samples(scene, samples)
         targets = scene.targets(drawn)
-        each = targets if targets.ndim == 5 else [targets] * len(scene.at)
+        by_step = targets if targets.ndim == 5 else [targets] * len(scene.at)
         self._wrong = {
             step: (1.0 - 2.0 * target) * ~np.isnan(drawn)
-            for step, target in zip(scene.at, each, strict=True)
+            for step, target in zip(scene.at, by_step, strict=True)
         }
         """The slopes of the number of wrong cells, by step, (samples, L, H, W)."""
         self._hard = HardGradients(netlist, scene.grid, scene.at[-1], len(samples))
-        # Changing a gate that shares its logits with others would change these, too.
+        # Changing a gate that shares its logits would change the others too.
         uses = np.bincount(netlist.param, minlength=netlist.parameters)
         self._single = uses[netlist.param] == 1
         if netlist.fixed is not None:
@@ -58,7 +219,7 @@ class Rectifier:
         single = np.zeros(netlist.rows, np.bool_)
         single[netlist.inputs :] = self._single
         self._outer = np.unique(wired[~single[wired]])
-        """Rows that single gates read and that do not belong to single gates."""
+        """Rows that single gates read, but that are not single gates themselves."""
 
     def simplify(self, ops: Ops) -> Ops:
         """Return the ops of a circuit that does the same on all starts with fewer live gates.
@@ -111,13 +272,24 @@ class Rectifier:
             netlist, ops, spare, rows.astype(np.int32), values, gates.astype(np.int32), slopes
         )
 
+    def _trace(
+        self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
+        read = rows.astype(np.int32)
+        self._hard.begin(ops, self._channels, read)
+        values, slopes = self._hard.trace(
+            self._starts, self._wrong, self._channels, read, kept.astype(np.int32)
+        )
+        return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)
+
     def _steady(
         self,
         live: npt.NDArray[np.bool_],
         channels: npt.NDArray[np.bool_],
         reads: npt.NDArray[np.bool_],
     ) -> npt.NDArray[np.bool_]:
-        """Return the rows, apart from single gates, that no change of spare gates reaches."""
+        """Return the rows, apart from single gates, that do not depend on spare gates."""
         netlist, inputs = self._netlist, self._netlist.inputs
         steady = live.copy()
         steady[:inputs] = channels[np.arange(inputs) % netlist.channels]
@@ -131,14 +303,3 @@ class Rectifier:
             if np.array_equal(found, steady[inputs + shared]):
                 return steady
             steady[inputs + shared] = found
-
-    def _trace(
-        self, ops: Ops, rows: npt.NDArray[np.int64], kept: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
-        """Return values of `rows`, (rows, words), and slopes of `kept` rows, (kept, points)."""
-        read = rows.astype(np.int32)
-        self._hard.begin(ops, self._channels, read)
-        values, slopes = self._hard.trace(
-            self._starts, self._wrong, self._channels, read, kept.astype(np.int32)
-        )
-        return values.reshape(len(rows), -1), slopes.reshape(len(kept), self._hard.points)

@@ -1,24 +1,29 @@
 """A local search that changes one gate at a time, to leave fewer cells wrong.
 
-It first tries the changes that the logits or the gradient call promising. If nothing helps and few
+It tries the changes first that the logits or the gradient call promising. If nothing helps and few
 cells are wrong, it also keeps changes that make nothing worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.gates import OPS
+from difflogic.circuit.firing import firing
+from difflogic.circuit.gates import COEFFICIENTS, OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Walk
-from difflogic.engine.hard import live_parameters
+from difflogic.engine.candidates import Batch, Round, Walk
+from difflogic.engine.hard import HardSimulator, live_parameters
+from difflogic.engine.hard_gradients import HardGradients
+from difflogic.engine.search_buffers import most_samples
 from difflogic.engine.workers import Workers
-from difflogic.evaluation.trial import Ops, Trial
-from difflogic.search.changes import Changes
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.scene import Patches
+from difflogic.evaluation.trial import Ops, Trial, draw_samples
 
 SHORTLIST = 150
 """Candidates per gradient, from the logits and from the gradient each."""
@@ -30,7 +35,7 @@ SIDEWAYS = 0.3
 """Probability of keeping a change on a shortlist that leaves equally many cells wrong."""
 
 DRIFT = 250
-"""Random changes that are tried after a shortlist without improvement."""
+"""Random changes to try after a shortlist without improvement."""
 
 FEW_WRONG = 32
 """With at most this many wrong cells, drifting pays; with more, a stuck search ends."""
@@ -43,7 +48,10 @@ PATIENCE = 4
 """Shortlists in a row without improvement after which a search with many wrong cells ends."""
 
 GRADIENT_COST = 40
-"""A gradient counts as this many candidates, which take about as long."""
+"""A gradient counts as this many candidates, since it takes about as long."""
+
+AHEAD = 8
+"""Changes to judge between two reports of progress, if each is simulated separately."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +59,30 @@ class SearchProgress:
     """How far a search has come."""
 
     candidates: int
-    """Circuits that were tried."""
+    """Number of circuits tried."""
     budget: int
     """Largest number of circuits to try."""
     wrong: int
-    """Wrong cells of the current circuit, on the starts that the search uses."""
+    """Wrong cells of the current circuit, on the starts of the search."""
 
 
 OnProgress = Callable[[SearchProgress], None]
 
-
 Sensitivity = Callable[[Ops, tuple[int, ...]], npt.NDArray[np.floating]]
-"""From ops and the numbers of starts on which they fail to the predicted change of wrong cells,
-(parameters, 16), by gate and new op."""
+"""Takes ops and the numbers of starts on which they fail. Returns the predicted change of wrong
+cells, (parameters, 16), by gate and new op."""
+
+Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""Wrong bits and active gates, by change."""
 
 
 class Search:
-    """The current circuit, `ops`, with its number of `wrong` cells; it changes gate by gate."""
+    """A local search. The current circuit has `ops` and leaves `wrong` cells wrong."""
 
     def __init__(
         self,
         netlist: Netlist,
-        logits: npt.NDArray,
+        logits: npt.NDArray[Any],
         sensitivity: Sensitivity,
         workers: Workers,
         rng: np.random.Generator,
@@ -95,7 +105,7 @@ class Search:
         return self.candidates >= self._budget
 
     def set_trial(self, trial: Trial) -> None:
-        """Continue with these starts."""
+        """Continue with the starts of `trial`."""
         self._trial = trial
         self._changes = Changes(trial, self._workers, self.ops)
         self.wrong = int(trial(self.ops).sum())
@@ -114,9 +124,9 @@ class Search:
 
     def _descend(self) -> None:
         """Try the changes that gradient and logits call promising."""
-        found = self._trial(self.ops).sum(axis=0)
-        failing = np.argsort(-found, kind="stable")[: np.count_nonzero(found)]
-        # Slopes multiply from step to step: where they leave the range there is no prediction.
+        wrong = self._trial(self.ops).sum(axis=0)
+        failing = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
+        # Slopes multiply from step to step. Where they overflow, predict nothing.
         change = np.nan_to_num(
             self._sensitivity(self.ops, tuple(self._trial.samples[place] for place in failing))
         )
@@ -164,7 +174,7 @@ class Search:
     def _live(self) -> npt.NDArray[np.bool_]:
         return live_parameters(self._netlist, self.ops, self._trial.scene.channels)
 
-    def _shortlist(self, change: npt.NDArray) -> Iterator[tuple[int, int]]:
+    def _shortlist(self, change: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
         """Yield (gate, op), the best ones first, alternately by the gradient and by the logits."""
         live = np.flatnonzero(self._live())
         rows = np.arange(len(live))
@@ -183,10 +193,10 @@ class Search:
                     yield int(live[gate]), op
 
 
-def lowest(values: npt.NDArray, count: int) -> npt.NDArray[np.int64]:
-    """Return the indices of the `count` least values, ascending; of equal ones the first.
+def lowest(values: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Return the indices of the `count` lowest values, as a stable sort would order them.
 
-    This is the beginning of a stable sort, without sorting the rest.
+    Sorts no other values.
     """
     if not count:
         return np.empty(0, np.int64)
@@ -194,3 +204,166 @@ def lowest(values: npt.NDArray, count: int) -> npt.NDArray[np.int64]:
     below = np.flatnonzero(values < bound)
     equal = np.flatnonzero(values == bound)[: count - len(below)]
     return np.concatenate([below[np.argsort(values[below], kind="stable")], equal])
+
+
+class Changes:
+    """Judges changes of single gates of one circuit in a trial, in parallel.
+
+    Numbers are sums over the trial. If the circuit's values do not fit in memory, each change is
+    simulated separately.
+    """
+
+    def __init__(self, trial: Trial, workers: Workers, ops: Ops) -> None:
+        """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
+        self._trial, self._ops = trial, ops.copy()
+        candidates = trial.candidates(workers)
+        fits = candidates is not None and candidates.differ_from(self._ops)
+        self._candidates = candidates if fits else None
+
+    @property
+    def ops(self) -> Ops:
+        """The current circuit's ops, shape (parameters,)."""
+        return self._ops
+
+    def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
+        """Apply some changes; later ones build on them."""
+        self._ops[np.asarray(gates, np.int64)] = ops
+        if self._candidates is not None and not self._candidates.take_over(gates, ops):
+            self._candidates = None
+
+    def go_to(self, ops: Ops) -> None:
+        """Switch to another circuit."""
+        gates = np.flatnonzero(ops != self._ops)
+        if len(gates):
+            self.keep(gates.tolist(), ops[gates].tolist())
+
+    def walk(
+        self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, on_progress: Callable[[], None]
+    ) -> None:
+        """Continue a walk through changes, `ops[i]` for gate `gates[i]`; apply those it keeps.
+
+        Tries at least one, even if the budget is spent. `on_progress` is called now and then. The
+        result does not depend on how many are judged at a time.
+        """
+        while walk.place < len(ops) and (walk.goes_on or not walk.place):
+            first = walk.place
+            if self._candidates is None:
+                on_progress()
+                some = slice(first, first + AHEAD)
+                self._walk_ahead(gates[some], ops[some], walk)
+                continue
+            kept, fits = self._candidates.walk(gates[first:], ops[first:], walk, on_progress)
+            for place in first + kept:
+                self._ops[gates[place]] = ops[place]
+            if not fits:
+                self._candidates = None
+
+    def _walk_ahead(self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk) -> None:
+        """Judge some changes; continue a walk up to the first one kept.
+
+        The changes after it must be judged again.
+        """
+        # Stop at the first that is certain to be kept.
+        stop = walk.wrong - (walk.sideways < 1.0)
+        judged = self.judge(gates.tolist(), ops.tolist(), walk.wrong, stop)
+        for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
+            walk.place += 1
+            if op != self._ops[gate] and walk.decide(int(wrong), int(active)):
+                self.keep([gate], [op])
+                return
+            if not walk.goes_on:
+                return
+
+    def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, None]:
+        """Yield the result of each batch of changes in turn.
+
+        A hit is the first change of a batch that leaves no bit wrong; it is skipped if it leaves
+        more than `most_gates` active gates. Rounds without a hit only count candidates. Close the
+        generator before applying a change.
+        """
+        begun = 0
+        if self._candidates is not None:
+            begun = yield from self._candidates.rounds(batches, most_gates)
+            if begun < len(batches):
+                self._candidates = None
+        for number, (gates, ops) in list(enumerate(batches))[begun:]:
+            wrong, active = self.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
+            last = len(wrong) - 1
+            if wrong[last] or active[last] > most_gates:
+                yield Round(number, len(wrong))
+            else:
+                yield Round(number, len(wrong), last, int(active[last]))
+
+    def judge(self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1) -> Judged:
+        """Return wrong bits and active gates of each change, `ops[i]` for gate `gates[i]`.
+
+        Active gates are those that the counted channels ever depend on. Wrong bits above `limit`
+        only mean more than `limit`; the active gates are then unknown. The results end with the
+        first change that leaves at most `stop` bits wrong.
+        """
+        if self._candidates is not None:
+            judged = self._candidates.judge(gates, ops, limit, stop)
+            if judged is not None:
+                return judged
+            self._candidates = None
+        wrong: list[int] = []
+        active: list[int] = []
+        for gate, op in zip(gates, ops, strict=True):
+            changed = self._ops.copy()
+            changed[gate] = op
+            wrong.append(int(self._trial(changed).sum()))
+            active.append(self._trial.active_gates)
+            if wrong[-1] <= stop:
+                break
+        return np.array(wrong), np.array(active)
+
+
+class GradientSensitivity:
+    """Predicts the effect of changes from the gradient of wrong cells at the training step.
+
+    A gate of a hard circuit is linear in each of its coefficients, and the number of wrong cells,
+    Σ (1 - 2·target)·state, is linear in the last state. So the gradient is exact for one use of a
+    changed gate, and approximate for all its uses at all cells and steps together.
+    """
+
+    def __init__(self, netlist: Netlist, plan: Plan, steps: int) -> None:
+        """`steps` is the training step."""
+        scene = plan.scene
+        self._netlist, self._scene, self._steps = netlist, scene, steps
+        self._held = plan.held is not None
+        self._batch = min(plan.starts, most_samples(scene.grid))
+        self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
+
+    def __call__(self, ops: Ops, samples: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Return the predicted change of wrong cells, (parameters, 16), by gate and new op."""
+        scene, chosen = self._scene, sorted(samples[: self._batch])
+        starts, targets = draw_samples(scene, chosen)
+        # Targets may have an unsigned type; NaN does not count.
+        slopes = np.nan_to_num(1.0 - 2.0 * targets)
+        self._hard.begin(ops, scene.channels)
+        self._hard.add(starts, slopes, scene.channels, self._masks(chosen))
+        if self._held:
+            # A target that must stay may be wrong later, beyond the gradient from the start.
+            self._hard.add(self._onward(ops, starts, chosen), slopes, scene.channels, None)
+        change = self._hard.gradients @ COEFFICIENTS.T
+        return change - change[np.arange(len(ops)), ops][:, None]
+
+    def _onward(
+        self, ops: Ops, starts: npt.NDArray[Any], chosen: Sequence[int]
+    ) -> npt.NDArray[Any]:
+        """Return the states at the training step, damaged as in the scene."""
+        damage = self._scene.damage
+        steps = damage.after if isinstance(damage, Patches) else self._steps
+        simulator = HardSimulator(self._netlist, self._scene.grid, len(chosen))
+        simulator.load(ops)
+        states = simulator.rollout(starts, steps)
+        if isinstance(damage, Patches):
+            states = states * (1 - damage.of(chosen))[:, None]
+        return states
+
+    def _masks(self, samples: Sequence[int]) -> npt.NDArray[np.uint8] | None:
+        scene = self._scene
+        seed, _, purpose, epoch = scene.streams
+        height, width = scene.grid.height, scene.grid.width
+        fires = firing(scene.fire_rate, height, width, seed, purpose, epoch, samples)
+        return fires.draw(self._steps)

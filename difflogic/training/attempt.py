@@ -15,7 +15,7 @@ from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finisher
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.search import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 
@@ -23,22 +23,19 @@ from difflogic.tasks import make_task
 class Attempt:
     """A start model and its engines. A `with` keeps the workers' threads alive, but is optional.
 
-    A run makes a new one each time it starts over.
+    A run makes a new attempt each time it starts over.
     """
 
     def __init__(
         self, config: Config, number: int, start: Model, plan: ParallelPlan, engine: Engine
     ) -> None:
-        """`start` is the model to begin with, `number` counts from 0.
-
-        `engine` trains the circuit of `start`.
-        """
+        """`engine` trains the circuit of the model `start`; `number` counts from 0."""
         grid, netlist = grid_of(config), start.netlist
-        self.number, self.start = number, start
-        self.engine = engine
+        self.number, self.start, self.engine = number, start, engine
         self.single = HardSimulator(netlist, grid, 1)
         """Runs one sample, for [pool]."""
         self.hard = HardSimulator(netlist, grid, config.training.batch)
+        """Runs a batch."""
         self.finisher: Finisher | None = None
         """Searches for exact circuits; None if [finishing] is off."""
         self._threads: list[Engine | Workers] = [self.engine]

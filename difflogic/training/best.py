@@ -1,4 +1,4 @@
-"""The best circuit of a run: [finishing] says when to search for it."""
+"""The best circuit of a run; [finishing] says when to search for it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from difflogic.training.sampling import attempt_of
 Array = npt.NDArray[Any]
 
 MISSING = -1
-"""Stands in a checkpoint for a number that is not known yet."""
+"""Means "not known yet" in a checkpoint."""
 
 
 class Status(IntEnum):
-    """What is known about the best circuit; a checkpoint has the epoch in place of EXACT."""
+    """What is known about the best circuit. A checkpoint stores the epoch instead of EXACT."""
 
     EXACT = 0
-    """It was verified, and its certificate is in time."""
+    """Verified; the certificate, if any, is in time."""
     UNVERIFIED = -1
-    """No circuit was verified yet."""
+    """No circuit is verified yet."""
     LATE = -2
-    """It was verified, but its certificate begins after the training step: the run goes on."""
+    """Verified, but the certificate begins after the training step: the run continues."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,20 @@ class Best:
 
 @dataclass(frozen=True)
 class Gain:
-    """What polishing gained, before and after."""
+    """What polishing gained, as (before, after)."""
 
     gates: tuple[int, int]
     """Active gates that the loss channels ever depend on."""
     from_step: tuple[int, int] | None
-    """The step, or round, from which a certificate holds; None without a certificate."""
+    """The step, or round, from which a certificate holds, if there is one."""
     candidates: int
-    """Circuits that were tried."""
+    """Number of circuits tried."""
 
 
 class BestCircuit:
     """Regularly checks and finishes the circuit in training, and keeps the best one.
 
-    The searches draw their starts from streams of their own, which neither training nor the final
-    scores use.
+    Searches have their own random streams for starts; neither training nor final scores use them.
     """
 
     def __init__(self, config: Config, logits: Array) -> None:
@@ -74,22 +73,22 @@ class BestCircuit:
         """What polishing the verified circuit gained; None if none was polished."""
 
     def forget(self) -> None:
-        """Begin again, for another stage of the task, in which other circuits are right."""
-        self._best = self._gain = None
+        """Start again for another stage of the task, where other circuits are right."""
+        self._best = self.gain = None
 
     @property
     def logits(self) -> Array | None:
-        """Logits (16, parameters) whose most probable ops are the best circuit; None if none."""
+        """Logits (16, parameters) that harden to the best circuit, if there is one."""
         return None if self._best is None else self._logits
 
     @property
     def attempt(self) -> int:
-        """The attempt, from 0, in which the best circuit was found."""
+        """The attempt that found the best circuit, from 0."""
         return 0 if self._best is None else attempt_of(self._training, self._best.epoch - 1)
 
     @property
     def exact_epoch(self) -> int | None:
-        """The epoch after which a circuit was first verified; None if none was yet."""
+        """The epoch after which a circuit was first verified, if any."""
         best = self._best
         return best.epoch if best is not None and best.status is Status.EXACT else None
 
@@ -98,7 +97,7 @@ class BestCircuit:
         finishing = self._finishing
         if not finishing.every or epoch < finishing.from_epoch:
             return False
-        # The last circuit is judged, too.
+        # Always judge the last circuit.
         return epoch == self._training.epochs or epoch % finishing.every == 0
 
     def update(
@@ -106,8 +105,8 @@ class BestCircuit:
     ) -> Finished:
         """Finish the circuit that `logits` (16, parameters) harden to; keep it if it is the best.
 
-        `finisher` is the one for its wiring, which all circuits of an attempt share. `on_progress`
-        is called now and then.
+        `finisher` is that of the wiring, which all circuits of an attempt share. `on_progress` is
+        called now and then.
         """
         was_late = self._best is not None and self._best.status is Status.LATE
         found, finished = self._search(finisher, logits, epoch, 0, on_progress)
@@ -117,12 +116,12 @@ class BestCircuit:
             if self._keep(again, better, epoch):
                 found = again
         if self.exact_epoch == epoch and self._finishing.polish:
-            # Try only once to bring a certificate forward: another attempt costs no more.
+            # Try only once to hasten a certificate: another attempt costs no more.
             found = self._polish(finisher, found, hasten=not was_late)
         return found
 
     def _can_continue_from_best(self, epoch: int) -> bool:
-        """Whether the best circuit is an earlier one of the same wiring, and not verified."""
+        """Whether the best circuit is earlier, unverified, and has the current wiring."""
         best = self._best
         return (
             best is not None
@@ -134,7 +133,7 @@ class BestCircuit:
     def _search(
         self, finisher: Finisher, logits: Array, epoch: int, number: int, on_progress: OnProgress
     ) -> tuple[Finished, Array]:
-        """Return what a search from `logits` found, and logits that harden to it."""
+        """Search from `logits`; return the result, and logits that harden to it."""
         rng = stream(self._training.seed, Purpose.SEARCH, epoch, number)
         found = finisher.finish(logits, rng, on_progress)
         finished = logits.copy()
@@ -142,7 +141,7 @@ class BestCircuit:
         return found, finished
 
     def _keep(self, found: Finished, logits: Array, epoch: int) -> bool:
-        """Keep a circuit that is at least as good as the best one; return whether it is."""
+        """Keep a circuit if it is at least as good as the best one; return whether it is."""
         if not self._is_as_good(found):
             return False
         self._logits[:] = logits
@@ -153,7 +152,7 @@ class BestCircuit:
     def _is_as_good(self, found: Finished) -> bool:
         if self._best is None:
             return True
-        if self._best.status is Status.EXACT:  # the first one stays
+        if self._best.status is Status.EXACT:  # keep the first one
             return False
         as_few = self._best.status is Status.UNVERIFIED and found.wrong_fresh <= self._best.wrong
         return found.exact or as_few
@@ -171,14 +170,14 @@ class BestCircuit:
         return found
 
     def state(self) -> dict[str, Array]:
-        """Return copies of what is kept. Names, shapes and types follow from the configuration."""
+        """Return copies of all results. The configuration determines names, shapes and types."""
         state = {"best_logits": self._logits.copy(), "best": _best_to_array(self._best)}
         if self._finishing.polish:
             state["polished"] = _gain_to_array(self.gain)
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go back to where `state` was taken."""
+        """Go back to `state`."""
         self._logits[:] = state["best_logits"]
         self._best = _best_from_array(state["best"])
         if self._finishing.polish:
@@ -225,8 +224,8 @@ def _gain_from_array(values: Array) -> Gain | None:
 def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
     """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
 
-    A gate's new op and its present one swap logits, so the gate stays as decided as before. Where
-    several ops are equally probable, the new one then exceeds the others by the least step.
+    A gate's new op and its present one swap logits, so the gate stays as decided as before. If
+    other ops are as probable, the new one's logit rises by the least step.
     """
     present = logits.argmax(axis=0)
     gates = np.flatnonzero(present != ops)

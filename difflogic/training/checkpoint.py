@@ -1,7 +1,7 @@
 """Checkpoints: files from which a run resumes exactly, named by epoch and checked.
 
-A checkpoint holds the arrays of the trainer's state, and nothing executable. It is an
-npz file with a header in JSON: format, version, configuration, and a checksum over all of it.
+A checkpoint is an npz file with the arrays of the trainer's state, nothing executable, and a header
+in JSON: format, version, configuration, and a checksum over all of it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from difflogic.system.files import write_whole
 
 FORMAT = "dct-checkpoint"
 VERSION = 1
-"""Goes up when earlier versions of the program can no longer read the file."""
+"""Increases when earlier versions of the program can no longer read the file."""
 
 KEPT = 2
-"""One to resume from, and one more in case the first is damaged."""
+"""One to resume from, and another in case the first is damaged."""
 
 MAX_HEADER_BYTES = 2**22
 """A configuration may hold a picture of 1 MB."""
@@ -42,31 +42,31 @@ State = Mapping[str, npt.NDArray[Any]]
 
 
 class CheckpointError(RunDirectoryError):
-    """A checkpoint that is damaged or of another run: an earlier one may do."""
+    """A checkpoint is damaged or of another run; an earlier one may be usable."""
 
 
 class NewerCheckpointError(RunDirectoryError):
-    """A checkpoint of a newer program: not damaged, so no earlier one is tried."""
+    """A newer program wrote the checkpoint. It is not damaged, so no earlier one is tried."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run stood."""
+    """A point from which a run can continue."""
 
     epoch: int
     """Number of finished epochs."""
     resumed: int
-    """How many times the run had been resumed."""
+    """Number of times the run had been resumed."""
     config: Mapping[str, Any]
     """The configuration, as plain tables."""
     made_with: Mapping[str, str]
-    """Versions of the libraries that computed it, and the processor's name."""
+    """Versions of the libraries, and the processor's name."""
     state: State
-    """The trainer's state."""
+    """As `Trainer.state` returned it."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
-    """Return where the checkpoint of an epoch is."""
+    """Return the path of an epoch's checkpoint."""
     return directory / f"checkpoint-{epoch}.npz"
 
 
@@ -132,13 +132,13 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     if [type(value) for value in found] != [int, int, dict, dict]:
         raise CheckpointError(f"{path}: is not a checkpoint of dct")
     epoch, resumed, config, origin = found
-    if f"checkpoint-{epoch}.npz" != path.name:
+    if path != checkpoint_path(path.parent, epoch):
         raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
     return Checkpoint(epoch, resumed, config, origin, state)
 
 
 def made_with() -> dict[str, str]:
-    """Return what else, besides the configuration, the last bits of a result may depend on."""
+    """Return what a result's last bits may depend on besides the configuration."""
     versions = machine.versions()
     kept = {name: versions[name] for name in ("dct", "numpy", "numba")}
     return {**kept, "cpu": machine.cpu_name()}
@@ -171,10 +171,10 @@ def _digest(header: Mapping[str, Any], state: State) -> str:
 
 
 def _prune(directory: Path, epoch: int) -> None:
-    """Remove all but the KEPT latest; later ones than `epoch` were damaged, or we were not here."""
+    """Remove all but the KEPT latest up to `epoch`; the run went back behind any later ones."""
     found = checkpoints(directory)
     valid = [path for path in found if epoch_of(path) <= epoch]
     for path in found:
         if path not in valid[:KEPT]:
-            with suppress(OSError):  # only takes up space
+            with suppress(OSError):  # a leftover only takes up space
                 path.unlink()

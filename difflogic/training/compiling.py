@@ -1,27 +1,61 @@
-"""When a run's kernels are compiled, and in which process."""
+"""Compiling a run's kernels before they are needed, in part in a helper process.
+
+Numba compiles one kernel at a time per process, and caches the code on disk. So a second process
+can compile while this one does, and this one then loads the code. The helper compiles first what a
+training step needs besides rollouts, then the kernels of the search, while training runs already.
+If the helper ends early, for any reason, this process compiles the rest.
+"""
 
 from __future__ import annotations
 
+import gc
+import os
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config
+from difflogic.config import Config, TrainingConfig
 from difflogic.config.applying import why_not_rectify
+from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
+from difflogic.engine.hard import HardSimulator, live_parameters
+from difflogic.engine.layout import Grid
 from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
+from difflogic.engine.sharing import Sharing
 from difflogic.system.callbacks import never_stop
-from difflogic.training import helper_process
-from difflogic.training.warming import (
-    Array,
-    Ops,
-    compile_candidates,
-    compile_rollouts,
-    compile_slopes,
-    compile_steps,
-)
+from difflogic.system.jit import JIT, keeps_code
+from difflogic.system.jit.cache import SAVING
+from difflogic.system.machine import cpu_count
+from difflogic.training.optimizer import AdamW, SoftGates
+
+Array = npt.NDArray[Any]
+Ops = npt.NDArray[np.uint8]
+Stage = Literal["steps", "search"]
+
+CELL = Grid(1, 1, "zero")
+"""Large enough to compile: kernels are the same for all sizes, wirings and tasks."""
+
+HELPER_SECONDS = 1800
+"""Limit of the helper's run time; it usually takes about ten seconds of a core."""
+
+CLOSING_SECONDS = 10
+"""Time for the helper to finish writing a file before it is killed."""
+
+OBJECTS = 50_000
+"""New objects before Python collects garbage, as in cli/entry.py: compiling keeps most objects."""
+
+POLL_SECONDS = 0.1
+"""Time between two calls of `should_stop`."""
 
 
 class Compilation:
@@ -30,14 +64,14 @@ class Compilation:
     def __init__(self, config: Config, plan: ParallelPlan, leads: bool) -> None:
         """Only the rank that `leads` has a helper and compiles the search's kernels.
 
-        The others load them from disk when the first search begins.
+        Other ranks load these kernels from disk when the first search begins.
         """
         finishing = config.finishing
         self._training, self._plan, self._leads = config.training, plan, leads
         self._rolls_out = config.parallel.device == "cpu"
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
-        self._helper: helper_process.HelperProcess | None = None
+        self._helper: HelperProcess | None = None
 
     @property
     def cold(self) -> bool:
@@ -59,18 +93,18 @@ class Compilation:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the helper process is still compiling."""
+        """Whether the helper process runs."""
         return self._helper is not None
 
     def compile(self, netlist: Netlist, logits: Array, may_help: bool, meanwhile: bool) -> None:
         """Compile or load all kernels; with `meanwhile`, at least those of training steps.
 
-        A helper process is started only if it `may_help`: the caller must then `stop` it.
+        With `may_help`, a helper process may be started: the caller must then `stop` it.
         `logits` (16, parameters) are not changed.
         """
         found, training = self._rollouts_are_cached, self._training
         if may_help and self._leads and self.cold:
-            self._helper = helper_process.start(training.precision)
+            self._helper = start_helper(training.precision)
         try:
             if self._rolls_out:
                 compile_rollouts(netlist, training.precision, self._plan.sharing)
@@ -88,7 +122,7 @@ class Compilation:
     def complete(
         self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
     ) -> float | None:
-        """Compile the rest, wait for the helper, and load what it compiled; return the seconds.
+        """Compile the rest, wait for the helper, and load its code; return the seconds.
 
         Returns None if `should_stop` returned True before or during the wait.
         """
@@ -98,7 +132,7 @@ class Compilation:
         if should_stop():
             return None
         if self._searches:
-            compile_slopes(netlist, _no_ops(netlist), self._rectifies)
+            compile_slopes(netlist, _any_ops(netlist), self._rectifies)
         if self._helper.wait("search", should_stop) is None:
             return None
         self.stop()
@@ -107,7 +141,7 @@ class Compilation:
 
     def _compile_search(self, netlist: Netlist) -> None:
         if self._searches:
-            ops = _no_ops(netlist)
+            ops = _any_ops(netlist)
             compile_candidates(netlist, ops)
             compile_slopes(netlist, ops, self._rectifies)
 
@@ -118,5 +152,154 @@ class Compilation:
             helper.close()
 
 
-def _no_ops(netlist: Netlist) -> Ops:
+def _any_ops(netlist: Netlist) -> Ops:
     return np.zeros(netlist.parameters, np.uint8)
+
+
+def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:
+    """Compile or load the kernel of rollouts and gradients, by one step of one cell."""
+    coefficients = np.zeros((netlist.parameters, 4), precision)
+    starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
+    with Engine(netlist, CELL, 1, 1, precision, sharing) as engine:
+        engine.run_training(coefficients, starts, starts[:, :1], (0,))
+        engine.reduce(coefficients)
+
+
+def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Ops:
+    """Compile or load the other kernels of a training step; return the hard ops (parameters,).
+
+    `logits` (16, parameters) are not changed.
+    """
+    soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
+    gradients = np.zeros_like(soft.mix(copied))
+    AdamW(copied, training).step(soft.probabilities, gradients)
+    simulator = HardSimulator(netlist, CELL, 1)
+    simulator.load(soft.ops)
+    simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
+    live_parameters(netlist, soft.ops, (0,))
+    return soft.ops
+
+
+def compile_candidates(netlist: Netlist, ops: Ops) -> None:
+    """Compile or load the kernels that judge a search's candidates. Any `ops` will do."""
+    candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
+
+
+def compile_slopes(netlist: Netlist, ops: Ops, rectifies: bool) -> None:
+    """Compile or load the kernels that guide a search, and those of rectification if needed."""
+    hard_gradients.warm_up(netlist, ops)
+    if rectifies:
+        detectors.warm_up(netlist, ops)
+        read = np.array([netlist.inputs], np.int32)
+        hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)
+        hard.begin(ops, (0,), read)
+        hard.values(np.zeros((1, netlist.channels, 1, 1), np.uint8), read)
+
+
+class HelperProcess:
+    """Compiles in another process, which runs until `close` or until this process ends."""
+
+    def __init__(self, precision: str) -> None:
+        """Raises OSError if the process cannot be started."""
+        # Isolated: it imports from the same places as this process, never from the working
+        # directory. It ignores Ctrl-C; this process handles that, and ends the helper.
+        places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
+        program = (
+            "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_for_parent\n"
+            f"compile_for_parent({precision!r})"
+        )
+        self._compiled: set[str] = set()
+        self._ended = False
+        self._changed = threading.Condition()
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="ascii",
+            errors="replace",
+        )
+        self._limit = threading.Timer(HELPER_SECONDS, self._process.kill)
+        self._limit.daemon = True
+        self._limit.start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with self._changed:
+                self._compiled.add(line.strip())
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def wait(self, stage: Stage, should_stop: Callable[[], bool] = never_stop) -> bool | None:
+        """Wait until a stage is compiled or the process has ended; return whether it is compiled.
+
+        Calls `should_stop` repeatedly, and returns None once that returns True.
+        """
+        with self._changed:
+            while stage not in self._compiled and not self._ended:
+                if should_stop():
+                    return None
+                self._changed.wait(POLL_SECONDS)
+            return stage in self._compiled
+
+    def close(self) -> None:
+        """End the process."""
+        self._limit.cancel()
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(CLOSING_SECONDS)
+        self._process.kill()
+        self._reader.join()
+        self._process.__exit__(None, None, None)
+
+
+def start_helper(precision: str) -> HelperProcess | None:
+    """Start the process, or return None without a spare core or a cache for the code."""
+    if not JIT or cpu_count() < 2 or not keeps_code():
+        return None
+    try:
+        return HelperProcess(precision)
+    except OSError:
+        return None
+
+
+def compile_for_parent(precision: str) -> None:
+    """Compile all stages as the helper process, and print the name of each when it is done.
+
+    Ends when standard input does, which happens when the parent process ends in any way.
+    """
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    gc.set_threshold(OBJECTS)
+    for stage in compile_stages(precision):
+        print(stage, flush=True)
+
+
+def compile_stages(precision: str) -> Iterator[Stage]:
+    """Compile or load the stages in turn, and yield the name of each when it is done."""
+    from difflogic.config import load_config
+    from difflogic.model.model import Model
+
+    # The kernels are the same for every experiment.
+    config = load_config("checkerboard-small", [f"training.precision={precision}"])
+    model = Model.create(config)
+    ops = compile_steps(model.netlist, model.logits.T.astype(precision, "C"), config.training)
+    yield "steps"
+    compile_candidates(model.netlist, ops)
+    yield "search"
+
+
+def _end_with_input() -> None:
+    # Not by sys.stdin: at exit Python would wait for its reader.
+    while os.read(0, 1):
+        pass
+    with SAVING:
+        os._exit(0)

@@ -1,4 +1,4 @@
-"""All ranks but the first: they take every step of a run with it, and write nothing."""
+"""The other ranks of a run: they take every step together with rank 0, and write nothing."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     if ranks.size == 1:
         return
     config = trainer.config
-    # Another processor would choose other sizes, and so add in another order.
-    cut = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
-    config = config.model_copy(update={"parallel": config.parallel.model_copy(update=cut)})
+    # Another processor would choose other sizes, and add in another order.
+    sizes = {"lanes": trainer.plan.lanes, "chunk": trainer.plan.chunk}
+    config = config.model_copy(update={"parallel": config.parallel.model_copy(update=sizes)})
     ranks.send({"config": config.to_dict(), "versions": _versions()})
     if config.run.start_sha256 is not None:
-        share_model(trainer.first, ranks)
+        _share_model(trainer.first, ranks)
     for array in trainer.state().values():
         ranks.broadcast(array)
 
 
 @contextmanager
 def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[Trainer | None]:
-    """Enter a trainer in the state that rank 0 sends by `gather`.
+    """Enter a trainer with the state that rank 0 sends by `gather`, or None if rank 0 has ended.
 
-    None if rank 0 has ended. Raises ConfigError.
+    Raises ConfigError.
     """
-    told = ranks.receive()
-    if told is None:
+    message = ranks.receive()
+    if message is None:
         yield None
         return
-    if told["versions"] != _versions():
+    if message["versions"] != _versions():
         raise ConfigError(
-            f"rank {ranks.rank} has {_versions()}, and rank 0 {told['versions']}: only the same "
+            f"rank {ranks.rank} has {_versions()}, and rank 0 {message['versions']}: only the same "
             "versions compute the same bits"
         )
-    if is_own(told["config"]["task"]["kind"]):
+    if is_own(message["config"]["task"]["kind"]):
         load_code()
-    config, model = config_from_dict(told["config"], "rank 0"), None
+    config, model = config_from_dict(message["config"], "rank 0"), None
     if config.run.start_sha256 is not None:
-        model = share_model(Model.create(config), ranks)
+        model = _share_model(Model.create(config), ranks)
     with Trainer(config, model, ranks) as trainer:
         trainer.warm_up()
         state = trainer.state()
@@ -65,25 +65,25 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
 def follow(ranks: Ranks, load_code: Callable[[], object] = ignore) -> bool:
     """Take all steps of one training together with rank 0.
 
-    If its task is not built in, `load_code` is called first: rank 0 names the code, and whoever
-    started this process decides whether it may run. Returns False if rank 0 has ended without
-    another training. Raises ConfigError.
+    If the task is not built in, calls `load_code` first: rank 0 names the code, but only whoever
+    started this process may allow it to run. Returns False if rank 0 has ended without another
+    training. Raises ConfigError.
     """
     with joined(ranks, load_code) as trainer:
         while trainer is not None and ranks.has_next_step():
-            with suppress(TrainingError):  # rank 0 raises it, too, and reports it
+            with suppress(TrainingError):  # rank 0 raises it too, and reports it
                 trainer.step()
         return trainer is not None
 
 
 def follow_all(ranks: Ranks) -> None:
-    """`follow` one training after the other, until rank 0 ends."""
+    """Follow one training after the other, until rank 0 ends."""
     while follow(ranks):
         pass
 
 
-def share_model(model: Model, ranks: Ranks) -> Model:
-    """Return rank 0's `model`; the other ranks pass one of the same sizes."""
+def _share_model(model: Model, ranks: Ranks) -> Model:
+    """Return rank 0's `model`; other ranks pass any model of the same sizes."""
     logits = model.logits.copy()
     ranks.broadcast(logits)
 

@@ -1,7 +1,7 @@
 """A lock that keeps two processes from writing to one run directory.
 
-It is the operating system's: it ends with the process that holds it, however that ends, so there
-are no stale locks. The file says who holds it, for the message only.
+The operating system holds it, and releases it when its process ends in any way, so locks are never
+stale. The file's content names the process, only for messages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_HOLDER_BYTES = 2**12
 
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _BEYOND = 2**30
-"""Offset of the locked byte on Windows, where no other process may read what is locked."""
+"""Offset of the locked byte on Windows, where other processes cannot read what is locked."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -43,9 +43,9 @@ else:
 class RunLock:
     """Holds a run directory for this process alone while entered.
 
-    Raises RunDirectoryError if another process holds it, which the message names, or if the
-    directory cannot be written to or its file system knows no locks. Somebody who removes the file
-    lets another process in: ask `require` before each writing.
+    Raises RunDirectoryError if another process holds it (the message names it), if the directory
+    cannot be written to, or if its file system has no locks. If somebody removes the file, another
+    process can get in: call `require` before each write.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -62,14 +62,14 @@ class RunLock:
 
     def __exit__(self, *raised: object) -> None:
         assert self._file is not None
-        # While it is still locked: who waits for the name finds that it holds another file.
+        # While still locked: whoever waits for this file then finds that the name has another one.
         self.remove()
         self._file.close()
         self._file = None
 
     def remove(self) -> None:
-        """Remove the file, unless it is another's by now."""
-        with suppress(OSError):  # Windows removes no open file; it may as well stay
+        """Remove the file, if it is still this process's."""
+        with suppress(OSError):  # Windows cannot remove an open file: leave it there
             if self.held:
                 self._path.unlink()
 
@@ -79,9 +79,9 @@ class RunLock:
         return self._file is not None and _is_at(self._file, self._path)
 
     def require(self) -> None:
-        """Raise LockLostError if the file was removed or replaced since: others may be inside.
+        """Raise LockLostError if the file was removed or replaced: others may be writing.
 
-        Not where the whole directory is gone, in which nothing can be written anyway.
+        Raises nothing if the whole directory is gone, since nothing can be written there.
         """
         if not self.held and self._directory.is_dir():
             raise LockLostError(
@@ -91,7 +91,7 @@ class RunLock:
 
     def _acquire(self) -> BinaryIO:
         while True:
-            # It cuts nothing off, whatever is there: that comes when the lock is held.
+            # Opening changes nothing in the file; that waits until the lock is held.
             file = open_inside(self._path)
             try:
                 self._lock(file)
@@ -101,7 +101,7 @@ class RunLock:
             except BaseException:
                 file.close()
                 raise
-            file.close()  # the lock of a file that its holder has just removed
+            file.close()  # its holder has just removed it
 
     def _lock(self, file: BinaryIO) -> None:
         try:
@@ -123,15 +123,14 @@ def _is_at(file: BinaryIO, path: Path) -> bool:
 
 
 def _write_holder(file: BinaryIO) -> None:
-    """Say who holds the lock. Not worth failing for: a full disk is told by what matters more."""
     holder = {"pid": os.getpid(), "host": socket.gethostname()}
-    with suppress(OSError):
+    with suppress(OSError):  # a full disk is reported by more important files
         file.truncate(0)
         file.write(json.dumps(holder).encode())
 
 
 def _holder(path: Path) -> str:
-    """Return what the file at `path` says of the process that holds it."""
+    """Return who holds the lock, from the file's content."""
     try:
         holder: Any = json.loads(read_inside(path, MAX_HOLDER_BYTES))
         pid, host = int(holder["pid"]), str(holder["host"])

@@ -1,13 +1,40 @@
-"""One row of numbers per epoch, and their file, metrics.csv."""
+"""What training measures: the result of a step, seconds by phase, and the rows of metrics.csv."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from difflogic.training.phases import PHASES
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from difflogic.search.finishing import Finished
+
+WAITING = "waiting"
+"""Time that workers wait for each other, as a mean over workers."""
+
+SHARED = ("forward", "loss", "backward")
+"""Phases that all workers share: their seconds are means over workers. One thread does the rest."""
+
+PHASES = (
+    "sample",
+    "forward",
+    "loss",
+    "backward",
+    WAITING,
+    "reduce",
+    "optimizer",
+    "hard",
+    "finish",
+    "checkpoint",
+    "other",
+)
+"""In the order of a training step. "other" is the caller's work between steps, and rewiring."""
 
 SEARCHED = (
     "search_wrong_before",
@@ -31,12 +58,61 @@ COLUMNS = (
 MAX_LINE_BYTES = 2**10
 """A row has 22 numbers of up to 25 characters."""
 
-MOST_COUNTED = 2**53
+MAX_COUNT = 2**53
+
+
+class PhaseTimer:
+    """Adds up wall time by phase, in seconds; compilation is kept apart."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.compile_seconds = 0.0
+        self.listener: Callable[[str, float, float], None] | None = None
+        """Called with phase, beginning and end of each timed block."""
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add seconds by phase that were measured elsewhere."""
+        for phase, spent in seconds.items():
+            self.seconds[phase] += spent
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Time a block as `phase`, one of PHASES."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            end = time.perf_counter()
+            self.seconds[phase] += end - start
+            if self.listener is not None:
+                self.listener(phase, start, end)
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one epoch (one optimizer step) measured, before its update."""
+
+    epoch: int
+    """Number of finished epochs, from 1."""
+    soft_loss: float
+    """Sum of squared errors over batch, cells and loss channels, or the task's own loss."""
+    hard_loss: float | None
+    """Sum of squared errors of the hard circuit; None except on the first rank."""
+    accuracy: float | None
+    """Share of right cells of the hard circuit, 0 to 1; None like `hard_loss`."""
+    hard_state: npt.NDArray[np.uint8] | None = field(repr=False)
+    """Last hard state of the first sample, (channels, height, width); None like `hard_loss`."""
+    decided: float | None = None
+    """Share of decided gates, 0 to 1: one op has a probability above `gates.DECIDED`."""
+    finished: Finished | None = None
+    """The result of a search after this epoch, if there was one."""
+    attempt: int = 1
+    """The attempt of this epoch, from 1."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """The result of a search for an exact circuit, after an epoch; see `Finished`."""
+    """The result of a search for an exact circuit; see `Finished`."""
 
     wrong_before: int
     wrong: int
@@ -47,38 +123,50 @@ class Search:
 
 @dataclass(frozen=True)
 class MetricsRow:
-    """What one epoch measured; None where it made no hard evaluation."""
+    """The numbers of one epoch, as in `StepResult`. None means not measured, or not recorded."""
 
     epoch: int
-    """Count of finished epochs, from 1."""
     soft_loss: float
-    """Sum of squared errors over batch, cells and loss channels."""
     hard_loss: float | None = None
-    """The same of the hard circuit."""
     accuracy: float | None = None
-    """Share of right cells of the hard circuit, 0 to 1."""
     phase_seconds: Mapping[str, float] = field(default_factory=dict)
-    """Seconds by phase; a phase that is not named took none."""
+    """Seconds by phase; a missing phase took none."""
     decided: float | None = None
-    """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""
     search: Search | None = None
-    """The result of a search after this epoch; None if there was none."""
     attempt: int | None = None
-    """The attempt that it belongs to, from 1; None if that is not recorded."""
+
+    @classmethod
+    def of(cls, result: StepResult, seconds: Mapping[str, float]) -> MetricsRow:
+        """Return the row of a step that took `seconds`, by phase."""
+        found, search = result.finished, None
+        if found is not None:
+            search = Search(
+                found.wrong_before, found.wrong, found.wrong_fresh, found.candidates, found.exact
+            )
+        return cls(
+            result.epoch,
+            result.soft_loss,
+            result.hard_loss,
+            result.accuracy,
+            seconds,
+            result.decided,
+            search,
+            result.attempt,
+        )
 
     @property
     def searched(self) -> bool:
-        """Whether there was a search after this epoch, even if its result is not recorded."""
+        """Whether a search followed this epoch, even if its result is not recorded."""
         return self.search is not None or self.phase_seconds.get("finish", 0.0) > 0
 
 
 class Restart(NamedTuple):
-    """Learning that started over, with another wiring."""
+    """Learning starts over with another wiring."""
 
     epoch: int
-    """After which it did."""
+    """The last epoch before."""
     attempt: int
-    """The attempt that began, from 2."""
+    """The attempt that begins, from 2."""
 
 
 def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
@@ -91,13 +179,13 @@ def restarts(rows: Iterable[MetricsRow]) -> list[Restart]:
 
 
 class History:
-    """The rows of a run so far, each turned into text once."""
+    """The rows of a run so far. Each is turned into text only once."""
 
     def __init__(self, rows: Iterable[MetricsRow] = ()) -> None:
         self.rows: list[MetricsRow] = []
         self._lines = [_line(COLUMNS)]
         self.best: MetricsRow | None = None
-        """The first row of the lowest hard loss."""
+        """The first row with the lowest hard loss."""
         for row in rows:
             self.add(row)
 
@@ -123,14 +211,14 @@ class History:
         }
 
     def to_csv(self) -> str:
-        """Return the rows as CSV under COLUMNS; floats exactly, as the shortest decimal."""
+        """Return the rows as CSV under COLUMNS. Floats are exact, as the shortest decimal."""
         return "".join(self._lines)
 
 
 def from_csv(file: BinaryIO, epochs: int) -> History:
     """Read the rows of epochs 1 to `epochs`, and no more of the file.
 
-    Raises ValueError, with what is wrong, if one is missing or damaged.
+    Raises ValueError, with what is wrong, if a row is missing or damaged.
     """
     names = _read_line(file)
     history = History()
@@ -151,7 +239,7 @@ def from_csv(file: BinaryIO, epochs: int) -> History:
 def _read_line(file: BinaryIO) -> list[str]:
     line = file.readline(MAX_LINE_BYTES)
     if line and not line.endswith(b"\n"):
-        raise ValueError("a line of it is cut off, or longer than any")
+        raise ValueError("a line is cut off or too long")
     return line.decode().rstrip("\r\n").split(",") if line else []
 
 
@@ -164,7 +252,7 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
     attempt = int(cells["attempt"]) if cells["attempt"] else None
-    if attempt is not None and not 1 <= attempt <= MOST_COUNTED:
+    if attempt is not None and not 1 <= attempt <= MAX_COUNT:
         raise ValueError("attempts are counted from 1")
     return MetricsRow(
         int(cells["epoch"]),
@@ -183,16 +271,16 @@ def _search_from(cells: Mapping[str, str]) -> Search | None:
         return None
     before, wrong, fresh, candidates, exact = (int(cells[name]) for name in SEARCHED)
     counts = before, wrong, fresh, candidates
-    if not all(0 <= count <= MOST_COUNTED for count in counts) or exact not in (0, 1):
+    if not all(0 <= count <= MAX_COUNT for count in counts) or exact not in (0, 1):
         raise ValueError("a count is negative or too large")
-    return Search(before, wrong, fresh, candidates, exact == 1)
+    return Search(*counts, exact == 1)
 
 
 def _to_line(row: MetricsRow) -> str:
     scores = [row.soft_loss, row.hard_loss, row.accuracy]
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
-    found = row.search
-    searched = [""] * len(SEARCHED) if found is None else [str(int(n)) for n in astuple(found)]
+    search = row.search
+    searched = [""] * len(SEARCHED) if search is None else [str(int(n)) for n in astuple(search)]
     attempt = "" if row.attempt is None else str(row.attempt)
     numbers = map(_cell, [*scores, *seconds, row.decided])
     return _line([str(int(row.epoch)), *numbers, *searched, attempt])

@@ -1,4 +1,4 @@
-"""Soft gates from logits, and AdamW, each in one pass over the parameters.
+"""What a run learns: logits, the soft gates they mix, and AdamW.
 
 AdamW moves what is learned about a gate: its logits, or the numbers they follow from (forms.py).
 Logits are transposed here, (16, parameters), so that kernels can use vector instructions.
@@ -7,16 +7,25 @@ Logits are transposed here, (16, parameters), so that kernels can use vector ins
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
-from difflogic.config import TrainingConfig
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config, TrainingConfig
 from difflogic.engine.kernels import logits as k
-from difflogic.system.errors import TrainingError
+from difflogic.engine.layout import Grid
+from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.rollout import Engine
+from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.system.ranks import Ranks
+from difflogic.tasks import make_task
+
+if TYPE_CHECKING:
+    from difflogic.gpu.fleet import Fleets
 
 Array = npt.NDArray[Any]
 
@@ -26,7 +35,7 @@ notebook."""
 
 
 class SoftGates:
-    """Mixtures of ops from logits. Holds its buffers; `mix` overwrites what it returned before.
+    """Mixtures of ops from logits. `mix` overwrites the arrays of its last call.
 
     The formulas in plain NumPy are softmax, mix and harden in `gates.py`.
     """
@@ -35,16 +44,16 @@ class SoftGates:
         self.probabilities: Array = np.empty((OPS, parameters), dtype)
         self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
         self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
+        """The most probable op of each gate."""
         self.decided = 0.0
-        """Share of parameters, 0 to 1, with an op of a probability above DECIDED."""
+        """Share of gates, 0 to 1, with an op of a probability above DECIDED."""
         self._basis = COEFFICIENTS.astype(dtype)
         self._space: Array = np.empty((5, k.COLUMNS), dtype)
 
     def mix(self, logits: Array) -> Array:
         """Return the coefficients (parameters, 4) of `logits` (16, parameters).
 
-        Sets `probabilities`, of the logits' shape, the hard `ops` (parameters,) and the share
-        `decided`.
+        Also sets `probabilities` (16, parameters), `ops` (parameters,) and `decided`.
         """
         k.shift_and_harden(logits, self.probabilities, self.ops, self._space)
         # NumPy's exponential is vectorised; the compiler's is not.
@@ -62,12 +71,12 @@ class AdamW:
     """
 
     def __init__(self, logits: Array, config: TrainingConfig) -> None:
-        """`logits` (16, parameters) are changed in place; at once, where they lack the form."""
+        """`logits` (16, parameters) are changed in place, first to the form that is learned."""
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
         self.made_sure = self._conform()
-        """Number of gates that did not have the form at first."""
+        """Number of gates that had another form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
         self.second = np.zeros_like(learned)
@@ -76,7 +85,7 @@ class AdamW:
         self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
 
     def _conform(self) -> int:
-        """Give all gates the form that is learned; return how many did not have it."""
+        """Give all gates the form that is learned; return how many had another one."""
         return 0 if self._form is None else self._form.conform(self.logits)
 
     def state(self) -> dict[str, Array]:
@@ -91,21 +100,21 @@ class AdamW:
         """Start again, after the caller has replaced the logits."""
         self._conform()
         self.steps = 0
-        self.first[:] = 0.0
-        self.second[:] = 0.0
+        self.first[:] = self.second[:] = 0.0
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go back to where `state` was taken; the logits are the caller's."""
+        """Go back to `state`; the caller restores the logits."""
         self.steps = int(state["adamw_steps"])
         self.first[:] = state["adamw_first"]
         self.second[:] = state["adamw_second"]
 
     def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
-        """Take a step. `probabilities` (16, parameters) are those of the mixtures.
+        """Take a step from dL/d(coefficients) (parameters, 4).
 
-        `coefficient_gradients` is dL/d(coefficients), (parameters, 4).
+        `probabilities` (16, parameters) are those of the mixtures.
         """
         config, rate = self._config, self._config.learning_rate
+        dtype, form = self.logits.dtype, self._form
         self.steps += 1
         rates = np.array(
             [
@@ -120,31 +129,104 @@ class AdamW:
                 rate,
                 1 - rate * config.weight_decay,
             ],
-            dtype=self.logits.dtype,
+            dtype=dtype,
         )
         moments = self.first, self.second
-        if self._form is None:
-            k.adamw_step(
-                self.logits,
-                moments,
-                probabilities,
-                self._basis,
-                coefficient_gradients,
-                rates,
-                self._space,
-            )
-            return
-        dtype, form = self.logits.dtype, self._form
-        k.adamw_step_in_form(
-            self.logits,
-            moments,
-            probabilities,
-            self._basis,
-            coefficient_gradients,
-            (form.basis.astype(dtype), np.array(form.readers)),
-            rates,
-            self._space,
+        common = self.logits, moments, probabilities, self._basis, coefficient_gradients
+        if form is None:
+            k.adamw_step(*common, rates, self._space)
+        else:
+            numbers = form.basis.astype(dtype), np.array(form.readers)
+            k.adamw_step_in_form(*common, numbers, rates, self._space)
+
+
+class Learned:
+    """Logits (16, parameters) and their optimizer, on the processor.
+
+    `difflogic.gpu.learned` has the same methods for a GPU.
+    """
+
+    def __init__(self, logits: Array, training: TrainingConfig) -> None:
+        """`logits` are changed in place, first to the form that is learned."""
+        self._soft = SoftGates(logits.shape[1], logits.dtype)
+        self._optimizer = AdamW(logits, training)
+
+    @property
+    def logits(self) -> Array:
+        """The current logits. To replace them, call `load`."""
+        return self._optimizer.logits
+
+    @property
+    def ops(self) -> npt.NDArray[np.uint8]:
+        """The most probable op of each gate (parameters,) in the last mixture."""
+        return self._soft.ops
+
+    @property
+    def decided(self) -> float:
+        """Share of decided gates in the last mixture, 0 to 1."""
+        return self._soft.decided
+
+    @property
+    def made_sure(self) -> int:
+        """Number of gates that had another form at first."""
+        return self._optimizer.made_sure
+
+    def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> Engine:
+        """Return an engine for rollouts and gradients of a circuit with these logits."""
+        precision = self.logits.dtype
+        return Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, plan.sharing)
+
+    def mix(self) -> Array:
+        """Return the coefficients (parameters, 4)."""
+        return self._soft.mix(self.logits)
+
+    def step(self, gradients: Array) -> None:
+        """Take a step, given dL/d(coefficients) (parameters, 4) of the last mixture."""
+        self._optimizer.step(self._soft.probabilities, gradients)
+
+    def load(self, logits: Array) -> None:
+        """Replace the logits."""
+        self.logits[:] = logits
+
+    def forget(self, logits: Array) -> None:
+        """Start again from other logits."""
+        self.load(logits)
+        self._optimizer.forget()
+
+    def close(self) -> None:
+        """Do nothing; a GPU frees its memory here."""
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of AdamW's state."""
+        return self._optimizer.state()
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to a state of AdamW, and to its "logits"."""
+        self.load(state["logits"])
+        self._optimizer.restore(state)
+
+
+def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | None) -> Learned:
+    """Return what learns on [parallel] device; runs on a GPU may share `fleets`.
+
+    Raises ConfigError if there is no GPU, or if the GPU cannot train the run.
+    """
+    if config.parallel.device == "cpu":
+        return Learned(logits, config.training)
+    if config.training.precision != "float32":
+        raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
+    if ranks.size > 1:
+        raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
+    if not make_task(config).has_plain_loss:
+        key = "weights" if config.task.weights else "kind"
+        raise ConfigError(
+            f"[task] {key}: a GPU knows no loss but the plain sum of squares: use --device cpu"
         )
+    from difflogic.gpu.learned import DeviceLearned
+
+    # It has the same methods; the arrays it returns are only ever passed back to it.
+    learned: Any = DeviceLearned(logits, config.training, EPSILON, fleets)
+    return cast(Learned, learned)
 
 
 def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingConfig) -> float:

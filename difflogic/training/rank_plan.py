@@ -23,20 +23,20 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class RankPlan:
-    """A rank's samples, in whole groups, and how it computes them."""
+    """The samples of a rank, in whole groups, and how it computes them."""
 
     samples: slice
-    """Which samples of a batch; may be empty."""
+    """Part of a batch; may be empty."""
     plan: ParallelPlan
-    """For as many samples as the rank with the most has."""
+    """Made for the largest number of samples that any rank has."""
 
     @classmethod
     def of(
         cls, config: Config, netlist: Netlist, ranks: Ranks, machine: Machine | None = None
     ) -> Self:
-        """Divide a batch evenly among ranks, on machines like this one or a described one.
+        """Divide a batch evenly among ranks, on machines like `machine` (by default this one).
 
-        Raises ConfigError if the memory is too small.
+        Raises ConfigError if there is too little memory.
         """
         batch = config.training.batch
         if ranks.size == 1:
@@ -65,31 +65,31 @@ class RankPlan:
 
 
 def exchanged_bytes(config: Config, parameters: int) -> int:
-    """Return the bytes that ranks exchange per step: four sums per gate, and the losses."""
+    """Return the number of bytes that ranks exchange per step: four sums per gate, and losses."""
     precision = np.dtype(config.training.precision)
     return 4 * parameters * precision.itemsize + 8 * config.training.batch
 
 
 def split_exchanged(data: npt.NDArray[np.uint8], like: Array) -> tuple[Array, Array]:
-    """Return views of exchanged bytes: the sums, with the shape of `like`, and the losses."""
+    """Return the sums, in the shape of `like`, and the losses, as views of exchanged bytes."""
     sums, losses = np.split(data, [like.nbytes])
     return sums.view(like.dtype).reshape(like.shape), losses.view(np.float64)
 
 
 class OrderedSum:
-    """The gradients of all ranks, added in the order of the samples.
+    """Adds the gradients of all ranks in the order of the samples.
 
-    A rank adds its slots to the sum of the ranks before it; rank 0 adds at once.
+    Each rank adds its slots to the sum of the ranks before it; rank 0 adds at once.
     """
 
     def __init__(self, ranks: Ranks, total: Array) -> None:
-        """`total` (parameters, 4) is the same on all ranks, before and after."""
+        """`total` (parameters, 4) is equal on all ranks, before and after."""
         self._ranks, self._total = ranks, total
         self._waiting: list[Array] = []
         self._last: Engine | None = None
 
     def add(self, engine: Engine, last: bool = False) -> None:
-        """Add an engine's slots. `last` says that it will not run again before `combine`."""
+        """Add an engine's slots. With `last`, it does not run again before `combine`."""
         if self._ranks.leads:
             engine.reduce(self._total)
         elif last:
@@ -98,10 +98,10 @@ class OrderedSum:
             self._waiting.append(engine.slots())
 
     def combine(self, data: Array | None = None, also: Callable[[], None] = ignore) -> None:
-        """Add this rank's slots in its turn, and wait until all ranks have added theirs.
+        """Add this rank's slots when it is its turn, and wait until all ranks have added theirs.
 
-        `data` is what the ranks exchange: the total alone, or a buffer that holds it and what
-        `also` adds.
+        The ranks exchange `data`: by default the total, else a buffer with the total and with
+        what `also` adds.
         """
         shared = self._total if data is None else data
         self._ranks.add_in_turn(shared.reshape(-1).view(np.uint8), lambda: self._add(also))

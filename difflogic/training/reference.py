@@ -1,7 +1,7 @@
-"""A training step in plain NumPy and float64: the oracle, and AdamW as in the paper.
+"""A training step in plain NumPy and float64, to compare the trainer with.
 
-It shares the configuration, the samples, the netlist and the levers (plain NumPy) with the trainer,
-and no other arithmetic. It does not search for exact circuits.
+It shares only the configuration, samples, netlist and levers (all plain NumPy) with the trainer. It
+does not search for exact circuits.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
+from difflogic.training.metrics import PhaseTimer, StepResult
 from difflogic.training.optimizer import EPSILON
-from difflogic.training.phases import PhaseTimer
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, first_epoch, staged
-from difflogic.training.step_result import StepResult
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, staged
 
 Array = npt.NDArray[Any]
 
@@ -43,7 +42,7 @@ class ReferenceTrainer:
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
         self.task = make_task(config).stages[0]
-        """Whose samples each epoch draws; another one may be put in its place."""
+        """Draws the samples of each epoch; may be replaced."""
 
     def step(self) -> StepResult:
         """Train for one epoch."""
@@ -78,7 +77,7 @@ class ReferenceTrainer:
                         [oracle.loss_gradient(state, target, channels) for state in seen]
                     )
                 soft_loss += value
-            # Gradients add up, so that by each state can be taken back by itself.
+            # Gradients add up: differentiate by the states one after the other.
             for step, upstream in zip(loss_steps, upstreams, strict=True):
                 with phase("backward"):
                     gradient += oracle.coefficient_gradients(
@@ -120,14 +119,14 @@ class ReferenceTrainer:
             self._first[:] = self._second[:] = 0.0
 
     def _conformed(self, model: Model) -> Model:
-        """Return a model in float64 whose gates have the form that is learned."""
+        """Return a model in float64 whose gates have the learned form."""
         logits: npt.NDArray[np.float64] = model.logits.T.astype(np.float64)
         if self._form is not None:
             self._form.conform(logits)
         return replace(model, logits=np.ascontiguousarray(logits.T))
 
     def _learned(self) -> Array:
-        """Return what the optimizer moves, (gates, 16), or (gates, 4) if the form has four."""
+        """Return the numbers that the optimizer moves, (gates, 16), or (gates, 4) by the form."""
         logits: Array = self.model.logits
         return logits if self._form is None else self._form.numbers(logits.T).T
 
@@ -136,7 +135,7 @@ class ReferenceTrainer:
         training, learned = self.config.training, self._learned()
         basis = np.eye(gates.OPS) if self._form is None else self._form.basis
         gradients = gradients @ basis
-        steps = self.epoch - first_epoch(training, self.attempt - 1) + 1
+        steps = self.epoch - (self.attempt - 1) * training.restart_every + 1
         g = np.clip(gradients, -training.gradient_clip, training.gradient_clip)
         self._first = training.beta1 * self._first + (1 - training.beta1) * g
         self._second = training.beta2 * self._second + (1 - training.beta2) * g**2

@@ -1,10 +1,10 @@
-"""The directory of one run. It is never overwritten; each of its files is whole or missing."""
+"""The directory of a run. It is never overwritten; each of its files is whole or missing."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.model.model import Model
-from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.errors import ConfigError, DctError, ModelFileError, RunDirectoryError
 from difflogic.system.files import (
     LEFTOVERS,
     digest,
@@ -29,8 +29,8 @@ from difflogic.system.files import (
     write_whole,
 )
 from difflogic.tasks.own import code_of
-from difflogic.training import lock, summary_file
-from difflogic.training.checkpoint import checkpoints
+from difflogic.training import lock, summary
+from difflogic.training.checkpoint import checkpoints, epoch_of
 from difflogic.training.metrics import History, from_csv
 from difflogic.training.start_model import StartModel
 
@@ -39,109 +39,25 @@ LAST = "last"
 """Names the newest run under a root."""
 
 STAMP = "%Y%m%d-%H%M%S"
-"""What a run's name begins with: the local time."""
-
-_WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
+"""The local time at the beginning of a run's name."""
 
 CONFIG = "config.toml"
 METRICS = "metrics.csv"
 MODEL = "model.npz"
 SUMMARY = "summary.json"
 START = "start.npz"
-"""A copy of the saved model that a run started from, if it did."""
+"""A copy of the saved model that a run started from, if any."""
+SWEEP = "sweep.toml"
 
 SUMMED_UP = (CONFIG, METRICS, MODEL)
-"""The files whose checksums the summary of a finished run keeps."""
+"""Files of a finished run whose checksums are in its summary."""
+
+_WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 
 
 def run_name(config: Config) -> str:
     """Return the part of a run directory's name that names the experiment and its seed."""
     return f"{config.name}-seed{config.training.seed}"
-
-
-def find_run(name: str, root: str | Path = ROOT) -> Path:
-    """Return the directory of an earlier run: `name` itself, or the newest if that is "last".
-
-    Raises RunDirectoryError if there is no such run.
-    """
-    if name != LAST:
-        path = Path(name)
-        try:
-            there = is_there(path / CONFIG)
-        except OSError as error:
-            raise refused(path, "used as run directory", error) from error
-        if not path.is_dir():
-            raise RunDirectoryError(f"{path}: no such run directory{_known_runs(root)}")
-        if not (path / CONFIG).is_file():
-            what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
-            raise RunDirectoryError(f"{path}: holds no run, as {what}")
-        return path
-    found = _runs(root)
-    if not found:
-        raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
-    return found[-1]
-
-
-def saved_model(path: Path, root: str | Path = ROOT) -> Path:
-    """Return the model file that `path` names: that of a run's directory, or `path` itself.
-
-    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved one.
-    """
-    if str(path) == LAST and not path.exists():
-        path = find_run(LAST, root)
-    if not path.is_dir():
-        return path
-    if not (path / MODEL).exists():
-        raise RunDirectoryError(
-            f"{path}: holds no {MODEL}: name the directory of a run that has saved, or a file"
-        )
-    if (path / MODEL).is_symlink():
-        raise RunDirectoryError(
-            f"{path / MODEL}: is a link, and links in runs are not followed: name the file"
-        )
-    return path / MODEL
-
-
-def _known_runs(root: str | Path) -> str:
-    found = _runs(root)
-    return f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
-
-
-def _runs(root: str | Path) -> list[Path]:
-    """Return the runs under `root`, the one begun or extended last at the end."""
-    found = []
-    try:
-        for run in Path(root).iterdir():
-            # A pipe or an unreadable directory does not hide the other runs.
-            if os.path.isfile(path := run / CONFIG):
-                found.append((begun(run), _changed(path), run))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise refused(Path(root), "searched", error) from error
-    return [path for *_, path in sorted(found)]
-
-
-def begun(run: Path) -> datetime:
-    """Return when a run was last begun or extended, in UTC.
-
-    Read from its config.toml, else from the time of that file, but not in future. Raises OSError.
-    """
-    with open_plain(run / CONFIG, follow=False) as file:
-        said = _WRITTEN.match(file.read(100).decode(errors="replace"))
-    with suppress(ValueError, OverflowError):
-        if said is not None:
-            return datetime.fromisoformat(said[1]).replace(tzinfo=UTC)
-    return _changed(run / CONFIG)
-
-
-def _changed(path: Path) -> datetime:
-    now = datetime.now(UTC)
-    try:
-        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (ValueError, OverflowError):  # a year out of range
-        return now
-    return min(changed, now)
 
 
 @dataclass(frozen=True)
@@ -159,17 +75,20 @@ class RunDirectory:
         """Make `requested`, or else a new directory ``<root>/<date>-<time>-<name>[-2…]``.
 
         The time is local. Raises RunDirectoryError if `requested` is a file or a directory that is
-        not empty, and if the directory cannot be made.
+        not empty, or if the directory cannot be made.
         """
-        if requested is not None:
-            run = cls.at(requested)
-            if not run.is_empty:
-                raise RunDirectoryError(
-                    f"{run.path}: is not empty, and runs are never overwritten: name a new or "
-                    f"empty directory{run._hint}"
-                )
-            return run
-        return cls(_make_new(Path(root), f"{datetime.now():{STAMP}}-{name}"), made=True)
+        if requested is None:
+            return cls(_make_new(Path(root), f"{datetime.now():{STAMP}}-{name}"), made=True)
+        run = cls.at(requested)
+        if not run.is_empty:
+            hint = ""
+            if (run.path / CONFIG).is_file():
+                hint = f" (the run that it holds goes on with --resume {for_shell(run.path)})"
+            raise RunDirectoryError(
+                f"{run.path}: is not empty, and runs are never overwritten: name a new or "
+                f"empty directory{hint}"
+            )
+        return run
 
     @classmethod
     def at(cls, path: Path) -> RunDirectory:
@@ -190,23 +109,22 @@ class RunDirectory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is empty, apart from a lock and what a killed process left.
+        """Whether it is empty, apart from a lock and the leftovers of a killed process.
 
-        A start model beside a lock does not count either: no config.toml followed it.
+        A start model beside a lock does not count either: the run was killed before its
+        config.toml.
         """
-        left = [path.name for path in self.path.iterdir() if not _passing(path)]
-        return not left or (left == [START] and (self.path / lock.NAME).exists())
-
-    @property
-    def _hint(self) -> str:
-        if not (self.path / CONFIG).is_file():
-            return ""
-        return f" (the run that it holds goes on with --resume {for_shell(self.path)})"
+        found = [
+            path.name
+            for path in self.path.iterdir()
+            if path.name != lock.NAME and not fnmatch(path.name, LEFTOVERS)
+        ]
+        return not found or (found == [START] and (self.path / lock.NAME).exists())
 
     def write_config(self, config: Config, plan: str = "") -> Path:
-        """Write the resolved configuration and the time to config.toml, and keep a task's own code.
+        """Write the resolved configuration and the time to config.toml; copy a task's own code.
 
-        `plan` is a one-line comment that says what "auto" meant where the run began.
+        `plan` is a one-line comment with the meaning of "auto" on this machine.
         """
         code = code_of(config.task)
         if code is not None:
@@ -229,7 +147,7 @@ class RunDirectory:
         return self._write(METRICS, history.to_csv())
 
     def read_metrics(self, epochs: int) -> History:
-        """Read metrics.csv up to an epoch. Raises RunDirectoryError if it does not reach it."""
+        """Read the first `epochs` rows of metrics.csv. Raises RunDirectoryError if it has fewer."""
         path = self.path / METRICS
         if not epochs:
             return History()
@@ -254,15 +172,15 @@ class RunDirectory:
     def read_start(self, config: Config) -> StartModel:
         """Read the model that a run with `config` started from.
 
-        Raises RunDirectoryError if it is missing, damaged or another one.
+        Raises RunDirectoryError if it is missing, damaged or another model.
         """
         path = self.path / START
         try:
             start = StartModel.read(path, follow=False)
         except ModelFileError as error:
             raise RunDirectoryError(
-                f"{error}\nIt is what the run started from, so that it can neither go on nor be "
-                "started over: begin it again with --from"
+                f"{error}\nThe run started from this model, and can neither continue nor start "
+                "over without it: begin again with --from"
             ) from None
         if start.sha256 != config.run.start_sha256:
             raise RunDirectoryError(
@@ -271,36 +189,35 @@ class RunDirectory:
             )
         return start
 
-    def write_summary(self, summary: Mapping[str, Any]) -> Path:
+    def write_summary(self, results: Mapping[str, Any]) -> Path:
         """Write summary.json, with the checksums of the files in SUMMED_UP."""
         files = {}
         for name in SUMMED_UP:
             with suppress(OSError):
                 files[name] = digest(self.path / name)
-        return self._write(SUMMARY, summary_file.render(summary, files))
+        return self._write(SUMMARY, summary.render(results, files))
 
     def read_summary(self) -> dict[str, Any] | None:
         """Return summary.json, or None if there is none. Raises RunDirectoryError if damaged."""
         path = self.path / SUMMARY
         try:
-            return summary_file.parse(read_inside(path, summary_file.MAX_BYTES))
+            return summary.parse(read_inside(path, summary.MAX_BYTES))
         except FileNotFoundError:
             return None
         except ValueError as error:
             raise RunDirectoryError(f"{path}: is damaged: {error}") from None
 
-    def problem(self, summary: Mapping[str, Any], config: Config) -> str | None:
+    def problem(self, results: Mapping[str, Any], config: Config) -> str | None:
         """Return what is wrong with the files of a finished run; None if they match its summary.
 
-        `config` is the run's.
+        `results` is the summary, `config` the run's configuration.
         """
-        if summary["seed"] != config.training.seed or summary["experiment"] != config.name:
+        if results["seed"] != config.training.seed or results["experiment"] != config.name:
             return f"{self.path / SUMMARY}: is that of another run"
-        kept = summary[summary_file.FILES]
         for name in SUMMED_UP:
             path = self.path / name
             try:
-                if digest(path) != kept.get(name):
+                if digest(path) != results[summary.FILES].get(name):
                     return f"{path}: is damaged, or of another run"
             except OSError as error:
                 return f"{path}: {'is missing' if error.errno == ENOENT else reason(error)}"
@@ -318,7 +235,7 @@ class RunDirectory:
     def discard(self) -> None:
         """Remove the files of a run that has no results."""
         with suppress(OSError):
-            code = self.path.glob("*.py")  # of a task of the user's own
+            code = self.path.glob("*.py")  # of the user's own task
             found = [*checkpoints(self.path), self.path / METRICS, self.path / CONFIG]
             # In this order: a directory with a config.toml can be resumed.
             for path in [*found, *code, self.path / START]:
@@ -337,31 +254,177 @@ class RunDirectory:
         return path
 
 
-def _passing(path: Path) -> bool:
-    return path.name == lock.NAME or fnmatch(path.name, LEFTOVERS)
-
-
 def _make_new(root: Path, name: str) -> Path:
+    path, number = root / name, 1
     try:
         root.mkdir(parents=True, exist_ok=True)
-        path, number = root / name, 1
-        while not _make(path):  # taken by another run of the same second
-            number += 1
-            path = root / f"{name}-{number}"
     except FileExistsError:
         raise RunDirectoryError(
             f"{root}: is a file, but should be the directory of all runs: move it away, or use "
             "--dir"
         ) from None
     except OSError as error:
-        raise refused(root / name, "created", error) from error
+        raise refused(path, "created", error) from error
+    while True:
+        try:
+            path.mkdir()
+            return path
+        except FileExistsError:  # another run began in the same second
+            number += 1
+            path = root / f"{name}-{number}"
+        except OSError as error:
+            raise refused(root / name, "created", error) from error
+
+
+def find_run(name: str, root: str | Path = ROOT) -> Path:
+    """Return the run directory `name`, or the newest run under `root` if that is "last".
+
+    Raises RunDirectoryError if there is no such run.
+    """
+    if name == LAST:
+        found = _runs(root)
+        if not found:
+            raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
+        return found[-1]
+    path = Path(name)
+    try:
+        there = is_there(path / CONFIG)
+    except OSError as error:
+        raise refused(path, "used as run directory", error) from error
+    if not path.is_dir():
+        found = _runs(root)
+        known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
+        raise RunDirectoryError(f"{path}: no such run directory{known}")
+    if not (path / CONFIG).is_file():
+        what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
+        raise RunDirectoryError(f"{path}: holds no run, as {what}")
     return path
 
 
-def _make(path: Path) -> bool:
-    """Make a directory; False if the name is taken."""
+def saved_model(path: Path, root: str | Path = ROOT) -> Path:
+    """Return the model file of the run directory `path`, or `path` itself if it is a file.
+
+    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet.
+    """
+    if str(path) == LAST and not path.exists():
+        path = find_run(LAST, root)
+    if not path.is_dir():
+        return path
+    if not (path / MODEL).exists():
+        raise RunDirectoryError(
+            f"{path}: holds no {MODEL}: name the directory of a run that has saved, or a file"
+        )
+    if (path / MODEL).is_symlink():
+        raise RunDirectoryError(
+            f"{path / MODEL}: is a link, and links in runs are not followed: name the file"
+        )
+    return path / MODEL
+
+
+def _runs(root: str | Path) -> list[Path]:
+    """Return the runs under `root`, the last begun or extended at the end."""
+    found = []
     try:
-        path.mkdir()
-    except FileExistsError:
-        return False
-    return True
+        for run in Path(root).iterdir():
+            # A pipe or an unreadable directory does not hide the other runs.
+            if os.path.isfile(path := run / CONFIG):
+                found.append((begun(run), _changed(path), run))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise refused(Path(root), "searched", error) from error
+    return [path for *_, path in sorted(found)]
+
+
+def begun(run: Path) -> datetime:
+    """Return when a run was last begun or extended, in UTC.
+
+    Reads it from config.toml; without a valid time there, uses the time of that file, but none in
+    the future. Raises OSError.
+    """
+    with open_plain(run / CONFIG, follow=False) as file:
+        written = _WRITTEN.match(file.read(100).decode(errors="replace"))
+    with suppress(ValueError, OverflowError):
+        if written is not None:
+            return datetime.fromisoformat(written[1]).replace(tzinfo=UTC)
+    return _changed(run / CONFIG)
+
+
+def _changed(path: Path) -> datetime:
+    now = datetime.now(UTC)
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (ValueError, OverflowError):  # a year out of range
+        return now
+    return min(changed, now)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One run or sweep in a list; None means unknown."""
+
+    path: Path
+    begun: datetime
+    """When it was begun or last extended, in UTC."""
+    experiment: str | None = None
+    seed: int | None = None
+    state: str = "damaged"
+    """finished, stopped (or still running), damaged, or sweep."""
+    epochs: int | None = None
+    exact: bool | None = None
+    active_gates: int | None = None
+    seconds: float | None = None
+    """Seconds of training."""
+
+
+def list_runs(root: str | Path = ROOT) -> list[Listed]:
+    """Return the runs and sweeps under `root`, the last begun or extended at the end.
+
+    Damaged ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
+    """
+    root = Path(root)
+    try:
+        paths = sorted(root.iterdir())
+    except FileNotFoundError:
+        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/") from None
+    except OSError as error:
+        raise refused(root, "searched", error) from error
+    found = [listed for path in paths for listed in _look(path)]
+    return sorted(found, key=lambda listed: (listed.begun, listed.path))
+
+
+def _look(path: Path) -> Iterator[Listed]:
+    try:
+        if (path / SWEEP).is_file():
+            changed = datetime.fromtimestamp((path / SWEEP).stat().st_mtime, UTC)
+            yield Listed(path, changed, state="sweep")
+        elif (path / CONFIG).is_file():
+            yield _listed_run(path)
+    except (OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
+        return
+
+
+def _listed_run(path: Path) -> Listed:
+    when, run = begun(path), RunDirectory(path)
+    try:
+        found = run.read_summary()
+        if found is not None:
+            held_out = found["scores"]["held_out"]
+            return Listed(
+                path,
+                when,
+                found["experiment"],
+                found["seed"],
+                "finished" if found["finished"] else "stopped",
+                found["epochs"],
+                held_out["exact"],
+                held_out["active_gates"],
+                found["seconds"]["training"],
+            )
+        config = run.read_config()
+        assert config is not None
+    except DctError:
+        return Listed(path, when)
+    last = checkpoints(path)[:1]
+    epochs = epoch_of(last[0]) if last else 0
+    return Listed(path, when, config.name, config.training.seed, "stopped", epochs)

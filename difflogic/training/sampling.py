@@ -1,6 +1,6 @@
-"""What an epoch is: its attempt, its samples and masks, the steps compared.
+"""What an epoch trains on: its attempt, samples, masks, and the steps with a loss.
 
-Random numbers come from streams that the epoch names, so a resumed run draws the same ones.
+Each epoch has its own random streams, so a resumed run draws the same numbers.
 """
 
 from __future__ import annotations
@@ -19,19 +19,15 @@ from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
 Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.uint8]
 
 
 def attempt_of(training: TrainingConfig, epoch: int) -> int:
-    """Return the attempt, from 0, that an epoch, from 0, belongs to.
+    """Return the attempt of an epoch, both from 0.
 
     Restarts shorten the long tail of stuck runs (Gomes, Selman and Kautz 1998).
     """
     return epoch // training.restart_every if training.restart_every else 0
-
-
-def first_epoch(training: TrainingConfig, attempt: int) -> int:
-    """Return the epoch, from 0, at which an attempt begins."""
-    return attempt * training.restart_every
 
 
 def staged(config: Config, task: Task) -> Config:
@@ -42,25 +38,20 @@ def staged(config: Config, task: Task) -> Config:
 
 def draw_epoch(
     task: Task, config: Config, epoch: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64], npt.NDArray[np.uint8] | None]:
-    """Draw an epoch's starts, its targets, and its masks or None."""
+) -> tuple[Bits, npt.NDArray[np.float64], Bits | None]:
+    """Return an epoch's starts (batch, C, H, W), targets, and masks (None if synchronous)."""
     training, automaton, size = config.training, config.automaton, config.task
     starts, targets = draw_batch(task, training.seed, epoch, training.batch)
     masks = draw_masks(
         training.seed,
         epoch,
         training.batch,
-        longest_rollout(config),
+        automaton.steps + training.later_steps,
         size.height,
         size.width,
         automaton.fire_rate,
     )
     return starts, targets, masks
-
-
-def longest_rollout(config: Config) -> int:
-    """Return the number of steps of training's longest rollout."""
-    return config.automaton.steps + config.training.later_steps
 
 
 def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
@@ -80,10 +71,13 @@ def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
 def own_batch(
     starts: npt.ArrayLike | None,
     targets: npt.ArrayLike | None,
-    drawn_starts: npt.NDArray[np.uint8],
+    drawn_starts: Bits,
     drawn_targets: Array,
-) -> tuple[npt.NDArray[np.uint8], Array]:
-    """Return a given batch, or the drawn one, whose shapes it needs. Raises ConfigError."""
+) -> tuple[Bits, Array]:
+    """Return the caller's batch if there is one, else the drawn one.
+
+    Raises ConfigError unless the caller's batch has the shapes of the drawn one.
+    """
     if starts is None and targets is None:
         return drawn_starts, drawn_targets
     if starts is None or targets is None:

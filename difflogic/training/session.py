@@ -1,7 +1,7 @@
 """A run in its directory: started or resumed, recorded, and saved so that it survives a kill.
 
-It survives because of the order of writing: metrics.csv is written before the checkpoint that
-relies on it, and each file appears whole. See checkpoint.py and lock.py.
+To survive, it writes metrics.csv before the checkpoint that relies on it, and each file whole. See
+checkpoint.py and lock.py.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ from difflogic.system.files import for_shell
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
-from difflogic.training.compatibility import as_begun, extended, for_this_stretch, refuse_changes
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
-from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.training.metrics import History, MetricsRow, StepResult
 from difflogic.training.rank_plan import RankPlan
-from difflogic.training.resume_point import find_resume_point
+from difflogic.training.resuming import (
+    extended,
+    find_resume_point,
+    refuse_changes,
+    with_first_sizes,
+    with_free_settings,
+)
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.start_model import StartModel, fitted, missing
-from difflogic.training.step_result import StepResult
 from difflogic.training.summary import summarize
 from difflogic.training.trainer import Trainer
 
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
 
 SAVING_SHARE = 0.05
-"""Largest share of the time that saving by the clock may take: large runs save less often."""
+"""Largest share of time for saving by the clock: large runs save less often."""
 
 
 def execute(
@@ -49,13 +53,13 @@ def execute(
     say: Callable[[str], None] = ignore,
     fleets: Fleets | None = None,
 ) -> dict[str, Any]:
-    """Train in the run directory `path` until done, and return the summary (summary.json's).
+    """Train in the run directory `path` until done, and return the contents of summary.json.
 
-    A new or empty directory starts a run, an unfinished run of this configuration is resumed, and
-    a finished run's summary is returned unchanged; more epochs extend it. `should_stop` is called
-    before each epoch; if it returns True, the run is saved, and its summary is not `finished`.
-    `say` receives messages for the user. Runs on a GPU may share `fleets`. The directory is locked
-    meanwhile.
+    Starts a run in a new or empty directory, and resumes an unfinished run of this configuration.
+    A finished run is extended if `config` has more epochs, else its summary is returned unchanged.
+    `should_stop` is called before each epoch; if it returns True, the run is saved, and its summary
+    is not `finished`. `say` receives messages for the user. Runs on a GPU may share `fleets`. The
+    directory is locked meanwhile.
 
     Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
     configuration (the message names the keys); TrainingError if training or saving fails.
@@ -71,8 +75,8 @@ def execute(
 class Session:
     """A run, locked for this process while entered.
 
-    After entering, `summary` is set if the run is already finished. Otherwise `trainer` is ready
-    to continue, and `history` has the epochs so far.
+    If the run is already finished, `summary` is set after entering. Otherwise `trainer` is ready to
+    continue, and `history` has the epochs so far.
     """
 
     def __init__(
@@ -84,19 +88,19 @@ class Session:
         start: StartModel | None = None,
         fleets: Fleets | None = None,
     ) -> None:
-        """Of several `ranks` this is the first, which the others follow.
+        """`ranks` must be the first of several, which the others follow.
 
-        `start` is the saved model that a new run starts from, if `config` names one. Runs on a GPU
-        may share `fleets`.
+        `start` is the saved model of a new run, if `config` names one. Runs on a GPU may share
+        `fleets`.
         """
         self.config = config
         """The run's configuration, as in config.toml. Entering sets it."""
         self.run = run
         self.history = History()
         self.resumed = 0
-        """How often the run was resumed before."""
+        """Number of times the run was resumed."""
         self.summary: dict[str, Any] | None = None
-        self._asked = config
+        self._given = config
         self._say, self._ranks, self._fleets = say, ranks, fleets
         self._stack = ExitStack()
         self._lock = RunLock(run.path)
@@ -113,18 +117,19 @@ class Session:
         with ExitStack() as stack:
             stack.callback(self.run.remove_if_made)
             stack.enter_context(self._lock)
-            stack.push(self._discard_if_nothing_came_of_it)
+            stack.push(self._discard_if_failed)
             self.run.tidy()
             self._settle()
             if self.summary is None:
-                config = as_begun(for_this_stretch(self.config, self._asked), self._before)
+                config = with_free_settings(self.config, self._given)
+                config = with_first_sizes(config, self._before)
                 trainer = training.Trainer(config, self._model, self._ranks, self._fleets)
                 self._trainer = stack.enter_context(trainer)
-                # A mistake in a task's own code is better known before hours of training.
+                # Find mistakes in a task's own code before hours of training.
                 trainer.task.find_cases()
                 trainer.task.find_lasting_target()
-                self._go_back()
-                self._say_what_is_lost()
+                self._restore()
+                self._note_lost_logits()
             self._stack = stack.pop_all()
         return self
 
@@ -146,7 +151,7 @@ class Session:
         before, processor = dict(trainer.phases.seconds), time.process_time()
         gather(trainer, self._ranks)
         with self._stopping_if_it_cannot_save():
-            # At once: what cannot be saved is better known before hours of training.
+            # At once, to find out before hours of training if the run cannot be saved.
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
             self._save_all()
@@ -157,7 +162,7 @@ class Session:
         with self._stopping_if_it_cannot_save():
             self._lock.require()
             self.run.write_summary(summary)
-            # As it stands in the file, with the checksums.
+            # Read it back, with the checksums.
             self.summary = self.run.read_summary()
         assert self.summary is not None
         return self.summary
@@ -171,10 +176,10 @@ class Session:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
-            # Before the step, which the other ranks begin, too.
+            # Before the step, since the other ranks begin it too.
             if not trainer.get_ready(should_stop):
                 break
-            stood = trainer.state() if trainer.may_search else None
+            state = trainer.state() if trainer.may_search else None
             try:
                 with self._ranks.step():
                     result = trainer.step()
@@ -182,43 +187,24 @@ class Session:
                 raise self._with_history(error) from error
             except KeyboardInterrupt:
                 # Raised between two kernel calls of a long step. The step has changed nothing yet,
-                # or was searching already and is undone.
+                # unless it was searching already: then undo it.
                 if should_stop():
-                    if stood is not None:
-                        trainer.restore(stood)
+                    if state is not None:
+                        trainer.restore(state)
                     break
                 raise
             with timer("other"):
                 on_step(result)
             now = dict(timer.seconds)
             seconds = {phase: now[phase] - before[phase] for phase in now}
-            self._record(result, seconds)
+            self.history.add(MetricsRow.of(result, seconds))
             before = now
             if clock.is_due(trainer.epoch):
                 self._save_all()
                 clock.saved(trainer.phases.seconds["checkpoint"] - now["checkpoint"])
 
-    def _record(self, result: StepResult, seconds: dict[str, float]) -> None:
-        found, search = result.finished, None
-        if found is not None:
-            search = Search(
-                found.wrong_before, found.wrong, found.wrong_fresh, found.candidates, found.exact
-            )
-        self.history.add(
-            MetricsRow(
-                result.epoch,
-                result.soft_loss,
-                result.hard_loss,
-                result.accuracy,
-                seconds,
-                result.decided,
-                search,
-                result.attempt,
-            )
-        )
-
     def _with_history(self, error: TrainingError) -> TrainingError:
-        """Save the history, which may show what broke the run; its model is useless."""
+        """Save the history, which may show what broke the run; the model is useless."""
         if not self.history.rows:
             return error
         with suppress(RunDirectoryError):
@@ -245,16 +231,13 @@ class Session:
         self._save_checkpoint()
         with trainer.phases("checkpoint"):
             self._lock.require()
-            # The run's own configuration, so that the file does not tell how it was computed.
+            # With the run's own configuration: the file does not depend on how it was computed.
             self.run.write_model(replace(trainer.result, config=self.config))
         self._saved_epoch = trainer.epoch
 
     @contextmanager
     def _stopping_if_it_cannot_save(self) -> Iterator[None]:
-        """Turn a file that cannot be written into the end of the run, which loses little then.
-
-        To go on would risk more and more work.
-        """
+        """End the run if a file cannot be written; to continue would risk more and more work."""
         try:
             yield
         except LockLostError as error:
@@ -285,16 +268,16 @@ class Session:
                 )
             self._begin()
             return
-        refuse_changes(self.run.path, stored, self._asked)
+        refuse_changes(self.run.path, stored, self._given)
         self.config = stored
         summary = self._before = self._usable_summary(stored)
-        asked, epochs = self._asked.training.epochs, stored.training.epochs
-        # More epochs have nothing to do for an exact circuit.
-        nothing_to_do = asked <= epochs or (summary or {}).get("exact_epoch") is not None
-        if summary is not None and summary["finished"] and nothing_to_do:
-            self.summary = summary
-            return
-        if asked > epochs:
+        longer = self._given.training.epochs > stored.training.epochs
+        if summary is not None and summary["finished"]:
+            exact = summary["exact_epoch"] is not None
+            if exact or not longer:  # an exact circuit needs no more epochs
+                self.summary = summary
+                return
+        if longer:
             self._extend(stored, summary)
         if stored.run.start_sha256 is not None:
             self._take(self.run.read_start(stored))
@@ -311,11 +294,11 @@ class Session:
         assert self._model is not None
         self._new = True
         plan = RankPlan.of(config, self._model.netlist, self._ranks).plan
-        # With config.toml there is a run, which can go on only with all that it began with.
+        # config.toml comes last: it makes the directory a run, which needs its start model.
         if config.run.start_sha256 is not None:
             assert start is not None
             self.run.write_start(start)
-            self._take(self.run.read_start(config))  # what is kept is what it starts from
+            self._take(self.run.read_start(config))  # start from the copy
         self.run.write_config(config, str(plan))
 
     def _take(self, start: StartModel) -> None:
@@ -324,7 +307,7 @@ class Session:
         self._model = fitted(start.model, self.config, start.name)
 
     def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
-        """Return the run's summary; None if it is missing or has to be made again."""
+        """Return the run's summary; None if it is missing or must be made again."""
         try:
             summary = self.run.read_summary()
         except RunDirectoryError as error:
@@ -339,16 +322,16 @@ class Session:
         return None
 
     def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
-        self.config = extended(stored, self._asked)
+        self.config = extended(stored, self._given)
         if summary:
-            # First, so that it never calls a run finished that has epochs left.
+            # First, so that the summary never calls a run with epochs left finished.
             requested = self.config.training.epochs
             unfinished = {"finished": False, "epochs_requested": requested}
             self.run.write_summary(summary | unfinished)
         self.run.write_config(self.config)
 
-    def _go_back(self) -> None:
-        """Restore the trainer from the last checkpoint that is whole."""
+    def _restore(self) -> None:
+        """Restore the trainer from the last usable checkpoint."""
         if self._new:
             return
         found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)
@@ -356,30 +339,30 @@ class Session:
             self._say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
             self.resumed = 1
             return
-        self.trainer.restore(found.checkpoint.state)
-        self.trainer.phases.add(found.history.seconds)
-        self.history = found.history
-        self._checkpoint_epoch = found.checkpoint.epoch
-        self.resumed = found.checkpoint.resumed + 1
+        checkpoint, self.history = found
+        self.trainer.restore(checkpoint.state)
+        self.trainer.phases.add(self.history.seconds)
+        self._checkpoint_epoch = checkpoint.epoch
+        self.resumed = checkpoint.resumed + 1
 
-    def _say_what_is_lost(self) -> None:
-        """Report if a new run cannot use all of the model that it starts from."""
+    def _note_lost_logits(self) -> None:
+        """Report if a new run cannot use all logits of its start model."""
         sure, gates = self.trainer.made_sure
         if sure and self._new and self._start is not None:
             self._say(
-                f"{self._start.name}: {sure} of {gates} gates are of another form than "
-                "training.form, with training.initial_logit: they begin as sure of their most "
-                "probable op, and what else was learned of them is lost"
+                f"{self._start.name}: {sure} of {gates} gates do not have the form training.form: "
+                "they begin as sure of their most probable op as training.initial_logit says, and "
+                "lose what else they learned"
             )
 
     def abandon(self) -> None:
-        """Remove a new run without results; for callers that end this process meanwhile."""
+        """Remove a new run without results; for callers that end this process at once."""
         if self._new and not self.history.rows and self._lock.held:
             self.run.discard()
             self._lock.remove()
             self.run.remove_if_made()
 
-    def _discard_if_nothing_came_of_it(self, kind: Any, error: Any, traceback: Any) -> None:
+    def _discard_if_failed(self, kind: Any, error: Any, traceback: Any) -> None:
         if error is not None and self._new and not self.history.rows and self._lock.held:
             self.run.discard()
 
@@ -397,5 +380,5 @@ class _Clock:
         return by_epochs or (bool(self._seconds) and time.monotonic() >= self._next)
 
     def saved(self, seconds: float) -> None:
-        """Start counting from now; saving took `seconds`."""
+        """Start to count again; saving took `seconds`."""
         self._next = time.monotonic() + max(self._seconds, seconds / SAVING_SHARE)

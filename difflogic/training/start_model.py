@@ -1,6 +1,6 @@
 """A saved model that training starts from, identified by the checksum of its file.
 
-The run keeps a copy, so that it can resume and start over without the original file.
+The run keeps a copy, and can therefore resume and start over without the original file.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ _SIZES = {
     "perception": "perception.gates",
     "update": "update.gates",
 }
-"""The configuration key for each size of an architecture. The other keys say how wires are drawn;
-a model brings its own."""
+"""The configuration key of each size. Other keys say how wires are drawn; a model has its own."""
 
 
 class StartModel:
     """A model, and the bytes of its file."""
 
     def __init__(self, name: str, model: Model, content: bytes) -> None:
-        """Messages call it `name`."""
+        """`name` is used in messages."""
         self.name, self.model, self.content = name, model, content
 
     @classmethod
     def read(cls, path: Path, name: str | None = None, follow: bool = True) -> StartModel:
-        """Read a model's file; a link only if `follow`. Raises ModelFileError."""
+        """Read a model's file, through a link only if `follow`. Raises ModelFileError."""
         model = Model.load(path, follow=follow)
         try:
             with open_plain(path, follow) as file:
@@ -53,19 +52,19 @@ class StartModel:
         return cls(model.config.name, model, file.getvalue())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return its entry in a run's summary."""
+        """Return the entry of a run's summary."""
         config = self.model.config
         return {"sha256": self.sha256, "experiment": config.name, "seed": config.training.seed}
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the file, as hexadecimal digits."""
+        """The SHA-256 of the file, in hexadecimal."""
         return hashlib.sha256(self.content).hexdigest()
 
     def named_in(self, config: Config) -> Config:
-        """Return `config` with this as the model that training starts from; its wiring stays.
+        """Return `config` with this model as the start of training; the model keeps its wiring.
 
-        Raises ConfigError if the model does not fit, or the configuration names another.
+        Raises ConfigError if the model does not fit, or the configuration names another one.
         """
         config = fitted(self.model, config, self.name).config
         named = config.run.start_sha256
@@ -82,7 +81,7 @@ def fitted(model: Model, config: Config, name: str) -> Model:
     """Return `model` as the start of a run with `config`.
 
     The model keeps its logits and its wiring; all other settings come from `config`. Raises
-    ConfigError, which names what differs, if its circuit does not have the sizes in `config`.
+    ConfigError, naming the differences, if its circuit has other sizes than `config`.
     """
     has, wants = model.layers.architecture, config.architecture
     different = [
@@ -105,7 +104,7 @@ def fitted(model: Model, config: Config, name: str) -> Model:
 
 
 def missing(config: Config) -> ConfigError:
-    """Return the error of a run that should start from a saved model, but has none."""
+    """Return the error for a run that should start from a saved model, but has none."""
     return ConfigError(
         f"[run] start_sha256: {config.name} starts from a saved model, of SHA-256 "
         f"{config.run.start_sha256}: name its run or its file with dct train CONFIG --from"

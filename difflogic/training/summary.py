@@ -1,44 +1,43 @@
-"""The results of a training run, for scripts: the contents of summary.json."""
+"""summary.json: the results of a run. Sealed when written, checked before anything relies on it."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.config import Config
-from difflogic.evaluation import evaluate, held_out
-from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.exactness import EXACTNESS
 from difflogic.model.model import Model
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
 from difflogic.tasks import task_class
 from difflogic.training.metrics import History
-from difflogic.training.trainer import Trainer
 
+if TYPE_CHECKING:
+    from difflogic.training.trainer import Trainer
 
-def final_scores(model: Model) -> dict[str, Any]:
-    """Score the hard circuit that a run ends with.
+MAX_BYTES = 2**24
+"""A summary has 5 kB."""
 
-    `held_out` has the counts on held-out starts, and `assurance` what is proved. For a task whose
-    target moves on, `exactness` has the counts on all cases and in a random soup.
-    """
-    scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}
-    if task_class(model.config.task).moves_on():
-        scores["exactness"] = evaluate(model, [EXACTNESS.name])["tests"][EXACTNESS.name]
-    return scores
+SEAL = "sha256"
+FILES = "files"
 
 
 def summarize(
     config: Config, trainer: Trainer, history: History, resumed: int, processor: float
 ) -> dict[str, Any]:
-    """Return what summary.json holds: scores, seconds per phase, versions, machine.
+    """Return the contents of summary.json: scores, seconds per phase, versions, machine.
 
-    `config` is the run's, not that of its last part; `resumed` counts how often it was resumed,
-    and `processor` the processor seconds since then.
+    `config` is the run's own, `resumed` the number of times it was resumed, and `processor` the
+    processor seconds since then.
     """
     phases, finished = trainer.phases, trainer.done
     last, best = history.rows[-1] if history.rows else None, history.best
+    attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
     return {
         "experiment": config.name,
         "seed": config.training.seed,
@@ -51,7 +50,7 @@ def summarize(
         "interrupted": not finished,
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
-        **_attempts(config, trainer),
+        **({"attempts": attempts} if config.training.restart_every else {}),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "scores": {
             "soft_loss": last.soft_loss if last else None,
@@ -73,8 +72,140 @@ def summarize(
     }
 
 
-def _attempts(config: Config, trainer: Trainer) -> dict[str, Any]:
-    """Return the number of attempts and the one of the result, if the run starts over."""
-    if not config.training.restart_every:
-        return {}
-    return {"attempts": {"begun": trainer.attempt, "result": trainer.result_attempt}}
+def final_scores(model: Model) -> dict[str, Any]:
+    """Score the hard circuit of a finished run.
+
+    `held_out` has the counts on held-out starts, `assurance` what is proved. If the task's target
+    moves on, `exactness` has the counts on all cases and in a random soup.
+    """
+    from difflogic.evaluation import evaluate, held_out  # imports kernels; readers do without
+    from difflogic.evaluation.assurance import assure
+
+    scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}
+    if task_class(model.config.task).moves_on():
+        scores["exactness"] = evaluate(model, ["exactness"])["tests"]["exactness"]
+    return scores
+
+
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+class _Entries(BaseModel):
+    """The entries that the program reads; a file may have more."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _HeldOut(_Entries):
+    starts: int
+    cells: int
+    step: int
+    wrong_cells: int
+    later_step: int
+    wrong_cells_later: int
+    exact: bool
+    active_gates: int
+
+
+class _Assurance(_Entries):
+    text: str
+    verdict: str
+    from_step: int | None
+
+
+class _Count(_Entries):
+    what: str
+    height: int
+    width: int
+    step: int
+    wrong_cells: int
+    cells: int
+
+
+class _Exactness(_Entries):
+    counts: list[_Count] = Field(min_length=1)
+
+
+class _Scores(_Entries):
+    soft_loss: float | None
+    hard_loss: float | None
+    accuracy: float | None
+    best_hard_loss: float | None
+    best_accuracy: float | None
+    best_epoch: int | None
+    held_out: _HeldOut
+    assurance: _Assurance
+    exactness: _Exactness | None = None
+
+
+class _Seconds(_Entries):
+    training: float
+    compilation: float
+    processor: float
+    phases: dict[str, float]
+
+
+class _Polished(_Entries):
+    gates: Pair
+    from_step: Pair | None
+
+
+class _Attempts(_Entries):
+    begun: int
+    result: int
+
+
+class _Cpu(_Entries):
+    name: str
+    count: int
+
+
+class _Summary(_Entries):
+    experiment: str
+    seed: int
+    workers: int
+    epochs: int
+    epochs_requested: int
+    finished: bool
+    interrupted: bool
+    resumed: int
+    exact_epoch: int | None
+    scores: _Scores
+    seconds: _Seconds
+    versions: dict[str, str]
+    cpu: _Cpu
+    files: dict[str, str]
+    polished: _Polished | None
+    attempts: _Attempts | None = None
+
+
+def render(summary: Mapping[str, Any], files: Mapping[str, str]) -> str:
+    """Return the file's text: the summary, the SHA-256 of the run's `files`, and a seal over all.
+
+    NumPy numbers and paths become JSON values; NaN and infinity become null.
+    """
+    data = {key: value for key, value in json_value(summary).items() if key not in (FILES, SEAL)}
+    data[FILES] = dict(files)
+    return json.dumps({**data, SEAL: _digest(data)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def parse(content: bytes) -> dict[str, Any]:
+    """Read a sealed summary. Raises ValueError with what is wrong."""
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON, or is cut off") from None
+    if not isinstance(data, dict):
+        raise ValueError("it holds no object")
+    if data.get(SEAL) != _digest({key: value for key, value in data.items() if key != SEAL}):
+        raise ValueError("its checksum is wrong")
+    try:
+        _Summary.model_validate(data)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
+        raise ValueError(f'"{place}" is missing or has a wrong type') from None
+    return data
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

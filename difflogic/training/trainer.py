@@ -26,18 +26,17 @@ from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
-from difflogic.training.learned import make_learned
-from difflogic.training.optimizer import require_finite
-from difflogic.training.phases import PhaseTimer
+from difflogic.training.metrics import PhaseTimer, StepResult
+from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
-from difflogic.training.step_result import StepResult
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
 
 Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.uint8]
 
 
 class Trainer:
@@ -56,13 +55,12 @@ class Trainer:
     ) -> None:
         """Start from `model`, or from an untrained one wired from the configuration's seed.
 
-        If the configuration names a saved model, `model` has to be that one: starting over goes
-        back to it. Raises ConfigError without it. Each of several `ranks` has a trainer, and all
-        take every step together. Runs on a GPU may share `fleets`.
+        If the configuration names a saved model, `model` must be that model, since starting over
+        goes back to it; raises ConfigError without it. With several `ranks`, each has a trainer,
+        and all take every step together. Runs on a GPU may share `fleets`.
         """
         if config.run.start_sha256 is not None and model is None:
             raise start_model.missing(config)
-        # What to train, and how this rank divides its part of the work.
         self.config = config
         self.ranks = ranks
         self.first = model or Model.create(config)
@@ -72,42 +70,22 @@ class Trainer:
         self._channels = list(task.loss_channels)
         self._enter_stage(0)
 
-        # What is learned. Logits are transposed, as the optimizer wants them.
         self.epoch = 0
+        """Number of finished epochs."""
+        # Transposed, for the optimizer's kernels.
         logits = np.array(self.first.logits.T, dtype=config.training.precision, order="C")
         self._learned = make_learned(config, logits, ranks, fleets)
         self._best = BestCircuit(config, logits)
-
-        # What computes it.
         self._attempt = self._make_attempt(0)
         self._compilation = Compilation(config, self.plan, ranks.leads)
         self._threads: ExitStack | None = None
 
-        # What watches it.
         self.phases = PhaseTimer()
         self._tracer: Tracer | None = None
         self.on_search_progress: OnProgress = ignore
         """Called often during a search for an exact circuit; may be replaced."""
         self.on_compile_wait: Callable[[], object] = ignore
         """Called often while a step waits for the search's kernels; may be replaced."""
-
-    def _enter_stage(self, stage: int) -> None:
-        """Set what an epoch reads of one of the task's stages."""
-        self.stage = stage
-        """Which of the task's stages is being learned, from 0; most tasks have one only."""
-        self.task = self._stages[stage]
-        """Whose samples each epoch draws; another one may be put in its place."""
-        self._staged = staged(self.config, self.task)
-        self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
-
-    @property
-    def _logits(self) -> Array:
-        return self._learned.logits
-
-    @property
-    def plan(self) -> ParallelPlan:
-        """How this rank's work is divided among its workers."""
-        return self._rank_plan.plan
 
     def __enter__(self) -> Trainer:
         self._threads = ExitStack()
@@ -121,192 +99,22 @@ class Trainer:
             threads.__exit__(*raised)
         self._learned.close()
 
-    def _go_to(self, attempt: int, stage: int = 0) -> None:
-        """Switch to another wiring or stage, and the engines that run it; the logits stay."""
-        if stage != self.stage:
-            self._enter_stage(stage)
-            self._best.forget()
-        self._attempt = self._make_attempt(attempt)
-        self.engine.trace(self._tracer)
-        if self._threads is not None:
-            self._threads.close()
-            self._threads.enter_context(self._attempt)
-
-    def _make_attempt(self, attempt: int) -> Attempt:
-        start, plan = self._model_of(attempt), self.plan
-        engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
-        return Attempt(self._staged, attempt, start, plan, engine)
-
-    def trace(self, tracer: Tracer | None) -> None:
-        """Record a timeline of every worker and of the main thread; None stops it."""
-        self._tracer = tracer
-        self.engine.trace(tracer)
-        self.phases.listener = None if tracer is None else tracer.add_phase
-
-    def _model_of(self, attempt: int) -> Model:
-        """Return the model that an attempt starts from."""
-        if attempt == 0 or self.config.run.start_sha256 is not None:
-            return self.first
-        return Model.create(self.config, attempt)
-
-    @property
-    def engine(self) -> Engine:
-        """Trains the current attempt's circuit."""
-        return self._attempt.engine
-
-    @property
-    def workers(self) -> int:
-        """Number of threads that share the rollouts."""
-        return self.plan.workers
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the plan warns of, for these workers and ranks."""
-        return [*self.plan.warnings, *self._rank_plan.warnings(self.config, self.ranks)]
-
-    @property
-    def model(self) -> Model:
-        """A copy of the model as it is now; further steps do not change it."""
-        return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
-
-    @property
-    def result(self) -> Model:
-        """The model that the run saves: the best checked one, or else the current one."""
-        logits, attempt = self._best.logits, self._best.attempt
-        if logits is None:
-            return self.model
-        # A run is saved every few seconds, so reuse the wiring of the current attempt.
-        current = self._attempt
-        start = current.start if attempt == current.number else self._model_of(attempt)
-        return replace(start, logits=np.ascontiguousarray(logits.T))
-
-    @property
-    def attempt(self) -> int:
-        """The current attempt, from 1."""
-        return self._attempt.number + 1
-
-    @property
-    def result_attempt(self) -> int:
-        """The attempt in which the result was found, from 1."""
-        return self.attempt if self._best.logits is None else self._best.attempt + 1
-
-    @property
-    def made_sure(self) -> tuple[int, int]:
-        """Number of gates that did not have the learned form, and number of all gates.
-
-        Such a gate started from its most probable op alone.
-        """
-        return self._learned.made_sure, len(self._learned.ops)
-
-    @property
-    def exact_epoch(self) -> int | None:
-        """The epoch after which a circuit was first verified to be exact; None if none was yet."""
-        return self._best.exact_epoch
-
-    @property
-    def gain(self) -> Gain | None:
-        """What polishing the verified circuit gained; None if none was polished."""
-        return self._best.gain
-
-    @property
-    def done(self) -> bool:
-        """Whether there is nothing left to train."""
-        return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
-
-    def state(self) -> dict[str, Array]:
-        """Return copies of everything, besides the configuration, that later epochs depend on.
-
-        Names, shapes and types follow from the configuration alone.
-        """
-        return {
-            "epoch": np.array(self.epoch, np.int64),
-            "logits": self._logits.copy(),
-            **({"stage": np.array(self.stage, np.int64)} if len(self._stages) > 1 else {}),
-            **self._learned.state(),
-            **self._best.state(),
-        }
-
-    def restore(self, state: Mapping[str, Array]) -> None:
-        """Go back to where `state` was taken, bit for bit."""
-        self.epoch = int(state["epoch"])
-        attempt = attempt_of(self.config.training, max(0, self.epoch - 1))
-        stage = int(state.get("stage", 0))
-        if (attempt, stage) != (self._attempt.number, self.stage):
-            self._go_to(attempt, stage)
-        self._learned.restore(state)
-        self._best.restore(state)
-
-    @property
-    def cold(self) -> bool:
-        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        return self._compilation.cold
-
-    @property
-    def compiles(self) -> bool:
-        """Whether the helper process is still compiling."""
-        return self._compilation.is_helped
-
-    def warm_up(self, meanwhile: bool = False) -> float:
-        """Compile or load the kernels; return the seconds it took.
-
-        If some are not compiled yet, a helper process takes a part of them where possible. With
-        `meanwhile`, it may still be compiling the search's kernels when this returns; the first
-        search waits for it. Training state is not touched.
-        """
-        start = time.perf_counter()
-        entered = self._threads is not None
-        self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
-        seconds = time.perf_counter() - start
-        self.phases.compile_seconds += seconds
-        return seconds
-
-    @property
-    def may_search(self) -> bool:
-        """Whether the next step searches."""
-        return self._best.is_due(self.epoch + 1)
-
-    def get_ready(self, should_stop: Callable[[], bool]) -> bool:
-        """Wait for the kernels that the next step needs; return False if asked to stop meanwhile.
-
-        Call it before the step, which cannot be cancelled without losing work. `should_stop` is
-        called only during the wait.
-        """
-        return not self.may_search or self._wait_for_search(should_stop)
-
-    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
-        def asked() -> bool:
-            self.on_compile_wait()
-            return should_stop()
-
-        seconds = self._compilation.complete(self.engine.netlist, asked)
-        self.phases.compile_seconds += seconds or 0.0
-        return seconds is not None
-
-    def search(self) -> Finished | None:
-        """Search now for an exact circuit near the logits, as [finishing] says.
-
-        `result` is the best circuit so far. Returns None, and does nothing, if `finishing.every`
-        is 0.
-        """
-        self._wait_for_search()
-        with self.phases("finish"):
-            return self._finish()
+    # One epoch
 
     def step(
         self, starts: npt.ArrayLike | None = None, targets: npt.ArrayLike | None = None
     ) -> StepResult:
-        """Train for one epoch, on a batch of the task or on one's own.
+        """Train for one epoch, on a batch of the task or on the given one.
 
-        `starts` (batch, C, H, W) are bits, `targets` (batch, loss channels, H, W) numbers, NaN
-        for what does not count; the sizes are those of the configuration. Raises ConfigError for
-        others, and TrainingError if the loss or a gradient is not finite.
+        `starts` (batch, C, H, W) are bits. `targets` (batch, loss channels, H, W) are numbers, or
+        NaN for cells that do not count. Sizes are those of the configuration. Raises ConfigError
+        for other sizes, and TrainingError if the loss or a gradient is not finite.
         """
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            drawn = draw_epoch(self.task, self._staged, self.epoch)
-            starts, targets = own_batch(starts, targets, *drawn[:2])
-            masks = drawn[2]
+            drawn_starts, drawn_targets, masks = draw_epoch(self.task, self._staged, self.epoch)
+            starts, targets = own_batch(starts, targets, drawn_starts, drawn_targets)
             loss_steps = draw_loss_steps(self.task, self._staged, self.epoch)
         with phase("forward"):
             coefficients = self._learned.mix()
@@ -323,7 +131,7 @@ class Trainer:
             self._wait_for_search()
             with phase("finish"):
                 finished = self._finish()
-        # A later stage has other starts.
+        # Show the exact circuit, unless it belongs to a later stage, which has other starts.
         if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
             *numbers, _ = scores
             scores = (*numbers, self._last_states(self.result.ops, starts, masks)[0].copy())
@@ -336,30 +144,29 @@ class Trainer:
         coefficients: Array,
         starts: Array,
         targets: Array,
-        masks: npt.NDArray[np.uint8] | None,
+        masks: Bits | None,
         loss_steps: Sequence[int],
     ) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
-        attempt, phase, wave = self._attempt, self.phases, self.plan.wave
         # The ranks exchange one buffer: the sums and the losses.
         buffer = np.zeros(exchanged_bytes(self.config, len(coefficients)), np.uint8)
         gradients, losses = split_exchanged(buffer, coefficients)
         own, total = self._rank_plan.samples, OrderedSum(self.ranks, gradients)
-        found: list[float] = []
+        own_losses: list[float] = []
         # Waves bound memory; usually there is one. Their number does not change the order of sums.
-        for first in range(own.start, own.stop, wave):
+        for first in range(own.start, own.stop, self.plan.wave):
             pause("batch", first - own.start, own.stop - own.start, "samples")
-            samples = slice(first, min(first + wave, own.stop))
+            samples = slice(first, min(first + self.plan.wave, own.stop))
             fired = None if masks is None else masks[samples]
             batch = coefficients, starts[samples], targets[samples]
-            found.extend(self._run_batch(*batch, fired, loss_steps))
-            with phase("reduce"):
-                total.add(attempt.engine, last=samples.stop == own.stop)
+            own_losses.extend(self._run_batch(*batch, fired, loss_steps))
+            with self.phases("reduce"):
+                total.add(self.engine, last=samples.stop == own.stop)
 
         def add_losses() -> None:
-            losses[own] = found
+            losses[own] = own_losses
 
-        with phase("reduce"):
+        with self.phases("reduce"):
             total.combine(buffer, add_losses)
         return gradients, losses.tolist()
 
@@ -368,13 +175,13 @@ class Trainer:
         coefficients: Array,
         starts: Array,
         targets: Array,
-        masks: npt.NDArray[np.uint8] | None,
+        masks: Bits | None,
         loss_steps: Sequence[int],
     ) -> list[float]:
         """Run samples forward and back; return the loss of each."""
-        engine, phase = self._attempt.engine, self.phases
+        engine, phase = self.engine, self.phases
         if self.task.has_plain_loss:
-            # Forward, loss and backward are one parallel call, which returns their seconds.
+            # Forward, loss and backward are one parallel call, which measures their seconds.
             batch = coefficients, starts, targets, self._channels, masks, loss_steps
             losses, seconds = engine.run_training(*batch)
             phase.add(seconds)
@@ -388,31 +195,6 @@ class Trainer:
             engine.differentiate(*np.stack([gradient for _, gradient in found], axis=1))
         return [value for value, _ in found]
 
-    def _finish(self) -> Finished | None:
-        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
-
-        Once a stage is solved, its circuit is where the next one begins: often it solves that, too.
-        """
-        # Ranks on other processors may differ in the last bits; a search needs equal ones.
-        self.ranks.broadcast(self._logits)
-        # Before the first step, by a search of its own.
-        epoch = max(1, self.epoch)
-        while True:
-            finisher = self._attempt.finisher
-            if finisher is None:
-                return None
-            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
-            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
-                return found
-            assert self._best.logits is not None
-            self._learned.load(self._best.logits)
-            self._go_to(self._attempt.number, self.stage + 1)
-            ops = self._logits.argmax(axis=0).astype(np.uint8)
-            entered = self._attempt.finisher
-            if self.task.patches and entered is not None and not entered.verify(ops)[0]:
-                # What only stays is far from healing: a search from there costs much, in vain.
-                return found
-
     def _learn_from_pool(self, coefficients: Array, gradients: Array) -> None:
         """Add the gradients of the [pool] samples, each of which has its own step."""
         attempt, phase = self._attempt, self.phases
@@ -421,7 +203,7 @@ class Trainer:
             return
         attempt.single.load(self._learned.ops)
 
-        def run(start: npt.NDArray[np.uint8], steps: int) -> npt.NDArray[np.uint8]:
+        def run(start: Bits, steps: int) -> Bits:
             return attempt.single.rollout(start[None], steps)[0]
 
         # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
@@ -435,9 +217,69 @@ class Trainer:
                 start, target = sample.start[None], sample.target[None]
                 self._run_batch(coefficients, start, target, None, (sample.step,))
                 with phase("reduce"):
-                    total.add(attempt.engine)
+                    total.add(self.engine)
             with phase("reduce"):
                 total.combine()
+
+    def _evaluate_hard(
+        self, starts: Array, targets: Array, masks: Bits | None
+    ) -> tuple[float | None, float | None, Bits | None]:
+        """Return hard loss and accuracy on the batch, and the first sample's last state."""
+        # Training does not depend on it; only the rank that writes the run needs it.
+        if not self.ranks.leads:
+            return None, None, None
+        states = self._last_states(self._learned.ops, starts, masks)
+        errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2
+        wrong = (errors > 0.25).sum()
+        return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
+
+    def _last_states(self, ops: Bits, starts: Array, masks: Bits | None) -> Bits:
+        """Return the states of a hard circuit at the training step, (samples, C, H, W)."""
+        hard, steps = self._attempt.hard, self._staged.automaton.steps
+        hard.load(ops)
+        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+
+    # The search for an exact circuit
+
+    def search(self) -> Finished | None:
+        """Search now for an exact circuit near the logits, with the settings in [finishing].
+
+        `result` is then the best circuit so far. Does nothing if `finishing.every` is 0.
+        """
+        self._wait_for_search()
+        with self.phases("finish"):
+            return self._finish()
+
+    def _finish(self) -> Finished | None:
+        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
+
+        Once a stage is solved, the next one begins from its circuit, which often solves it too.
+        """
+        # Ranks on other processors may differ in the last bits; a search needs equal ones.
+        self.ranks.broadcast(self._logits)
+        epoch = max(1, self.epoch)  # `search` may come before the first step
+        while True:
+            finisher = self._attempt.finisher
+            if finisher is None:
+                return None
+            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
+            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
+                return found
+            assert self._best.logits is not None
+            self._learned.load(self._best.logits)
+            self._go_to(self._attempt.number, self.stage + 1)
+            ops = self._logits.argmax(axis=0).astype(np.uint8)
+            following = self._attempt.finisher
+            if self.task.patches and following is not None and not following.verify(ops)[0]:
+                # A circuit that only stays is far from healing: a search would cost much in vain.
+                return found
+
+    @property
+    def may_search(self) -> bool:
+        """Whether the next step searches."""
+        return self._best.is_due(self.epoch + 1)
+
+    # Attempts and stages
 
     def _start_over_if_due(self) -> None:
         """Begin another attempt, with another wiring, once the current one is over."""
@@ -447,23 +289,176 @@ class Trainer:
                 self._go_to(attempt)
                 self._learned.forget(self._attempt.start.logits.T)
 
-    def _evaluate_hard(
-        self, starts: Array, targets: Array, masks: npt.NDArray[np.uint8] | None
-    ) -> tuple[float | None, float | None, npt.NDArray[np.uint8] | None]:
-        """Return hard loss, accuracy and the first sample's last state, all on the same batch."""
-        # Training does not depend on it; only the rank that writes the run needs it.
-        if not self.ranks.leads:
-            return None, None, None
-        states = self._last_states(self._learned.ops, starts, masks)
-        shown = states[:, self._channels]
-        errors = (shown - targets)[~np.isnan(targets)] ** 2
-        wrong = (errors > 0.25).sum()
-        return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
+    def _enter_stage(self, stage: int) -> None:
+        self.stage = stage
+        """The current stage of the task, from 0; most tasks have one only."""
+        self.task = self._stages[stage]
+        """Draws the samples of each epoch; may be replaced."""
+        self._staged = staged(self.config, self.task)
+        self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
 
-    def _last_states(
-        self, ops: Array, starts: Array, masks: npt.NDArray[np.uint8] | None
-    ) -> npt.NDArray[np.uint8]:
-        """Return what a hard circuit comes to, (samples, channels, height, width)."""
-        hard, steps = self._attempt.hard, self._staged.automaton.steps
-        hard.load(ops)
-        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+    def _go_to(self, attempt: int, stage: int = 0) -> None:
+        """Switch to another wiring or stage, and its engines; the logits stay."""
+        if stage != self.stage:
+            self._enter_stage(stage)
+            self._best.forget()
+        self._attempt = self._make_attempt(attempt)
+        self.engine.trace(self._tracer)
+        if self._threads is not None:
+            self._threads.close()
+            self._threads.enter_context(self._attempt)
+
+    def _make_attempt(self, attempt: int) -> Attempt:
+        start, plan = self._first_model_of(attempt), self.plan
+        engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
+        return Attempt(self._staged, attempt, start, plan, engine)
+
+    def _first_model_of(self, attempt: int) -> Model:
+        if attempt == 0 or self.config.run.start_sha256 is not None:
+            return self.first
+        return Model.create(self.config, attempt)
+
+    # Compiling
+
+    @property
+    def cold(self) -> bool:
+        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
+        return self._compilation.cold
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the helper process is still compiling."""
+        return self._compilation.is_helped
+
+    def warm_up(self, meanwhile: bool = False) -> float:
+        """Compile or load the kernels; return the seconds it took. Does not change the training.
+
+        If some are not compiled yet, a helper process compiles a part of them where possible. With
+        `meanwhile`, it may go on with the search's kernels; the first search waits for it.
+        """
+        start = time.perf_counter()
+        entered = self._threads is not None
+        self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
+        seconds = time.perf_counter() - start
+        self.phases.compile_seconds += seconds
+        return seconds
+
+    def get_ready(self, should_stop: Callable[[], bool]) -> bool:
+        """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
+
+        Call it before the step, which cannot be cancelled without losing work.
+        """
+        return not self.may_search or self._wait_for_search(should_stop)
+
+    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
+        def report_and_ask() -> bool:
+            self.on_compile_wait()
+            return should_stop()
+
+        seconds = self._compilation.complete(self.engine.netlist, report_and_ask)
+        self.phases.compile_seconds += seconds or 0.0
+        return seconds is not None
+
+    def trace(self, tracer: Tracer | None) -> None:
+        """Record a timeline of every worker and of the main thread; None stops it."""
+        self._tracer = tracer
+        self.engine.trace(tracer)
+        self.phases.listener = None if tracer is None else tracer.add_phase
+
+    # The state of the run
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of everything, besides the configuration, that later epochs depend on.
+
+        The configuration determines names, shapes and types.
+        """
+        return {
+            "epoch": np.array(self.epoch, np.int64),
+            "logits": self._logits.copy(),
+            **({"stage": np.array(self.stage, np.int64)} if len(self._stages) > 1 else {}),
+            **self._learned.state(),
+            **self._best.state(),
+        }
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to `state`, bit for bit."""
+        self.epoch = int(state["epoch"])
+        attempt = attempt_of(self.config.training, max(0, self.epoch - 1))
+        stage = int(state.get("stage", 0))
+        if (attempt, stage) != (self._attempt.number, self.stage):
+            self._go_to(attempt, stage)
+        self._learned.restore(state)
+        self._best.restore(state)
+
+    @property
+    def _logits(self) -> Array:
+        return self._learned.logits
+
+    @property
+    def model(self) -> Model:
+        """A copy of the current model; further steps do not change it."""
+        return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
+
+    @property
+    def result(self) -> Model:
+        """The model that the run saves: the best one found by a search, or else the current one."""
+        logits, attempt = self._best.logits, self._best.attempt
+        if logits is None:
+            return self.model
+        # A run is saved every few seconds, so reuse the wiring of the current attempt.
+        current = self._attempt
+        start = current.start if attempt == current.number else self._first_model_of(attempt)
+        return replace(start, logits=np.ascontiguousarray(logits.T))
+
+    @property
+    def attempt(self) -> int:
+        """The current attempt, from 1."""
+        return self._attempt.number + 1
+
+    @property
+    def result_attempt(self) -> int:
+        """The attempt that found the result, from 1."""
+        return self.attempt if self._best.logits is None else self._best.attempt + 1
+
+    @property
+    def made_sure(self) -> tuple[int, int]:
+        """Number of gates that started from their most probable op alone, and of all gates.
+
+        They did not have the form that is learned.
+        """
+        return self._learned.made_sure, len(self._learned.ops)
+
+    @property
+    def exact_epoch(self) -> int | None:
+        """The epoch after which a circuit was first verified to be exact, if any."""
+        return self._best.exact_epoch
+
+    @property
+    def gain(self) -> Gain | None:
+        """What polishing the verified circuit gained; None if none was polished."""
+        return self._best.gain
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over: a circuit is exact, or all epochs are finished."""
+        return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
+
+    @property
+    def plan(self) -> ParallelPlan:
+        """How this rank's work is divided among its workers."""
+        return self._rank_plan.plan
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the current attempt."""
+        return self._attempt.engine
+
+    @property
+    def workers(self) -> int:
+        """Number of threads that share the rollouts."""
+        return self.plan.workers
+
+    @property
+    def warnings(self) -> list[str]:
+        """The plan's warnings for these workers and ranks."""
+        return [*self.plan.warnings, *self._rank_plan.warnings(self.config, self.ranks)]

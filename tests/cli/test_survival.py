@@ -17,7 +17,7 @@ import pytest
 
 from cli.errors import note
 from difflogic.config import Config, load_config
-from difflogic.training.compatibility import without_foreign_results
+from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
 from tests.difflogic.training.kill import results

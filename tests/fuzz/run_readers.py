@@ -20,8 +20,7 @@ from difflogic.system.errors import DctError
 from difflogic.training.checkpoint import read_checkpoint
 from difflogic.training.lock import NAME, RunLock
 from difflogic.training.metrics import COLUMNS, History, MetricsRow
-from difflogic.training.run_directory import RunDirectory
-from difflogic.training.run_list import list_runs
+from difflogic.training.run_directory import RunDirectory, list_runs
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import life

@@ -32,7 +32,7 @@ from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import fields_of
 from difflogic.system.ranks import Ranks
-from difflogic.training.phases import PHASES, SHARED
+from difflogic.training.metrics import PHASES, SHARED
 from difflogic.training.pool import AT_ONCE
 from difflogic.training.rank_plan import RankPlan, exchanged_bytes
 from difflogic.training.trainer import Trainer

@@ -29,7 +29,7 @@ from difflogic.system.measuring import LEAST_GAIN, Spread, differ, fastest_rate
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
-from difflogic.training.phases import PHASES, SHARED, WAITING
+from difflogic.training.metrics import PHASES, SHARED, WAITING
 from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer

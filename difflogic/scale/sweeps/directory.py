@@ -28,7 +28,7 @@ from difflogic.system.files import (
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import own, task_class
 from difflogic.training import lock
-from difflogic.training.compatibility import differing
+from difflogic.training.resuming import differing
 from difflogic.training.run_directory import SUMMARY, RunDirectory
 
 FORMAT = "dct-sweep"

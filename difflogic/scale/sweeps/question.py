@@ -13,7 +13,7 @@ from typing import Any
 from difflogic.config import Config, Override, load_config
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import format_ranges
-from difflogic.training.compatibility import differing
+from difflogic.training.resuming import differing
 
 MOST_PROBLEMS = 10
 """Wrong values of a grid that a message lists."""

@@ -19,7 +19,7 @@ from difflogic.system.files import read_inside, write_inside
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
     from difflogic.tasks.own import Code
-    from difflogic.training.step_result import StepResult
+    from difflogic.training.metrics import StepResult
 
 RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
 """What a run leaves behind, checkpoints aside."""

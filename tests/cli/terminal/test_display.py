@@ -18,8 +18,7 @@ from difflogic.config import load_config
 from difflogic.search.polishing import Extent
 from difflogic.search.search import SearchProgress
 from difflogic.tasks import make_task
-from difflogic.training.metrics import MetricsRow
-from difflogic.training.phases import PHASES
+from difflogic.training.metrics import PHASES, MetricsRow
 from tests.cli.terminal.screens import Terminal, open_terminal
 
 

@@ -20,8 +20,8 @@ from difflogic.engine.search_buffers import LATER, SearchBuffers, Trials
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Trial
 from difflogic.model.model import Model
-from difflogic.search.changes import Changes
 from difflogic.search.rectifying import Rectifier
+from difflogic.search.search import Changes
 from difflogic.training.attempt import Attempt
 from tests.difflogic.training.tiny import growing, tiny
 

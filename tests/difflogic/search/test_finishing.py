@@ -16,9 +16,9 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search import changes, finishing, search
+from difflogic.search import finishing, search
 from difflogic.search.finishing import Finisher
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.search import GradientSensitivity
 from difflogic.system.callbacks import ignore
 from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
@@ -274,7 +274,7 @@ def test_what_is_judged_ahead_changes_nothing(ahead, monkeypatch):
     rng = np.random.default_rng(1)
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
-    monkeypatch.setattr(changes, "AHEAD", ahead)
+    monkeypatch.setattr(search, "AHEAD", ahead)
     monkeypatch.setattr(candidates, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
     assert found.ops.tolist() == expected.ops.tolist()

@@ -21,7 +21,7 @@ from difflogic.proof.convergence.folding import live_circuit
 from difflogic.search import finishing
 from difflogic.search.finishing import Finisher
 from difflogic.search.judge import DOUBTFUL, Judge
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.search import GradientSensitivity
 from difflogic.system.streams import Purpose
 from tests.difflogic.proof.convergence.trained import trained
 

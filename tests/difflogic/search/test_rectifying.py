@@ -18,9 +18,8 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams, scene_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finisher
-from difflogic.search.rectifying import Rectifier, can_rectify
-from difflogic.search.rectifying_search import RectifyingSearch
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.rectifying import Rectifier, RectifyingSearch, can_rectify
+from difflogic.search.search import GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from tests.difflogic.training.tiny import growing, tiny

@@ -13,9 +13,8 @@ from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search.changes import Changes
 from difflogic.search.finishing import Finisher
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.search import Changes, GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.trainer import Trainer

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from difflogic.training.sampling import attempt_of, first_epoch
+from difflogic.training.sampling import attempt_of
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -12,7 +12,6 @@ from tests.difflogic.training.tiny import tiny
 def test_attempts_follow_each_other():
     training = tiny("training.restart_every=7", "finishing.every=5").training
     assert [attempt_of(training, epoch) for epoch in (0, 6, 7, 13, 14)] == [0, 0, 1, 1, 2]
-    assert [first_epoch(training, attempt) for attempt in range(3)] == [0, 7, 14]
     assert {attempt_of(tiny().training, epoch) for epoch in (0, 1, 10**9 - 1)} == {0}
 
 

@@ -1,12 +1,21 @@
 import io
+import time
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.training.metrics import History, MetricsRow, Restart, Search, from_csv, restarts
-from difflogic.training.phases import PHASES
+from difflogic.training.metrics import (
+    PHASES,
+    History,
+    MetricsRow,
+    PhaseTimer,
+    Restart,
+    Search,
+    from_csv,
+    restarts,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -63,9 +72,9 @@ GOOD = to_csv([MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0), MetricsRow(3, 1
         (GOOD.replace("3,1.0", "4,1.0"), "epoch 4 stands where epoch 3 should"),
         (GOOD.replace("2,3.0", "2,many"), "the row of epoch 2 is damaged"),
         (GOOD.replace("soft_loss", "loss"), "the row of epoch 1 is damaged"),
-        (GOOD[: GOOD.index("3,1.0") + 5], "a line of it is cut off"),
+        (GOOD[: GOOD.index("3,1.0") + 5], "a line is cut off"),
         (GOOD[: GOOD.index("3,1.0")], "it ends after epoch 2"),
-        (GOOD.replace("3,1.0", "3," + "9" * 200_000), "a line of it is cut off, or longer"),
+        (GOOD.replace("3,1.0", "3," + "9" * 200_000), "a line is cut off or too long"),
         (GOOD.replace("3,1.0", "9" * 500 + ",1.0"), "epoch .* stands where epoch 3 should"),
         (GOOD.replace("2,3.0", "2,3.0,"), "the row of epoch 2 is damaged"),
     ],
@@ -124,3 +133,18 @@ def test_a_history_knows_its_best_row():
     empty = History()
     assert empty.best is None
     assert sum(empty.seconds.values()) == 0
+
+
+def test_seconds_add_up_by_phase_even_if_a_block_fails():
+    timer = PhaseTimer()
+
+    def fail():
+        with timer("forward"):
+            time.sleep(0.01)
+            raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            fail()
+    assert timer.seconds.pop("forward") >= 0.02
+    assert set(timer.seconds.values()) == {timer.compile_seconds} == {0.0}

@@ -11,7 +11,7 @@ from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task, draw_batch, make_task
-from difflogic.training.phases import PHASES
+from difflogic.training.metrics import PHASES
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import resumed, tiny

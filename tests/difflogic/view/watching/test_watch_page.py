@@ -15,7 +15,7 @@ import pytest
 
 import difflogic
 from difflogic.library.serving import offering, watch
-from difflogic.training.compatibility import without_foreign_results
+from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
 from difflogic.view.watching import Feed, WatchServer

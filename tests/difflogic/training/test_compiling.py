@@ -11,7 +11,7 @@ import pytest
 from difflogic.library.training import train
 from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT
-from difflogic.training import compiling, helper_process
+from difflogic.training import compiling
 from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.training.tiny import tiny
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def helper():
-    made = helper_process.HelperProcess("float32")
+    made = compiling.HelperProcess("float32")
     yield made
     made.close()
 
@@ -35,7 +35,7 @@ def test_closing_ends_it_at_once(helper):
 
 def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    helper = helper_process.HelperProcess("float32")
+    helper = compiling.HelperProcess("float32")
     assert not helper.wait("search")
     helper.close()
 
@@ -43,7 +43,7 @@ def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
 @pytest.mark.thorough
 def test_it_ends_with_who_started_it():
     program = (
-        "import threading\nfrom difflogic.training.helper_process import _end_with_input\n"
+        "import threading\nfrom difflogic.training.compiling import _end_with_input\n"
         "threading.Thread(target=_end_with_input, daemon=True).start()\n"
         "print('begun', flush=True)\nthreading.Event().wait()"
     )
@@ -75,7 +75,7 @@ def recorded(monkeypatch):
     """Whom a trainer takes for the process, where nothing seems to be compiled yet."""
     found = Recorded()
     monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
-    monkeypatch.setattr(compiling.helper_process, "start", lambda *which: found)
+    monkeypatch.setattr(compiling, "start_helper", lambda precision: found)
     return found
 
 
@@ -116,7 +116,7 @@ def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
-    helper = helper_process.HelperProcess("float32")
+    helper = compiling.HelperProcess("float32")
     looks = iter([False, False, True])
     assert helper.wait("search", lambda: next(looks)) is None
     helper.close()
@@ -131,9 +131,8 @@ from difflogic.engine.kernels import (
     candidate_base, candidates, detectors, hard, hard_gradients, logits,
 )
 from difflogic.model.model import Model
-from difflogic.training.helper_process import compile_stages
+from difflogic.training.compiling import compile_slopes, compile_stages
 from difflogic.training.trainer import Trainer
-from difflogic.training.warming import compile_slopes
 from tests.difflogic.training.tiny import growing
 
 def types():

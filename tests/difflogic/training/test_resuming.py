@@ -1,14 +1,22 @@
-"""Where a run goes on when its checkpoints have suffered."""
+"""What may change when a run goes on."""
 
 import re
 
 import numpy as np
 import pytest
 
+from difflogic.config import load_config
+from difflogic.config.sections import FREE
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training import checkpoint, resume_point
+from difflogic.training import checkpoint, resuming
 from difflogic.training.checkpoint import checkpoints, write_checkpoint
-from difflogic.training.resume_point import find_resume_point
+from difflogic.training.resuming import (
+    differing,
+    find_resume_point,
+    refuse_changes,
+    with_first_sizes,
+    with_free_settings,
+)
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -16,9 +24,76 @@ from tests.difflogic.training.kill import results
 from tests.difflogic.training.test_session import Said, stop_after
 from tests.difflogic.training.tiny import tiny
 
-CONFIG = tiny("training.epochs=10", "checkpoint.every_epochs=3")
+STORED = load_config("checkerboard-small")
 
-pytestmark = pytest.mark.thorough
+
+@pytest.mark.parametrize(
+    ("override", "difference"),
+    [
+        ("training.seed=24", "training.seed: 23 → 24"),
+        ("training.precision=float64", "training.precision: 'float32' → 'float64'"),
+        ("automaton.fire_rate=0.5", "automaton.fire_rate: 1.0 → 0.5"),
+        ("parallel.lanes=16", "parallel.lanes: 'auto' → 16"),
+        ("parallel.chunk=3", "parallel.chunk: 'auto' → 3"),
+        ("pool.later=3", "pool.later: 48 → 3"),
+        ("name=other", "name: 'checkerboard-small' → 'other'"),
+        ("published.learned_by=5", "published.learned_by: not set → 5"),
+        (
+            "update.gates=[256,256,256,256,256,128,64,32,16,8]",
+            "update.gates: [256, 256, 256, 256, 128, 64, 32, 16, 8] → "
+            "[256, 256, 256, 256, 256, 128, 64, 32, 16, 8]",
+        ),
+    ],
+)
+def test_what_makes_it_another_run(override, difference):
+    asked = load_config("checkerboard-small", [override])
+    assert differing(STORED, asked) == [difference]
+    with pytest.raises(RunDirectoryError, match="runs/x: is a run with other settings"):
+        refuse_changes("runs/x", STORED, asked)
+
+
+FREELY = [
+    "parallel.workers=3",
+    "parallel.strategy=sequential",
+    "parallel.memory_budget=1GB",
+    "parallel.device=gpu",
+    "checkpoint.every_seconds=0.0",
+    "checkpoint.every_epochs=3",
+]
+
+
+def test_what_changes_no_result_may_change():
+    named = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
+    assert {override.partition("=")[0] for override in FREELY} == named
+    asked = load_config("checkerboard-small", FREELY)
+    assert differing(STORED, asked) == []
+    stretch = with_free_settings(STORED, asked)
+    assert stretch == asked
+    assert STORED.parallel.workers == "auto"
+
+
+def test_more_epochs_but_not_fewer():
+    most = STORED.training.epochs
+    for epochs in (most, most + 1):
+        asked = load_config("checkerboard-small", [f"training.epochs={epochs}"])
+        refuse_changes("runs/x", STORED, asked)
+        assert with_free_settings(STORED, asked).training.epochs == epochs
+    fewer = load_config("checkerboard-small", [f"training.epochs={most - 1}"])
+    with pytest.raises(RunDirectoryError, match=f"of {most} epochs, and {most - 1} are fewer"):
+        refuse_changes("runs/x", STORED, fewer)
+
+
+def test_a_run_goes_on_with_the_cut_that_it_began_with():
+    plan = {"lanes": 16, "chunk": 3, "workers": 7}
+    found = with_first_sizes(STORED, {"plan": plan}).parallel
+    assert (found.lanes, found.chunk, found.workers) == (16, 3, "auto")
+    given = load_config("checkerboard-small", ["parallel.lanes=32", "parallel.chunk=1"])
+    assert with_first_sizes(given, {"plan": plan}) == given
+    for summary in (None, {}, {"plan": 3}, {"plan": {"lanes": 17, "chunk": True}}):
+        assert with_first_sizes(STORED, summary) == STORED
+
+
+CONFIG = tiny("training.epochs=10", "checkpoint.every_epochs=3")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +136,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")
@@ -75,6 +151,7 @@ def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
     assert results(run) == whole
 
 
+@pytest.mark.thorough
 def test_with_none_left_it_is_refused_with_all_reasons(run):
     for path in checkpoints(run):
         path.write_bytes(path.read_bytes()[:-50])
@@ -93,6 +170,7 @@ def test_with_none_left_it_is_refused_with_all_reasons(run):
     assert len(checkpoints(run)) == 2
 
 
+@pytest.mark.thorough
 def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
@@ -102,9 +180,10 @@ def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, mon
         execute(CONFIG, run)
 
 
+@pytest.mark.thorough
 def test_other_libraries_are_told_of(run, monkeypatch):
     said = Said()
     now = checkpoint.made_with()
-    monkeypatch.setattr(resume_point, "made_with", lambda: now | {"numpy": "9.9"})
+    monkeypatch.setattr(resuming, "made_with", lambda: now | {"numpy": "9.9"})
     execute(CONFIG, run, say=said)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(said)

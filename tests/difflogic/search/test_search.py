@@ -1,5 +1,8 @@
 """What the gradient predicts, against what a change really does, and against the oracle."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -7,15 +10,16 @@ from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.engine import oracle, search_buffers
+from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search.sensitivity import GradientSensitivity
+from difflogic.search.search import Changes, GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from tests.difflogic.engine.built import read_once
 from tests.difflogic.evaluation.naive import random_model
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import growing, tiny
 
 STREAMS = Streams(5, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
@@ -140,3 +144,19 @@ def test_the_first_samples_are_looked_at_if_there_are_many(monkeypatch):
     other = predict(model.netlist, config, model.ops, (3,))
     np.testing.assert_allclose(found, one + other, atol=1e-9)
     assert (found != one).any()
+
+
+def test_changes_are_freed_at_once():
+    """Not only when the garbage collector looks for cycles: they hold all values of a circuit."""
+    model = random_model(growing(), 5)
+    scene = Plan.of(model.config, 1, STREAMS).scene
+    gc.disable()
+    try:
+        with Workers(1) as workers:
+            changes = Changes(Trial(model.netlist, scene, (0,)), workers, model.ops)
+            changes.judge([0, 1], [1, 2], 10)
+            known = weakref.ref(changes)
+            del changes
+        assert known() is None
+    finally:
+        gc.enable()

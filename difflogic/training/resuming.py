@@ -1,0 +1,179 @@
+"""Resuming a run: which settings may change, and from which checkpoint it continues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from difflogic.config import Config, config_from_dict
+from difflogic.config.sections import FREE
+from difflogic.engine.kernels.structures import LANES
+from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.files import for_shell
+from difflogic.training.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    State,
+    checkpoints,
+    made_with,
+    read_checkpoint,
+)
+from difflogic.training.metrics import History
+from difflogic.training.run_directory import CONFIG, START, RunDirectory
+
+NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
+"""Explains a changed setting whose name does not."""
+
+
+def differing(stored: Config, given: Config) -> list[str]:
+    """Return "section.key: old → new" for each changed setting that makes it another run.
+
+    Settings that do not affect results may change, and so may the number of epochs.
+    """
+    old, new = _flat(stored), _flat(given)
+    free = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
+    keys = [key for key in {**old, **new} if key not in free and key != "training.epochs"]
+    return [
+        f"{key}: {_show(old.get(key))} → {_show(new.get(key))}{NOTES.get(key, '')}"
+        for key in keys
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _flat(config: Config) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for section, value in config.to_dict().items():
+        if isinstance(value, dict):
+            flat |= {f"{section}.{key}": item for key, item in value.items()}
+        else:
+            flat[section] = value
+    return flat
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "not set"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def refuse_changes(path: Path, stored: Config, given: Config) -> None:
+    """Raise RunDirectoryError if the run in `path`, as `stored`, cannot resume as `given`."""
+    changes = differing(stored, given)
+    if changes:
+        raise RunDirectoryError(
+            f"{path}: is a run with other settings, which cannot change when it resumes:\n  "
+            + "\n  ".join(changes)
+            + "\nKeep these settings, or start a new run"
+        )
+    old, new = stored.training.epochs, given.training.epochs
+    if new < old:
+        raise RunDirectoryError(
+            f"{path}: is a run of {old} epochs, and {new} are fewer: a run can be extended, but "
+            "not shortened; ask for more epochs, or leave them as they are"
+        )
+
+
+def with_free_settings(stored: Config, given: Config) -> Config:
+    """Return `stored` with the epochs of `given`, and its settings that affect no result."""
+    changes: dict[str, Any] = {
+        section: getattr(stored, section).model_copy(
+            update={key: getattr(getattr(given, section), key) for key in keys}
+        )
+        for section, keys in FREE.items()
+    }
+    return extended(stored, given).model_copy(update=changes)
+
+
+def extended(stored: Config, given: Config) -> Config:
+    """Return `stored` with the epochs of `given`."""
+    epochs = {"epochs": given.training.epochs}
+    return stored.model_copy(update={"training": stored.training.model_copy(update=epochs)})
+
+
+def with_first_sizes(config: Config, summary: Mapping[str, Any] | None) -> Config:
+    """Return `config` with a run's first tile and chunk sizes in place of "auto".
+
+    Another machine might choose other sizes, and the last bits of the results would differ.
+    """
+    plan = (summary or {}).get("plan")
+    if not isinstance(plan, dict):
+        return config
+    lanes, chunk = plan.get("lanes"), plan.get("chunk")
+    found: dict[str, Any] = {}
+    if config.parallel.lanes == "auto" and lanes in LANES:
+        found["lanes"] = lanes
+    if config.parallel.chunk == "auto" and type(chunk) is int and 1 <= chunk <= 65536:
+        found["chunk"] = chunk
+    return config.model_copy(update={"parallel": config.parallel.model_copy(update=found)})
+
+
+def without_foreign_results(config: Config, source: Config) -> Config:
+    """Return `config`, derived from `source`, without [published] if it is another experiment."""
+    parts = ("task", "automaton", "perception", "update")
+    if all(getattr(config, part) == getattr(source, part) for part in parts):
+        return config
+    return config.model_copy(update={"published": type(config.published)()})
+
+
+def find_resume_point(
+    run: RunDirectory, config: Config, template: State, say: Callable[[str], None]
+) -> tuple[Checkpoint, History] | None:
+    """Return the latest usable checkpoint and the metrics up to it.
+
+    `template` has the names, shapes and types of the trainer's state. Skips a checkpoint that is
+    damaged, foreign, or not covered by metrics.csv, and tells `say`. Returns None if the run has
+    neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable, or if a
+    newer program wrote one.
+    """
+    problems: list[str] = []
+    for path in checkpoints(run.path):
+        try:
+            checkpoint, history = _read(path, run, config, template)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for problem in problems:
+            say(f"warning: {problem}: went back to {path.name}")
+        _note_other_origin(checkpoint, say)
+        return checkpoint, history
+    if not problems and not run.has_results:
+        return None
+    listed = "\n  ".join(problems or ["there is no checkpoint in it"])
+    kept = config.run.start_sha256 is not None
+    source = f" --from {for_shell(run.path / START)}" if kept else ""
+    raise RunDirectoryError(
+        f"{run.path}: cannot be resumed:\n  {listed}\nStart the run again with: "
+        f"dct train {for_shell(run.path / CONFIG)}{source}"
+    )
+
+
+def _read(
+    path: Path, run: RunDirectory, config: Config, template: State
+) -> tuple[Checkpoint, History]:
+    checkpoint = read_checkpoint(path, template)
+    try:
+        changes = differing(config_from_dict(checkpoint.config, str(path)), config)
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: its configuration is damaged: {error}") from None
+    if changes:
+        raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
+    try:
+        return checkpoint, run.read_metrics(checkpoint.epoch)
+    except RunDirectoryError as error:
+        raise CheckpointError(f"{path}: cannot be used, since {error}") from None
+
+
+def _note_other_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> None:
+    """Report if other libraries or another processor may round the last bits differently."""
+    others = [
+        f"{name} {checkpoint.made_with.get(name)} (now {value})"
+        for name, value in made_with().items()
+        if checkpoint.made_with.get(name) != value
+    ]
+    if others:
+        say(
+            f"note: until here this run was computed with {', '.join(others)}: it continues, "
+            "but may not end in the same bits"
+        )
