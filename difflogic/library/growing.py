@@ -1,4 +1,4 @@
-"""How any picture is grown: the grid, circuit, steps and recipe that suit it, in stages."""
+"""Plans for growing a picture: the grid, circuit, steps and recipe that suit it."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from difflogic.tasks.images import (
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 
 FIRST_COLORS = (1, 3)
-"""Numbers of colour channels, as `--colors` also takes: bits of the picture, without a palette."""
+"""Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""
 
 USUAL_GRIDS = {1: (20, 20), 3: (16, 16)}
-"""Rows and columns on which such a picture is grown: those of the lizard and the letter G."""
+"""Default rows and columns for such pictures: those of the lizard and the letter G."""
 
 IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 
 LEAST_HEALED = 4
-"""Rows and columns of the smallest grid that can be asked to heal."""
+"""Rows and columns of the smallest grid that can heal."""
 
 MOST_CELLS = MOST_SIDE**2
 
 LEARNED_SIDE = 16
-"""Cells of the longer side up to which cells learn their places, too; on larger grids they count
-them. Of 32 cells one picture in two was learned so, in minutes."""
+"""Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
+cells, learning places worked for one picture in two, and took minutes."""
 
 COUNTING = (
     "automaton.places=true",
@@ -62,47 +62,48 @@ COUNTING = (
 )
 COUNTING_LAYERS = 12
 MANY_BITS = 6000
-"""Bits of a picture from which its circuit has layers of 1024 gates instead of 512, and twice the
-epochs until it starts over: of 12 288 the others left one wrong after 600 epochs."""
+"""Pictures with more bits get layers of 1024 gates instead of 512, and twice the epochs until a
+restart. With 512, one bit of 12 288 was still wrong after 600 epochs."""
 
-EPOCHS, SECONDS_PER_CELL = {"grow": 100, "hold": 100, "heal": 150}, {True: 3e-3, False: 6e-2}
-"""Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then by
-cells, if they count their places, and if not."""
+EPOCHS = {"grow": 100, "hold": 100, "heal": 150}
+SECONDS_PER_CELL = {True: 3e-3, False: 6e-2}
+"""Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then per
+cell, with counted places and without."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What is to be grown."""
+    """A picture to grow."""
 
     name: str
     bits: npt.NDArray[np.uint8]
     """Shape (channels, height, width)."""
     palette: tuple[Color, ...] = ()
     words: str = ""
-    """Where it comes from, for people."""
+    """Its origin, for people."""
     warning: str = ""
-    """What was lost on the way to the grid, if anything was."""
+    """What scaling and the palette lost, if anything."""
     second: npt.NDArray[np.uint8] | None = None
-    """Another of the same shape and palette, to grow from one cell; None if there is none."""
+    """A second picture of the same shape and palette, which grows from one cell."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How a picture is grown: a shipped configuration, and what differs from it."""
+    """How to grow a picture: a shipped configuration and overrides."""
 
     picture: Picture
     config: str
     overrides: tuple[Override, ...]
     epochs: int
-    """By which it is usually proved."""
+    """Epochs until the proof, usually."""
     lines: tuple[str, ...]
-    """What was chosen, for people."""
+    """The choices, for people."""
 
 
 def is_image(target: str) -> bool:
-    """Return whether a picture, by its shipped name or its file, is an image and not text.
+    """Return whether a picture, given by its shipped name or file, is an image and not text.
 
-    Raises ConfigError if it cannot be read, or is text by the name of an image.
+    Raises ConfigError if it cannot be read, or if it is text in a file named like an image.
     """
     return not isinstance(_content(target), str)
 
@@ -119,10 +120,11 @@ def _content(target: str) -> str | bytes:
 
 
 def read(target: str, colors: int | None = None, size: tuple[int, int] | None = None) -> Picture:
-    """Return a picture by its shipped name or its file: an image, or rows of text.
+    """Read a picture by its shipped name or its file: an image, or rows of text.
 
-    An image has a palette of at most `colors`, 2, 4, 8 or 16; by default as many as it needs. 1 and
-    3 are bits instead: ink, or red, green and blue. Raises ConfigError for what is no picture.
+    An image gets a palette of at most `colors`: 2, 4, 8 or 16, by default as many as it needs. With
+    1 or 3 colours it has bits instead: ink, or red, green and blue. Raises ConfigError for a file
+    that is not a picture.
     """
     content = _content(target)
     try:
@@ -145,7 +147,7 @@ def read(target: str, colors: int | None = None, size: tuple[int, int] | None = 
 
 
 def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> str:
-    """Say what scaling and the palette took from an image of rows and columns of pixels."""
+    """Return what scaling and the palette lost, in words; sizes are (rows, columns)."""
     lost = []
     if pixels != cells:
         lost.append(
@@ -162,9 +164,9 @@ def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> 
 def read_two(
     target: str, second: str, colors: int | None = None, size: tuple[int, int] | None = None
 ) -> Picture:
-    """Return two images as one picture and its second, with a palette for both.
+    """Return a picture with a second one, from two images, with one palette for both.
 
-    Raises ConfigError for what `read` refuses, for text, and for images of different sizes.
+    Raises what `read` raises, and ConfigError for text and for images of different sizes.
     """
     from PIL import Image
 
@@ -194,7 +196,7 @@ def read_two(
 def _image(target: str) -> bytes:
     content = _content(target)
     if isinstance(content, str):
-        raise ConfigError(f"{target}: is text: two pictures have to be images")
+        raise ConfigError(f"{target}: is text: both pictures must be images")
     return content
 
 
@@ -223,9 +225,10 @@ def plan(
     steps: int | None = None,
     typed: str = "--target",
 ) -> Growth:
-    """Return how to grow a picture, and whether it is then to stay, and to grow back.
+    """Return how to grow a picture, and then hold it, or heal it after damage.
 
-    Raises ConfigError for a picture that is too large, or too small to heal.
+    `typed` is the option in error messages. Raises ConfigError for a picture that is too large, or
+    too small to heal.
     """
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
@@ -244,33 +247,35 @@ def plan(
     two = picture.second is not None
     counts = two or (longer > LEARNED_SIDE and channels is None)
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
-    changes = [*_of_picture(picture), f"automaton.steps={steps}"]
+    changes = [*_picture_settings(picture), f"automaton.steps={steps}"]
     changes.append(f"task.hold={str(hold or heal).lower()}")
-    sides = sorted({max(1, least // 4), least // 2})
-    if heal:
-        changes.append(f"task.heal={sides}")
-    if counts:
-        changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
-    elif channels is not None:
-        changes += circuit_for(base, channels)
-    overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
-    seconds = SECONDS_PER_CELL[counts] * height * width
     goal = f"to be right at step {steps}"
     if two:
         goal = f"from nothing the first, from one cell the second, each {goal}"
     if hold or heal:
         goal += ", and to stay"
     if heal:
-        goal += (
-            f", and grow back after any square of {' or '.join(map(str, sides))} cells is erased"
-        )
-    return Growth(
-        picture,
-        base,
-        overrides,
-        EPOCHS[what],
-        tuple(_lines(picture, base, overrides, goal, EPOCHS[what], seconds)),
-    )
+        sides = sorted({max(1, least // 4), least // 2})
+        changes.append(f"task.heal={sides}")
+        squares = " or ".join(map(str, sides))
+        goal += f", and grow back after any square of {squares} cells is erased"
+    if counts:
+        changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
+    elif channels is not None:
+        changes += circuit_for(base, channels)
+    overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
+    seconds = SECONDS_PER_CELL[counts] * height * width
+    lines = [f"{Path(picture.name).name}: {picture.words}"]
+    if picture.warning:
+        lines.append(f"warning: {picture.warning}")
+    config = load_config(base, overrides)
+    places = ", its place among them" if config.automaton.places else ""
+    lines += [
+        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
+        f"{config.update.gates[0]} gates; from nothing, zero boundary",
+        f"goal: {goal}; usually proved by epoch {EPOCHS[what]}, about {_time(seconds)} of one core",
+    ]
+    return Growth(picture, base, overrides, EPOCHS[what], tuple(lines))
 
 
 def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list[str]:
@@ -289,7 +294,7 @@ def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list
     return [f"automaton.channels={channels}", f"update.gates={gates}", switches, restart]
 
 
-def _of_picture(picture: Picture) -> list[str]:
+def _picture_settings(picture: Picture) -> list[str]:
     bits = picture.bits
     palette = [hex_color(color) for color in picture.palette]
     second = "" if picture.second is None else render_picture(picture.second)
@@ -304,34 +309,11 @@ def _of_picture(picture: Picture) -> list[str]:
 
 
 def circuit_for(base: str, channels: int) -> list[str]:
-    """Return overrides of a configuration for as many channels, with an update circuit to fit."""
+    """Return overrides for another number of channels, with a matching update circuit."""
     config = load_config(base)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_layer_widths(config.update.gates, inputs, channels)
     return [f"automaton.channels={channels}", f"update.gates={gates}"]
-
-
-def _lines(
-    picture: Picture,
-    base: str,
-    overrides: Sequence[Override],
-    goal: str,
-    epochs: int,
-    seconds: float,
-) -> list[str]:
-    lines = [f"{Path(picture.name).name}: {picture.words}"]
-    if picture.warning:
-        lines.append(f"warning: {picture.warning}")
-    config = load_config(base, overrides)
-    places = ", its place among them" if config.automaton.places else ""
-    lines.append(
-        f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
-        f"{config.update.gates[0]} gates; from nothing, zero boundary"
-    )
-    lines.append(
-        f"goal: {goal}; usually proved by epoch {epochs}, about {_time(seconds)} of one core"
-    )
-    return lines
 
 
 def _time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""From recordings to rules: `identify`."""
+"""Finding the rule of a recording: `identify`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Identified:
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The rule on the grid of the recording. Raises CircuitError for line-2 and radius-2."""
+        """The rule on the recording's grid. Raises CircuitError for line-2 and radius-2."""
         return self.rule.automaton(self.circuit)
 
     @cached_property
@@ -80,15 +80,16 @@ def identify(
     """Find the rule of a recorded automaton, and which of its entries the recording determines.
 
     `recording` is an array of states, (frames, height, width) or (recordings, frames, height,
-    width), for lines (frames, width), or names files: see docs/identify.md. Cells where `mask` is
-    true, NaN and -1 were not seen. Frames are `gap` steps apart. With `noise` as few cells as
-    possible were recorded wrongly. With `hidden` cells may have up to this many more states than
-    are seen; by `plain_start` no cell has one in the first frame.
+    width), or (frames, width) for lines; or the names of files: see docs/identify.md. Cells are
+    unseen where `mask` is true and where the array has NaN or -1. Frames are `gap` steps apart.
+    With `noise`, the rule is one that makes as few cells as possible wrongly recorded. `hidden` is
+    the number of states, beyond the seen ones, that cells may have; with `plain_start`, no cell has
+    a hidden state in the first frame.
 
-    Without `states` there are as many as occur. `threshold` and `cell` are of images: how bright a
-    1 is, from 0 to 1, and the side of a cell in pixels. If the `time_limit`, in seconds, passes, or
-    `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
-    recording, and StoppedError if there was no time to find one.
+    `states` is the number of states, by default as many as occur. For images, `threshold` is the
+    brightness of a 1, from 0 to 1, and `cell` the side of a cell in pixels. If `time_limit`, in
+    seconds, passes, or `should_stop` returns true, entries stay undecided. Raises ConfigError if no
+    rule explains the recording, and StoppedError if there was no time to find one.
     """
     began = time.perf_counter()
     line = neighbourhood.startswith("line")
@@ -101,7 +102,7 @@ def identify(
         film = from_array(recording, mask, line=line, states=states)
     space = Space(neighbourhood, symmetry, film.states)
 
-    def ask(done: int, total: int | None, what: str) -> None:
+    def report(done: int, total: int | None, what: str) -> None:
         if what:
             progress(Progress(f"{what}:", done, total))
             if should_stop():
@@ -109,7 +110,7 @@ def identify(
 
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
     rule = identification.identify(
-        film, space, boundary, gap, noise, deadline, ask, hidden, plain_start
+        film, space, boundary, gap, noise, deadline, report, hidden, plain_start
     )
     steps = 0
 
@@ -118,6 +119,6 @@ def identify(
         steps += 1
         progress(Progress(SIMPLIFYING, steps))
 
-    # Who has stopped the questions still gets the circuit, which takes seconds.
+    # If stopped, still make the circuit, which takes seconds.
     circuit = None if space.counted else rule.circuit("low" if should_stop() else effort, step)
     return Identified(rule, circuit, time.perf_counter() - began)

@@ -29,16 +29,16 @@ from difflogic.view.rendering import (
 )
 
 SIDE = 256
-"""Pixels of a picture's longer side, about, unless a scale is asked for."""
+"""Approximate default length of a picture's longer side, in pixels."""
 
 GAP = 12
 """Pixels between two grids."""
 
 STRIP_FRAMES = 6
-"""Of a strip, unless steps are asked for."""
+"""Default number of frames in a strip."""
 
 LARGER = 4
-"""Times the side of a grid that is shown beside another."""
+"""Factor of the sides of the larger grid."""
 
 MOST_FRAMES = 10_000
 
@@ -51,10 +51,10 @@ class Rendered:
     automaton: Automaton
     file: Path
     steps: tuple[int, ...]
-    """Of the frames."""
+    """Steps of the frames."""
     height: int
     width: int
-    """Of a frame, in pixels."""
+    """Size of a frame, in pixels."""
     bytes: int
 
 
@@ -77,8 +77,8 @@ def render(
 
     The bits are those of `simulate` under the same conditions. `larger` adds a grid four times as
     high and wide, with the same damage. Frames show every `every`-th step, or the steps `at`.
-    Cells have the colour of up to three channels, by default the visible ones; a `sheet` shows each
-    channel in a picture of its own. A cell is `scale` pixels wide.
+    A cell's colour shows up to three channels, by default the visible ones; a `sheet` shows each
+    channel as a separate picture. A cell is `scale` pixels wide.
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
     """
@@ -86,7 +86,7 @@ def render(
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)
     steps = max(at) if at else automaton.steps
-    shown = _frames(steps, every, at, path.suffix == ".png")
+    shown = _frame_steps(steps, every, at, path.suffix == ".png")
     view = _view(automaton, channels, sheet)
     sizes = _sizes(automaton, larger)
     if scale is not None and not 1 <= scale <= 4096:
@@ -113,8 +113,8 @@ def render(
     return Rendered(loaded, automaton, path, tuple(shown), height, width, size_written)
 
 
-def _frames(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:
-    """Return after which steps there are frames, 0 being the start."""
+def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:
+    """Return the steps of the frames; 0 is the start."""
     if every < 1 or any(step < 0 for step in at):
         raise ConfigError("--every must be at least 1, and every step of --at at least 0")
     if at:
@@ -131,7 +131,7 @@ def _frames(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]
 
 
 def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
-    """Return which channels are shown. Raises ConfigError unless they can be."""
+    """Return which channels are shown and how. Raises ConfigError if that is impossible."""
     labels = automaton.circuit.labels
     unknown = sorted(set(channels) - set(labels))
     if unknown:

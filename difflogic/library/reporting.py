@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from difflogic.evaluation.gates import count
 from difflogic.library.common import ProgressCallback, framed, require_output, write_output
@@ -18,6 +18,7 @@ from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import task_class
+from difflogic.training.metrics import History
 from difflogic.training.run_directory import saved_model
 from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
@@ -34,7 +35,7 @@ SUFFIXES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Reported:
-    """A page for a run."""
+    """A web page for a run."""
 
     source: Loaded
     automaton: Automaton
@@ -44,36 +45,8 @@ class Reported:
     """Whether it has the tests of `evaluate`."""
 
     def _repr_html_(self) -> str:
-        """Show the page in a notebook, where it runs in a frame of its own."""
+        """Show the page in a notebook, in a frame of its own."""
         return framed(self.page)
-
-
-def gallery(
-    sources: Sequence[Source],
-    file: str | Path | None = None,
-    *,
-    effort: str = "normal",
-    force: bool = False,
-    time_limit: float | None = None,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> str:
-    """Make one web page in which several runs, models or circuits run, are wounded, and heal.
-
-    Everything is as in `report`, which shows one of them in detail.
-    """
-    if file is not None:
-        require_output(file, SUFFIXES, force)
-    automata = [
-        small_form(
-            load(source, allow_code=allow_code), effort, time_limit=time_limit, progress=progress
-        )
-        for source in sources
-    ]
-    page = reports.build_gallery(automata)
-    if file is not None:
-        write_output(file, page, force)
-    return page
 
 
 def report(
@@ -102,14 +75,12 @@ def report(
     loaded = load(source, allow_code=allow_code)
     tested = tests and loaded.trained
     if tested:
-        task_class(loaded.require_model().config.task)  # at once, if its code may not run
+        task_class(loaded.require_model().config.task)  # fails now if its code may not run
     history, summary = None, None
-    if loaded.trained and isinstance(source, str | Path) and not Path(source).is_file():
-        history, summary = reports.read_training(saved_model(Path(source)).parent)
+    if loaded.trained and isinstance(source, str | Path):
+        history, summary = _training(source)
     small = small_form(loaded, effort, time_limit=time_limit, progress=progress)
-    results = None
-    if tested:
-        results = evaluate(loaded, progress=progress).results
+    results = evaluate(loaded, progress=progress).results if tested else None
     found = reports.Source(loaded.automaton, loaded.model, history, summary)
     page = reports.build(found, small, results)
     if file is not None:
@@ -117,15 +88,48 @@ def report(
     return Reported(loaded, small, page, tested)
 
 
+def gallery(
+    sources: Sequence[Source],
+    file: str | Path | None = None,
+    *,
+    effort: str = "normal",
+    force: bool = False,
+    time_limit: float | None = None,
+    progress: ProgressCallback = ignore,
+    allow_code: bool = False,
+) -> str:
+    """Make one web page in which several runs, models or circuits run, are wounded, and heal.
+
+    Everything else is as in `report`.
+    """
+    if file is not None:
+        require_output(file, SUFFIXES, force)
+    automata = []
+    for source in sources:
+        loaded = load(source, allow_code=allow_code)
+        automata.append(small_form(loaded, effort, time_limit=time_limit, progress=progress))
+    page = reports.build_gallery(automata)
+    if file is not None:
+        write_output(file, page, force)
+    return page
+
+
+def _training(source: str | Path) -> tuple[History | None, dict[str, Any] | None]:
+    """Return metrics and summary of a run; None for a file."""
+    if Path(source).is_file():
+        return None, None
+    return read_training(saved_model(Path(source)).parent)
+
+
 @dataclass(frozen=True)
 class Plotted:
-    """A figure, and the file if it was written."""
+    """A figure, and its file if there is one."""
 
     file: Path | None
     what: str
     """"run" or "sweep"."""
     bytes: int
-    """Of the file; 0 if there is none."""
+    """Size of the file; 0 without one."""
     figure: Figure = field(repr=False)
 
     def _repr_svg_(self) -> str:
@@ -135,13 +139,13 @@ class Plotted:
 
 
 def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
-    """Draw a figure of a run, a model or a sweep's directory, as .svg, .png or .pdf if at all.
+    """Draw a figure of a run, a model or a sweep's directory.
 
-    Without a `file` nothing is written; `figure` is matplotlib's, and a notebook shows it.
+    `file` is an .svg, .png or .pdf; without it, nothing is written. The result's `figure` is
+    matplotlib's, and a notebook shows it.
 
-    Needs matplotlib. Raises ConfigError without it, for another kind of file, and for a circuit,
-    which has no training; RunDirectoryError for a damaged run or sweep, and if the file cannot be
-    written.
+    Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
+    training; RunDirectoryError for a damaged run or sweep, and if the file cannot be written.
     """
     path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
     require_matplotlib()
@@ -157,9 +161,7 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
 
 def _run(source: str | Path) -> Figure:
     model = load(source).require_model()
-    history, summary = None, None
-    if not Path(source).is_file():
-        history, summary = read_training(saved_model(Path(source)).parent)
+    history, summary = _training(source)
     exact = summary["exact_epoch"] if summary else None
     return runs.draw(model, history, exact, count(model))
 

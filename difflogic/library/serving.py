@@ -1,4 +1,4 @@
-"""A run as it trains, in a browser on this machine: `watch`, and what training offers to it."""
+"""Live pages of runs in a browser on this machine: `watch` and `offering`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.following import Follower
 
 LAST_SECONDS = 1.0
-"""Seconds that the page is served after the run, so that browsers see the end."""
+"""Time for which the page is served after the run, so that browsers see the end."""
 
 OFFER_SECONDS = 1.0
-"""Seconds between two states sent to the page; each is a copy of the logits."""
+"""Time between two states sent to the page; each copies the logits."""
 
 
 @contextmanager
 def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
     """Serve a page that shows a run, or a sweep's newest run, while the context lasts.
 
-    The page follows the run's directory, whether it trains, has ended, or is resumed. It is served
-    on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither a run nor
-    a sweep.
+    The page follows the run's directory while it trains, after its end, and when it is resumed. It
+    is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither
+    a run nor a sweep.
     """
     path = Path(source)
     if not SweepDirectory(path).exists:
@@ -49,10 +49,10 @@ def offering(
 ) -> Iterator[tuple[WatchServer, Callable[[StepResult], None]]]:
     """Serve a page that shows a session; yield the server and a callback for each step.
 
-    That costs a time comparison per step, and a copy of the logits per second while a browser is
+    The cost is a time comparison per step, and a copy of the logits per second while a browser is
     open.
     """
-    feed, following = Feed(), 0.0
+    feed, next_offer = Feed(), 0.0
 
     def offer(status: str) -> None:
         trainer = session.trainer
@@ -66,10 +66,10 @@ def offering(
         )
 
     def step(result: StepResult) -> None:
-        nonlocal following
+        nonlocal next_offer
         now = time.monotonic()
-        if now >= following and feed.watched:
-            following = now + OFFER_SECONDS
+        if now >= next_offer and feed.watched:
+            next_offer = now + OFFER_SECONDS
             offer("running")
 
     feed.offer(path=for_shell(session.run.path), training=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from difflogic.config import Config
@@ -28,10 +28,10 @@ BACKENDS = ("loky", "dask", "sequential")
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
-"""Seconds between two updates of the tables."""
+"""Time between two updates of the tables."""
 
 GRACE_SECONDS = 30.0
-"""Seconds that runs have to save after a request to stop. Older checkpoints remain anyway."""
+"""Time for runs to save after a request to stop. Older checkpoints remain anyway."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,20 @@ class SweepProgress:
     question: Question
     execution: Execution
     row: Row | None
-    """The run that has just ended, if any."""
+    """The run that just ended, if any."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """The result of a sweep: its directory, and a row per run."""
+    """A sweep's directory and results, a row per run."""
 
     path: Path
     question: Question
     rows: tuple[Row, ...] = field(repr=False)
     stopped: bool
-    """Whether `should_stop` ended it; a further sweep of the directory continues."""
+    """Whether `should_stop` ended it; another sweep of the directory continues it."""
     problem: str | None
-    """Why it had to stop, if workers were lost."""
+    """Why it ended early, if workers were lost."""
 
     def _repr_html_(self) -> str:
         """Show the table of results in a notebook."""
@@ -75,12 +75,12 @@ class Swept:
 
     @property
     def results(self) -> list[VariantResult]:
-        """The result of each combination of settings, over its seeds."""
+        """The results of each combination of settings, over its seeds."""
         return aggregate(self.question, self.rows)
 
 
 def warm_up(config: Config) -> None:
-    """Compile here, once, what each worker process would otherwise compile."""
+    """Compile once here, instead of in each worker process."""
     with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.cold:
             trainer.warm_up()
@@ -107,19 +107,33 @@ def sweep(
     """Train a configuration with many seeds, and with all combinations of some settings.
 
     `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
-    ``section.key=v1,v2``. Without a `config`, continues the earlier sweep of `directory`; other
-    seeds are added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
+    ``section.key=v1,v2``. Without a `config`, the earlier sweep in `directory` continues, with
+    `seeds` added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
     one at a time (sequential). A Dask scheduler has `scheduler_timeout` seconds to answer.
-    `progress` is called several times a second; if `should_stop` returns true the runs save, and
-    nothing is raised. `compile_for` compiles kernels before the first run. `allow_code` allows the
-    code of a custom task, of the configuration or the earlier sweep, to run.
+    `progress` is called several times a second. If `should_stop` returns true, the runs are saved
+    and the sweep ends. `compile_for` compiles kernels before the first run. `allow_code` allows the
+    code of a custom task to run.
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
     """
     place = None if directory is None else SweepDirectory(Path(directory))
-    asked = Asked("", tuple(overrides), tuple(grid), recipe)
-    question = _ask(config, seeds, asked, place, allow_code)
+    numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
+    if not all(0 <= seed < 2**63 for seed in numbers):
+        raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
+    if config is not None:
+        asked = Asked(config, tuple(overrides), tuple(grid), recipe)
+        question = _ask(asked, numbers, place, allow_code)
+    elif place is None:
+        raise ConfigError(
+            "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
+            "sweep's --dir"
+        )
+    elif overrides or grid or recipe:
+        raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
+    else:
+        question = place.read_question().with_seeds(numbers)
+        place.load_code(question, allow_code)
     workers = _backend(question, backend, jobs, scheduler, scheduler_timeout)
     if place is None:
         name = f"sweep-{question.experiment}"
@@ -130,32 +144,13 @@ def sweep(
 
 
 def _ask(
-    config: str | None,
-    seeds: str | Sequence[int] | None,
-    asked: Asked,
-    place: SweepDirectory | None,
-    allow_code: bool,
+    asked: Asked, seeds: Sequence[int], place: SweepDirectory | None, allow_code: bool
 ) -> Question:
-    """Return the sweep asked for, merged with an earlier one in that directory."""
-    wanted = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
-    if not all(0 <= seed < 2**63 for seed in wanted):
-        raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
-    if config is None:
-        if place is None:
-            raise ConfigError(
-                "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
-                "sweep's --dir"
-            )
-        if asked.overrides or asked.grid or asked.recipe:
-            raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
-        question = place.read_question()
-        place.load_code(question, allow_code)
-        return question.with_seeds(wanted)
+    """Return the sweep, including the seeds of an earlier one in that directory."""
     is_earlier = place is not None and place.exists
-    if not wanted and not is_earlier:
+    if not seeds and not is_earlier:
         raise ConfigError("give the seeds to train, such as --seeds 0-15")
-    asked = replace(asked, config=config)
-    question = ask(asked, wanted, allow_code=allow_code)
+    question = ask(asked, seeds, allow_code=allow_code)
     if place is None:
         return question
     if is_earlier:
@@ -186,10 +181,10 @@ def _backend(
     if name == "dask":
         from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
 
-        precisions = {variant.config.training.precision for variant in question.variants}
-        if scheduler is not None:
-            return DaskBackend(scheduler, jobs, precisions, timeout or TIMEOUT)
-        return DaskBackend(None, jobs or default_jobs(question), precisions)
+        if scheduler is None:
+            jobs = jobs or default_jobs(question)
+        precisions = {config.training.precision for config in configs}
+        return DaskBackend(scheduler, jobs, precisions, timeout or TIMEOUT)
     return LocalBackend(1 if name == "sequential" else jobs or default_jobs(question))
 
 
@@ -210,14 +205,16 @@ class _Sweep:
                 remove_leftovers(self.place.path)
                 self.place.write_question(self.question)
                 with Execution(self.place, self.question, self.backend) as execution:
-                    for message in [*execution.warnings, *self._without_effect()]:
+                    configs = [variant.config for variant in self.question.variants]
+                    useless = (each for config in configs for each in without_effect(config))
+                    for message in [*execution.warnings, *dict.fromkeys(useless)]:
                         self.say(f"warning: {message}")
                     if self.backend.compiles_here and execution.kept < self.question.size:
-                        for config in self._by_precision():
+                        for config in {each.training.precision: each for each in configs}.values():
                             compile_for(config)
                     try:
                         stopped = self._watch(execution, held)
-                    except TrainingError as error:  # workers that are lost for good
+                    except TrainingError as error:  # workers are lost for good
                         problem = str(error)
                 rows = execution.rows
                 held.require()
@@ -228,19 +225,8 @@ class _Sweep:
             raise
         return Swept(self.place.path, self.question, tuple(rows), stopped, problem)
 
-    def _without_effect(self) -> list[str]:
-        """Return what of the settings has no effect, once for all that say it."""
-        found = (
-            each for variant in self.question.variants for each in without_effect(variant.config)
-        )
-        return list(dict.fromkeys(found))
-
-    def _by_precision(self) -> list[Config]:
-        configs = (variant.config for variant in self.question.variants)
-        return list({config.training.precision: config for config in configs}.values())
-
     def _watch(self, execution: Execution, held: RunLock) -> bool:
-        """Show until all runs have ended; return whether they were stopped."""
+        """Report progress until all runs have ended; return whether they were stopped."""
         told, stopping = 0, False
         give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
         self._show(execution, None)
@@ -258,7 +244,7 @@ class _Sweep:
                 execution.abandon()
                 break
             if row is not None and now > next_table and held.held:
-                with suppress(RunDirectoryError):  # at the end it has to succeed
+                with suppress(RunDirectoryError):  # only at the end it must succeed
                     write_tables(self.place, self.question, execution.rows)
                 next_table = time.monotonic() + TABLE_SECONDS
         return stopping

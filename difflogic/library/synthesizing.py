@@ -10,10 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Source, load
-from difflogic.library.simulating import AS_TRAINED, Conditions, simulate
+from difflogic.library.simulating import AS_TRAINED, Conditions, Rectangle, simulate
 from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.synthesis import DEVICES, Synthesis
@@ -25,26 +26,30 @@ from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.system.files import read_named, refused
 
 MOST_BITS = 2**20
-"""Of a grid's state: more than any of the devices holds."""
+"""Bits of a grid's state; no device has as many flip-flops."""
 
 MOST_PINS_BYTES = 10**6
-"""Of a file that says where pins are, a line for each."""
+"""Size of a file of pins, with a line for each."""
+
 PICTURES = 8
-"""Steps at which a simulation is compared, beside those with damage."""
+"""Steps at which the netlist's simulation is compared, besides those with damage."""
 
 LOGS = (
     *("*.log", "grid.v", "grid.json", "grid.config", "placed.json", "stat.json"),
     *("bench.v", "models.v", "netlist.v"),
 )
+"""Files that `report` keeps."""
+
+Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class Synthesized:
-    """A grid on a device, and what was checked of it."""
+    """A grid on a device, and the results of the checks."""
 
     synthesis: Synthesis
     compared: tuple[int, ...] = ()
-    """Steps after which the netlist, simulated, showed what `simulate` shows."""
+    """Steps after which the netlist's simulation showed the same as `simulate`."""
 
 
 def synthesize(
@@ -60,11 +65,11 @@ def synthesize(
 ) -> Synthesized:
     """Synthesise, place and route a grid of a circuit for a device.
 
-    A reset sets the conditions' start; the damage input clears the cells of their damage, or the
-    middle of the grid if they have none. `check` also proves the mapped cell equal to the circuit,
-    and compares the simulated netlist with `simulate` for the conditions' steps. `report` is a new
-    directory for the tools' logs. `pins` is a file that says where the pins are, as nextpnr reads
-    it for the device: PCF or LPF. `timeout` is in seconds, for all tools.
+    A reset sets the conditions' start. The damage input clears the cells of their damage, by
+    default the middle of the grid. `check` also proves the mapped cell equal to the circuit, and
+    compares the simulated netlist with `simulate` for the conditions' steps. `report` is a new
+    directory for the tools' logs. `pins` is a file of pins in nextpnr's format for the device, PCF
+    or LPF. `timeout` is in seconds, for all tools together.
 
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
@@ -81,7 +86,7 @@ def synthesize(
     if circuit.channels * height * width > MOST_BITS:
         raise ConfigError(
             f"{height}×{width} cells of {circuit.channels} channels need more than {MOST_BITS} "
-            "flip-flops, and no device here has so many: choose a smaller --size"
+            "flip-flops, more than any device here has: choose a smaller --size"
         )
     if len(conditions.damage) > 1:
         raise ConfigError("the damage input clears one rectangle: give --damage once")
@@ -89,8 +94,8 @@ def synthesize(
     for each in conditions.damage:
         each.place(geometry, automaton.steps)
 
-    def state(steps: int) -> np.ndarray:
-        """Return what `simulate` shows after `steps` steps, all channels."""
+    def state(steps: int) -> Bits:
+        """Return all channels after `steps` steps of `simulate`."""
         damage = [
             replace(each, steps=earlier)
             for each in conditions.damage
@@ -112,15 +117,9 @@ def synthesize(
         if constraints is not None:
             (folder / synthesis.PINS).write_bytes(constraints)
         try:
+            states = state(0), _damaged_cells(conditions, automaton)
             found = synthesis.synthesize(
-                automaton,
-                chosen,
-                state(0),
-                _damaged(conditions, automaton),
-                folder,
-                deadline,
-                conditions.seed,
-                pause,
+                automaton, chosen, *states, folder, deadline, conditions.seed, pause
             )
             if check and found.fits:
                 if not synthesis.prove_cells(automaton, chosen, folder, deadline, pause):
@@ -143,28 +142,25 @@ def _new_directory(path: Path) -> Path:
     return path
 
 
-def _damaged(conditions: Conditions, automaton: Automaton) -> np.ndarray:
+def _damaged_cells(conditions: Conditions, automaton: Automaton) -> Bits:
     """Return the cells (H, W) that the damage input clears."""
-    cells = np.zeros((automaton.height, automaton.width), np.uint8)
-    height, width = cells.shape
-    cells[
-        height // 4 : height // 4 + (height + 1) // 2, width // 4 : width // 4 + (width + 1) // 2
-    ] = 1
-    for each in conditions.damage:
-        cells[:] = 0
-        cells[each.y : each.y + each.height, each.x : each.x + each.width] = 1
+    height, width = automaton.height, automaton.width
+    middle = Rectangle((), height // 4, width // 4, (height + 1) // 2, (width + 1) // 2)
+    area = conditions.damage[0] if conditions.damage else middle
+    cells = np.zeros((height, width), np.uint8)
+    cells[area.y : area.y + area.height, area.x : area.x + area.width] = 1
     return cells
 
 
 def _compare(
     found: Synthesis,
     conditions: Conditions,
-    state: Callable[[int], np.ndarray],
+    state: Callable[[int], Bits],
     folder: Path,
     deadline: Deadline,
     pause: synthesis.Pause,
 ) -> tuple[int, ...]:
-    """Return the steps after which the simulated netlist shows what `simulate` does, checked."""
+    """Compare the simulated netlist with `simulate`; return the steps that were compared."""
     automaton = found.automaton
     hurt = [step for each in conditions.damage for step in each.steps]
     spread = np.unique(np.geomspace(1, max(automaton.steps, 1), PICTURES).astype(int)).tolist()

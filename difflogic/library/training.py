@@ -1,4 +1,4 @@
-"""Learning automata: `train`."""
+"""Training automata: `train`."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from difflogic.training.summary import FILES
 
 @dataclass(frozen=True)
 class Trained:
-    """A run: its directory, and what came out."""
+    """A run and its results."""
 
     path: Path
     summary: Mapping[str, Any] = field(repr=False)
     """The contents of the run's summary.json."""
 
     def _repr_html_(self) -> str:
-        """Show in a notebook how far the run came."""
+        """Show the run's progress in a notebook."""
         epochs, exact = self.summary["epochs"], self.exact_epoch
         row = {"run": self.path, "epochs": epochs, "finished": self.finished, "exact from": exact}
         return table([row])
@@ -62,7 +62,7 @@ class Trained:
         return epoch
 
     def load(self) -> Loaded:
-        """Return the model that was saved."""
+        """Return the saved model."""
         return load(self.path)
 
 
@@ -74,17 +74,17 @@ def resolve(
     resume: str | Path | None = None,
     allow_code: bool = False,
 ) -> Config:
-    """Return a configuration: one that is given, a shipped one's by its name, or a file's.
+    """Return a configuration: as given, or loaded by a shipped name or from a file.
 
-    `overrides` are written as ``section.key=value``, and like a `recipe` change one that is named.
-    `resume` is a run to continue, or "last"; its configuration provides what is not given, and its
-    name and length always stay. Published results are left out if overrides make it another
-    experiment. `allow_code` permits running the code of a task that is not built in. Raises
-    ConfigError, and RunDirectoryError if there is no such run.
+    `overrides`, written as ``section.key=value``, and a `recipe` change a loaded configuration.
+    `resume` is a run to continue, or "last"; its configuration is the default, and its name and
+    length are kept. If overrides make it another experiment, published results are left out.
+    `allow_code` allows the code of a custom task to run. Raises ConfigError, and RunDirectoryError
+    if there is no such run.
     """
     if isinstance(config, Config):
         if overrides or recipe is not None:
-            raise ConfigError("a configuration that is loaded already stays as it is: name it")
+            raise ConfigError("a loaded configuration cannot be changed here: give its name")
         return config
     source, kept = config, list(overrides)
     if resume is not None:
@@ -97,7 +97,7 @@ def resolve(
         raise ConfigError(f"name a configuration, one of {known}, or a TOML file; or a run")
     read = partial(load_config, source, allow_code=allow_code)
     settings = read(kept, recipe)
-    task_class(settings.task)  # before anything is made, if its code may not run
+    task_class(settings.task)  # fails now if its code may not run
     return without_foreign_results(settings, read())
 
 
@@ -125,31 +125,33 @@ def train(
     """Train an experiment in a run directory until it is done, and save it.
 
     Without a `directory`, a new one is made in runs/. An unfinished run of this configuration in
-    `directory` is resumed, unless it has to be `new`, and ends as if it had never been interrupted;
-    so does a run named by `resume`, or "last". A finished run is returned unchanged; more epochs
-    extend it. `begin` is called before the first epoch, but not for a finished run, and has to warm
-    up the session. `progress` is called with each epoch's result. `should_stop` is called between
-    epochs; if it returns True, the run is saved and can be resumed; nothing is raised. Ctrl-C, or a
-    notebook's stop button, saves the run as well, and raises KeyboardInterrupt. `allow_code`
-    permits running the code of a task that is not built in. Of several `ranks` this is the first;
-    the others have to call `follow`.
+    `directory` is resumed, unless `new`, with the same result as without the interruption. `resume`
+    names a run to continue, or "last". A finished run is returned unchanged; more epochs extend it.
 
-    `source` is a saved model that a new run starts from: a run, "last", a file, or a loaded model.
-    Its circuit has to have the configuration's sizes. It keeps its wiring, and the run's
-    [perception] and [update] say how that was drawn. The run keeps a copy, which it also starts
-    over from, identified by the SHA-256 of the file.
+    `begin` is called before the first epoch and must warm up the session; it is not called for a
+    finished run. `progress` is called with each epoch's result. `should_stop` is called between
+    epochs; if it returns true, the run is saved and can be resumed. Ctrl-C, or a notebook's stop
+    button, saves the run as well, and raises KeyboardInterrupt. `say` receives messages.
+    `allow_code` allows the code of a custom task to run. With several `ranks`, the first calls
+    this, and the others call `follow`.
 
-    Raises ConfigError, RunDirectoryError for a directory that cannot be used, CircuitError or
-    ModelFileError for a `source` that is not a model, and TrainingError if training or saving
-    fails.
+    `source` is a model to start from: a run, "last", a file, or a loaded model. Its circuit must
+    have the configuration's sizes. It keeps its wiring, so [perception] and [update] of the run say
+    how that was drawn. The run keeps a copy of it, which restarts use, too.
+
+    Raises ConfigError, RunDirectoryError for an unusable directory, CircuitError or ModelFileError
+    for a `source` that is not a model, and TrainingError if training or saving fails.
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:
         raise ConfigError("a resumed run keeps the model that it started from: name no other")
     start = None if source is None else start_model(source)
     if start is not None:
-        asked, settings = settings, start.named_in(settings)
-        _say_how_it_is_wired(start.name, asked, settings, say)
+        before, settings = settings, start.named_in(settings)
+        changes = differing(before.model_copy(update={"run": settings.run}), settings)
+        if changes:
+            lines = "\n  ".join(changes)
+            say(f"{start.name}: keeps its wires, and so how they were drawn:\n  {lines}")
     run = open_run(settings, directory, new, resume)
     with Session(settings, run, say, ranks, start) as session:
         if session.summary is None:
@@ -166,49 +168,42 @@ def train(
 
 @contextmanager
 def _saved_at_interrupts() -> Iterator[ShouldStop]:
-    """While entered, hold Ctrl-C back until the run is saved; yield whether it came.
+    """Delay Ctrl-C until the run is saved; yield a function that tells whether it was pressed.
 
-    Python's own handler raises anywhere, also where a step has changed half of the logits. Other
-    handlers stay, and so does what happens in other threads.
+    Python's handler would raise anywhere, even when a step has changed half of the logits. Handlers
+    that others installed stay, and nothing changes in other threads.
     """
     own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not own or threading.current_thread() is not threading.main_thread():
         yield never_stop
         return
-    came = saving = False
+    pressed = saving = False
 
     def remember(*signals: Any) -> None:
-        nonlocal came
-        came = True
+        nonlocal pressed
+        pressed = True
 
-    def asked() -> bool:
+    def should_stop() -> bool:
         nonlocal saving
-        saving = came
-        return came
+        saving = pressed
+        return pressed
 
     def end_long_steps(*pauses: Any) -> None:
-        if came and not saving:
+        if pressed and not saving:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, remember)
     try:
         with listening(end_long_steps):
-            yield asked
+            yield should_stop
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if came:
+    if pressed:
         raise KeyboardInterrupt
 
 
-def _say_how_it_is_wired(name: str, asked: Config, settings: Config, say: MessageCallback) -> None:
-    """Report if the start model was wired in another way than `asked`."""
-    changes = differing(asked.model_copy(update={"run": settings.run}), settings)
-    if changes:
-        say(f"{name}: keeps its wires, and so how they were drawn:\n  " + "\n  ".join(changes))
-
-
 def start_model(source: Source) -> StartModel:
-    """Return a model to start from, from anything that `load` accepts.
+    """Return a model to start from, given as for `load`.
 
     Raises CircuitError, ModelFileError or RunDirectoryError if it cannot be loaded, or if the model
     of a finished run does not match its summary; ConfigError for a circuit, which has no logits.
@@ -236,20 +231,20 @@ def _require_as_summed_up(start: StartModel, path: Path) -> None:
         # An unfinished run may have saved a newer model than its summary describes.
         if summary is not None and summary["finished"]:
             kept = summary[FILES].get(MODEL, start.sha256)
-            said = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
-            if said != start.as_dict():
-                problem = f"{path}: is damaged, or of another run than {SUMMARY} tells of"
+            expected = {"sha256": kept} | {key: summary[key] for key in ("experiment", "seed")}
+            if expected != start.as_dict():
+                problem = f"{path}: is damaged, or of another run than {SUMMARY} describes"
     if problem is not None:
         raise RunDirectoryError(
-            f"{problem}: to start from the model as it is, name its file; to have it made again "
-            f"from a checkpoint: dct train --resume {for_shell(path.parent)}"
+            f"{problem}: to start from the model anyway, name its file; to restore it from a "
+            f"checkpoint: dct train --resume {for_shell(path.parent)}"
         )
 
 
 def open_run(
     config: Config, directory: str | Path | None, new: bool, resume: str | Path | None
 ) -> RunDirectory:
-    """Return the directory of a run: the named one, that of a run to resume, or a new one."""
+    """Return the directory of the run: the named one, that of the resumed run, or a new one."""
     if resume is not None:
         if directory is not None:
             raise ConfigError("a resumed run already has a directory: name no other")
@@ -263,8 +258,8 @@ def open_run(
 
 def _finished(session: Session) -> str:
     assert session.summary is not None
-    asked, epochs = session.config.training.epochs, session.summary["epochs"]
-    remedy = f"--epochs above {asked} extends it"
-    if epochs < asked:
+    requested, epochs = session.config.training.epochs, session.summary["epochs"]
+    remedy = f"--epochs above {requested} extends it"
+    if epochs < requested:
         remedy = "it met its goal before the last epoch"
     return f"{session.run.path}: finished already, after {epochs} epochs: {remedy}"

@@ -578,7 +578,7 @@ class TestFrom:
             return " ".join(result.stderr.split())
 
         told = begun(source, "--dir", str(run))
-        assert "model.npz: is damaged, or of another run than summary.json tells of" in told
+        assert "model.npz: is damaged, or of another run than summary.json describes" in told
         assert f"dct train --resume {source}" in told
         summary = json.loads((source / "summary.json").read_text())
         RunDirectory(source).write_summary(summary)
