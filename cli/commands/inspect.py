@@ -85,7 +85,7 @@ def inspect(
 
 def _print(lines: Iterable[str]) -> None:
     """Print lines. On a terminal, break long ones at spaces and indent the rest."""
-    from difflogic.inspection.expression import ASCII
+    from difflogic.inspection.equations import ASCII
 
     width, in_ascii = _terminal_width(), not _shows_signs()
     for line in lines:

@@ -1,7 +1,89 @@
-"""What can be said of a circuit: its equations, its symmetries, its fixed points."""
+"""Inspects a circuit: counts, wires, equations, symmetries, fixed points, and where it settles."""
 
-from difflogic.inspection.survey import MOST_CELLS as MOST_CELLS
-from difflogic.inspection.survey import Inspection as Inspection
-from difflogic.inspection.survey import Limits as Limits
-from difflogic.inspection.survey import inspect as inspect
-from difflogic.inspection.survey import wires as wires
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.grid import NEIGHBORS
+from difflogic.inspection import fixed_points, settling, symmetry
+from difflogic.inspection.equations import Equations, equations
+from difflogic.inspection.fixed_points import FixedPoints
+from difflogic.inspection.settling import Settling
+from difflogic.inspection.symmetry import Rule
+from difflogic.model.automaton import Automaton
+from difflogic.proof.convergence.folding import fold
+
+MOST_CELLS, MOST_BITS = 2**18, 2**24
+"""Largest grid on which to run an automaton to see where it settles."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the searches."""
+
+    seconds: float = 10.0
+    """Time for each of symmetries, fixed points, and the run from the automaton's start."""
+    periods: int = 4
+    """Largest period of fixed points in each direction, in cells."""
+    seed: int = 0
+    """Seed of random starts and fire masks."""
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Which inputs are read, and how often each row is."""
+
+    reads: npt.NDArray[np.bool_]
+    """Whether any next state reads a neighbour's channel, shape (9, C)."""
+    fan_out: npt.NDArray[np.int64]
+    """Number of gates and outputs that read each row, shape (rows,)."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The results. `settling` is None if it took too long, or if the grid is too large."""
+
+    automaton: Automaton
+    ops: dict[Op, int]
+    wires: Wires
+    equations: Equations
+    rule: Rule
+    fixed_points: FixedPoints
+    settling: Settling | None
+
+    def __repr__(self) -> str:
+        return f"Inspection({self.automaton!r})"
+
+
+def inspect(
+    automaton: Automaton, limits: Limits, progress: Callable[[int, str], object]
+) -> Inspection:
+    """Run the whole inspection. `progress` gets the number of finished parts and the next part.
+
+    Raises CircuitError for a circuit of more than MOST_ROWS.
+    """
+    circuit = automaton.circuit
+    lines = equations(circuit)
+    folded = automaton.with_circuit(fold(circuit))
+    progress(0, "symmetries")
+    rule = symmetry.examine(folded.circuit, limits.seconds)
+    progress(1, "fixed points")
+    fixed = fixed_points.find(folded, limits.periods, limits.seconds)
+    progress(2, "the run from its start")
+    cells = automaton.height * automaton.width
+    small = cells <= MOST_CELLS and cells * circuit.channels <= MOST_BITS
+    settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
+    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed, settled)
+
+
+def wires(circuit: Circuit) -> Wires:
+    """Count readers. A gate reads only inputs that its op depends on."""
+    reads = np.zeros(circuit.inputs, np.bool_)
+    reads[circuit.read_inputs] = True
+    return Wires(reads.reshape(len(NEIGHBORS), circuit.channels), circuit.fan_out)

@@ -1,31 +1,130 @@
-"""A circuit as equations that can be read: one for each channel's next state.
+"""Writes a circuit as readable equations, one for each channel's next state.
 
-Gates that invert, copy or are constant melt into the expressions. Chains of one op are written
-flat, an inversion stands where the text is shortest (De Morgan's laws), and what is used more than
-once, or would make a line too long, gets a name: t1, t2, ….
+Gates that invert, copy or are constant merge into the expressions. Chains of one op are written
+flat, with inversions where the text is shortest (De Morgan's laws) and parentheses only where two
+ops meet. An expression that is used twice, or makes a line too long, gets a name: t1, t2, ….
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
+from difflogic.circuit import xag as graph
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.xag import FALSE, Kind, Xag, from_circuit
-from difflogic.inspection.expression import Expression, chain, constant, invert, leaf, text
-from difflogic.inspection.expression import Kind as Term
+from difflogic.circuit.xag import FALSE, Xag, from_circuit
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
 
 LONGEST = 64
-"""Characters of an expression, as far as naming its parts can make it so short."""
+"""Target length of an expression, in characters. Parts get names to reach it."""
 
 MOST_TERMS = 16
-"""Terms of one flat chain; a longer one is cut by a name."""
+"""Most terms of a flat chain; a name cuts a longer one."""
 
 MOST_ROWS = 2**16
-"""Inputs and gates of the largest circuit that is inspected: its equations take some seconds."""
+"""Most inputs and gates of a circuit to inspect; its equations take some seconds."""
+
+
+class Kind(Enum):
+    """The kinds of expressions: leaves, NOT, and chains of one op."""
+
+    CONSTANT = "constant"
+    INPUT = "input"
+    NAME = "name"
+    OUTPUT = "output"
+    NOT = "not"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+
+
+CHAINS = (Kind.AND, Kind.OR, Kind.XOR)
+LEAVES = (Kind.INPUT, Kind.NAME, Kind.OUTPUT)
+
+_NAME_LENGTH = 3
+"""Assumed length of a name before it gets its number."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A logic expression. A leaf's `value` is its bit, its row, or its number."""
+
+    kind: Kind
+    length: int
+    """Length of its text, in characters."""
+    value: int = 0
+    terms: tuple[Expression, ...] = ()
+
+    @property
+    def is_chain(self) -> bool:
+        return self.kind in CHAINS
+
+    def leaves(self) -> Iterator[Expression]:
+        """Yield the leaves from left to right, including constants."""
+        if not self.terms:
+            yield self
+        for term in self.terms:
+            yield from term.leaves()
+
+
+def constant(bit: int) -> Expression:
+    return Expression(Kind.CONSTANT, 1, bit)
+
+
+def leaf(kind: Kind, value: int, length: int = _NAME_LENGTH) -> Expression:
+    return Expression(kind, length, value)
+
+
+def invert(expression: Expression) -> Expression:
+    """Return ¬expression; two inversions cancel out."""
+    if expression.kind is Kind.NOT:
+        return expression.terms[0]
+    if expression.kind is Kind.CONSTANT:
+        return constant(1 - expression.value)
+    parentheses = 2 if expression.is_chain else 0
+    return Expression(Kind.NOT, 1 + parentheses + expression.length, 0, (expression,))
+
+
+def chain(kind: Kind, terms: Sequence[Expression]) -> Expression:
+    """Join terms by one op: inputs first, then names, then terms in parentheses."""
+    if len(terms) == 1:
+        return terms[0]
+    ordered = tuple(sorted(terms, key=_place))
+    length = sum(term.length + (2 if term.is_chain else 0) for term in ordered)
+    return Expression(kind, length + 3 * (len(ordered) - 1), 0, ordered)
+
+
+def _place(term: Expression) -> tuple[int, int]:
+    bare = term.terms[0] if term.kind is Kind.NOT else term
+    if bare.is_chain:
+        return len(LEAVES), min((x.value for x in bare.leaves() if x.kind is Kind.INPUT), default=0)
+    return (LEAVES.index(bare.kind) if bare.kind in LEAVES else -1), bare.value
+
+
+SIGNS = {Kind.AND: "∧", Kind.OR: "∨", Kind.XOR: "⊕"}
+ASCII = str.maketrans({"¬": "~", "∧": "&", "∨": "|", "⊕": "^"})
+"""Translates the signs to those of C and Python. The meaning stays the same, since there are
+parentheses wherever ops mix."""
+
+
+def text(expression: Expression, name: Callable[[Expression], str]) -> str:
+    """Return an expression as text; `name` maps inputs, names and outputs to text."""
+    if expression.kind is Kind.CONSTANT:
+        return str(expression.value)
+    if expression.kind in LEAVES:
+        return name(expression)
+    if expression.kind is Kind.NOT:
+        return "¬" + _grouped(expression.terms[0], name)
+    sign = f" {SIGNS[expression.kind]} "
+    return sign.join(_grouped(term, name) for term in expression.terms)
+
+
+def _grouped(term: Expression, name: Callable[[Expression], str]) -> str:
+    inner = text(term, name)
+    return f"({inner})" if term.is_chain else inner
 
 
 @dataclass(frozen=True)
@@ -34,13 +133,13 @@ class Equation:
 
     target: str
     channel: int | None
-    """The label of the channel whose next state it is, or None if the target is a name."""
+    """Label of the channel whose next state this is; None if the target is a name."""
     expression: Expression
 
 
 @dataclass(frozen=True)
 class Equations:
-    """Equations in an order in which they can be evaluated, names before their first use."""
+    """Equations in order of evaluation: names come before their first use."""
 
     circuit: Circuit
     lines: tuple[Equation, ...]
@@ -56,9 +155,9 @@ class Equations:
 
     def _name(self, leaf: Expression) -> str:
         match leaf.kind:
-            case Term.INPUT:
+            case Kind.INPUT:
                 return self.circuit.input_name(leaf.value)
-            case Term.OUTPUT:
+            case Kind.OUTPUT:
                 return target(leaf.value)
             case _:
                 return f"t{leaf.value}"
@@ -72,18 +171,17 @@ def target(label: int) -> str:
 def equations(circuit: Circuit) -> Equations:
     """Return the equations of all channels.
 
-    Neighbours are named NW N NE W C E SW S SE, each followed by its channel's label; n0' is the
-    next state of the channel labelled 0. A next state that is the same as an earlier one, or its
-    inverse, is written so: n4' = n0'. Raises CircuitError if they need more than MOST_ROWS inputs
-    and gates that do something.
+    Neighbours are named NW N NE W C E SW S SE, each followed by a channel's label. n0' is the next
+    state of channel 0. A next state that equals an earlier one, or its inverse, refers to it: n4' =
+    n0'. Raises CircuitError if the circuit has more than MOST_ROWS inputs and gates that matter.
     """
     if circuit.rows > MOST_ROWS:
         circuit = fold(circuit)
         needed = int(circuit.needed(range(circuit.channels)).sum())
         if needed > MOST_ROWS:
             raise CircuitError(
-                f"the circuit has {needed} inputs and gates that do something, and up to "
-                f"{MOST_ROWS} are inspected: simplify it first"
+                f"the circuit has {needed} inputs and gates that matter, more than {MOST_ROWS}: "
+                "simplify it first"
             )
     xag, outputs = from_circuit(circuit)
     reader = _Reader(circuit, xag, outputs)
@@ -94,7 +192,7 @@ def equations(circuit: Circuit) -> Equations:
         node = literal >> 1
         if node in reader.aliased and node in first:
             other, earlier = first[node]
-            expression = leaf(Term.OUTPUT, earlier)
+            expression = leaf(Kind.OUTPUT, earlier)
             if literal != other:
                 expression = invert(expression)
         else:
@@ -109,62 +207,60 @@ def equations(circuit: Circuit) -> Equations:
 
 
 def _numbered(expression: Expression, numbers: dict[int, int]) -> Expression:
-    """Return an expression whose names have their numbers instead of their nodes."""
-    if expression.kind is Term.NAME:
+    """Replace the nodes of an expression's names by their numbers."""
+    if expression.kind is Kind.NAME:
         return replace(expression, value=numbers[expression.value])
     terms = [_numbered(term, numbers) for term in expression.terms]
     if expression.is_chain:
-        return chain(expression.kind, terms)  # in the order of the numbers
+        return chain(expression.kind, terms)  # sorted by number
     return replace(expression, terms=tuple(terms))
 
 
 class _Reader:
-    """Turns the nodes of a Xag into expressions, from the inputs on."""
+    """Turns the nodes of a Xag into expressions, inputs first."""
 
     def __init__(self, circuit: Circuit, xag: Xag, outputs: Sequence[int]) -> None:
         self.xag = xag
         self.definitions: dict[int, Expression] = {}
         self.aliased: set[int] = set()
-        """Gates that several outputs read, and nothing else."""
-        # Each node's expression, and that of its inverse.
+        """Gates that are read by several outputs and by no gate."""
+        # The expression of each node, and of its inverse.
         self._forms: dict[int, tuple[Expression, Expression]] = {0: (constant(0), constant(1))}
-        # The literals that a gate's chain joins, as long as it has no name.
+        # The literals that each unnamed gate's chain joins.
         self._operands: dict[int, tuple[int, ...]] = {}
         for row in range(xag.inputs):
-            self._set(1 + row, leaf(Term.INPUT, row, len(circuit.input_name(row))))
+            self._set(1 + row, leaf(Kind.INPUT, row, len(circuit.input_name(row))))
         needed, self._uses = self._count(outputs)
         for node in needed:
             self._read(node)
 
-    def _count(self, outputs: Sequence[int]) -> tuple[list[int], dict[int, int]]:
+    def _count(self, outputs: Sequence[int]) -> tuple[list[int], Counter[int]]:
         """Return the gates that are needed, ascending, and how often each literal is read."""
         xag = self.xag
         needed = {literal >> 1 for literal in outputs}
-        uses: dict[int, int] = {}
+        uses: Counter[int] = Counter()
         for gate in reversed(range(len(xag.kind))):
             if xag.first_gate + gate in needed:
-                for literal in (xag.x[gate], xag.y[gate]):
-                    needed.add(literal >> 1)
-                    uses[literal] = uses.get(literal, 0) + 1
+                operands = xag.x[gate], xag.y[gate]
+                needed.update(literal >> 1 for literal in operands)
+                uses.update(operands)
         inner = {literal >> 1 for literal in uses}
-        for literal in outputs:
-            if literal >> 1 in inner:
-                uses[literal] = uses.get(literal, 0) + 1
+        uses.update(literal for literal in outputs if literal >> 1 in inner)
         nodes = Counter(literal >> 1 for literal in outputs if literal >> 1 >= xag.first_gate)
         self.aliased = {node for node in nodes if node not in inner and nodes[node] > 1}
         return sorted(node for node in needed if node >= xag.first_gate), uses
 
     def form(self, literal: int) -> Expression:
-        """Return the expression of a literal, a name if it has one."""
+        """Return the expression of a literal, or its name."""
         return self._forms[literal >> 1][literal & 1]
 
     def needed_names(self, expression: Expression, known: dict[int, int]) -> list[int]:
-        """Return the nodes, ascending, whose names an expression takes that are not yet known."""
+        """Return the nodes, ascending, of all names in an expression that are not yet known."""
         found: set[int] = set()
         waiting = [expression]
         while waiting:
             for part in waiting.pop().leaves():
-                if part.kind is Term.NAME and part.value not in known and part.value not in found:
+                if part.kind is Kind.NAME and part.value not in known and part.value not in found:
                     found.add(part.value)
                     waiting.append(self.definitions[part.value])
         return sorted(found)
@@ -173,7 +269,7 @@ class _Reader:
         self._forms[node] = expression, invert(expression)
 
     def _read(self, node: int) -> None:
-        """Find the shortest expressions of a gate whose inputs have theirs."""
+        """Find the shortest expressions of a gate; its inputs have theirs."""
         gate = node - self.xag.first_gate
         kind = self.xag.kind[gate]
         operands = self._flatten(kind, (self.xag.x[gate], self.xag.y[gate]))
@@ -185,29 +281,28 @@ class _Reader:
             self._name(max(chains, key=lambda x: self.form(x).length) >> 1)
             forms = self._both(kind, operands)
         self._forms[node], self._operands[node] = forms, operands
-        if self._uses.get(2 * node, 0) + self._uses.get(2 * node + 1, 0) > 1:
+        if self._uses[2 * node] + self._uses[2 * node + 1] > 1:
             self._name(node)
 
     def _bare(self, literal: int) -> Expression:
         expression = self.form(literal)
-        return expression.terms[0] if expression.kind is Term.NOT else expression
+        return expression.terms[0] if expression.kind is Kind.NOT else expression
 
     def _name(self, node: int) -> None:
-        """Name a gate, or its inverse, whichever makes the shorter text."""
+        """Name a gate or its inverse, whichever makes the text shorter."""
         positive, negative = self._forms[node]
         del self._operands[node]
         if not self._bare(2 * node).is_chain:
             return  # a leaf already
-        inverted = negative.length + self._uses.get(2 * node, 0) < positive.length + self._uses.get(
-            2 * node + 1, 0
-        )
+        plain_cost = positive.length + self._uses[2 * node + 1]
+        inverted = negative.length + self._uses[2 * node] < plain_cost
         self.definitions[node] = negative if inverted else positive
-        self._set(node, leaf(Term.NAME, node))
+        self._set(node, leaf(Kind.NAME, node))
         if inverted:
             self._forms[node] = self._forms[node][::-1]
 
-    def _flatten(self, kind: Kind, literals: Sequence[int]) -> tuple[int, ...]:
-        """Return the literals of a chain, with those of the same op's chains that it reads."""
+    def _flatten(self, kind: graph.Kind, literals: Sequence[int]) -> tuple[int, ...]:
+        """Return the literals of a chain, including those of inner chains of the same op."""
         flat: dict[int, None] = {}
         for literal in literals:
             node = literal >> 1
@@ -221,23 +316,23 @@ class _Reader:
             else:
                 parts = inner
             for part in parts:
-                # A XOR of equals is nothing, an AND of equals is one of them.
-                if kind is Kind.XOR and part in flat:
+                # Equal operands of a XOR cancel; an AND keeps one of them.
+                if kind is graph.Kind.XOR and part in flat:
                     del flat[part]
                 else:
                     flat[part] = None
-        if kind is Kind.AND and any(literal ^ 1 in flat for literal in flat):
+        if kind is graph.Kind.AND and any(literal ^ 1 in flat for literal in flat):
             return (FALSE,)
         return tuple(flat)
 
-    def _both(self, kind: Kind, operands: Sequence[int]) -> tuple[Expression, Expression]:
-        """Return the shortest expressions of a chain and of its inverse."""
+    def _both(self, kind: graph.Kind, operands: Sequence[int]) -> tuple[Expression, Expression]:
+        """Return the shortest expressions of a chain and its inverse."""
         if not operands:
             return constant(0), constant(1)
-        if kind is Kind.XOR:
+        if kind is graph.Kind.XOR:
             return self._xor(operands, 0), self._xor(operands, 1)
-        every = chain(Term.AND, [self.form(x) for x in operands])
-        none = chain(Term.OR, [self.form(x ^ 1) for x in operands])
+        every = chain(Kind.AND, [self.form(x) for x in operands])
+        none = chain(Kind.OR, [self.form(x ^ 1) for x in operands])
         return min(every, invert(none), key=_cost), min(none, invert(every), key=_cost)
 
     def _xor(self, operands: Sequence[int], parity: int) -> Expression:
@@ -248,14 +343,14 @@ class _Reader:
             if inverse.length < plain.length:
                 plain, inverse, parity = inverse, plain, 1 - parity
             terms.append((plain, inverse))
-        whole = chain(Term.XOR, [plain for plain, _ in terms])
+        whole = chain(Kind.XOR, [plain for plain, _ in terms])
         if not parity:
             return whole
         cheapest = min(
             range(len(terms)), key=lambda i: (terms[i][1].length - terms[i][0].length, operands[i])
         )
         swapped = [pair[index == cheapest] for index, pair in enumerate(terms)]
-        return min(chain(Term.XOR, swapped), invert(whole), key=_cost)
+        return min(chain(Kind.XOR, swapped), invert(whole), key=_cost)
 
 
 def _cost(expression: Expression) -> int:

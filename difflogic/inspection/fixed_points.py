@@ -1,8 +1,8 @@
-"""The fixed points of a rule that repeat over the plane, up to a bound on their periods.
+"""Finds fixed points of a rule that repeat over the plane, up to a bound on their periods.
 
-A fixed point is a state of the infinite grid that a step takes to itself; it stays under any fire
-rate, and the boundary of training plays no part. One that repeats after p rows and q columns is a
-fixed point of the rule on a p×q torus, and the other way round, so a SAT solver finds them all.
+A fixed point is a state of the infinite grid that a step does not change. It stays under any fire
+rate; the boundary of training does not matter. One that repeats after p rows and q columns is a
+fixed point on a p×q torus, and vice versa, so a SAT solver finds them all.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 
 MOST = 100
-"""Pictures that are listed before the search ends."""
+"""Most pictures to list."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What the visible channels of fixed points show, up to translation."""
+    """What the visible channels of fixed points show, up to shifts."""
 
     bits: Bits
-    """The least rectangle that repeats, shape (visible channels, period.height, period.width)."""
+    """Smallest repeating rectangle, shape (visible channels, period.height, period.width)."""
     period: Period
 
 
 @dataclass(frozen=True)
 class FixedPoints:
-    """Pictures of all fixed points whose states have periods of at most `bound` by `bound`."""
+    """Pictures of all fixed points with periods of at most `bound` by `bound`."""
 
     pictures: tuple[Picture, ...]
     bound: int
     stopped: str | None
-    """Why there may be more, or None if these are all."""
+    """Why there may be more; None if these are all."""
 
 
 def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> FixedPoints:
-    """Find the fixed points, those on the smallest tori first, in about `seconds`."""
+    """Find fixed points, smallest tori first, in about `seconds`."""
     deadline = Deadline.after(seconds)
     found: dict[bytes, Picture] = {}
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
@@ -64,7 +64,7 @@ def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> 
 
 
 def _sorted(pictures: Iterable[Picture], bound: int, stopped: str | None) -> FixedPoints:
-    """Put the pictures in an order that does not depend on the solver."""
+    """Sort the pictures, independent of the solver."""
 
     def place(picture: Picture) -> tuple[int, int, tuple[int, int], bytes]:
         height, width = picture.period.height, picture.period.width
@@ -75,7 +75,7 @@ def _sorted(pictures: Iterable[Picture], bound: int, stopped: str | None) -> Fix
 
 
 def canonical(bits: Bits) -> Picture:
-    """Return the picture of a torus's bits (channels, height, width), the same for all shifts."""
+    """Return a torus's bits (channels, height, width) as a picture, the same for all shifts."""
     period = on_torus(bits)
     tile = bits[:, : period.height, : period.width]
     return Picture(max(_shifts(tile), key=lambda shifted: shifted.tobytes()), period)
@@ -92,7 +92,7 @@ def _key(picture: Picture) -> bytes:
 
 
 class _Torus:
-    """The states of a small torus that a step takes to themselves, as clauses.
+    """The fixed points of a small torus, as clauses.
 
     Raises TimeoutError if `deadline` passes, here and in `next`.
     """
@@ -118,7 +118,7 @@ class _Torus:
         self._formula.__exit__(*raised)
 
     def next(self, deadline: Deadline) -> Bits | None:
-        """Return the visible bits (channels, height, width) of a fixed point that is left."""
+        """Return the visible bits (channels, height, width) of a remaining fixed point, if any."""
         found = self._formula.solve([], deadline)
         if found is None:
             raise TimeoutError
@@ -128,7 +128,7 @@ class _Torus:
         return shown.reshape(-1, self._height, self._width)
 
     def exclude(self, pictures: Iterable[Picture]) -> None:
-        """Leave out the states that show these pictures, however shifted."""
+        """Exclude states that show these pictures at any shift."""
         for picture in pictures:
             _, rows, columns = picture.bits.shape
             if self._height % rows or self._width % columns:
@@ -136,5 +136,5 @@ class _Torus:
             copies = (1, self._height // rows, self._width // columns)
             for shown in {shifted.tobytes(): shifted for shifted in _shifts(picture.bits)}.values():
                 bits = np.tile(shown, copies).reshape(self._visible.shape)
-                # Some bit has to be another one.
+                # At least one bit must differ.
                 self._formula.add(np.where(bits, -self._visible, self._visible).ravel().tolist())

@@ -1,4 +1,4 @@
-"""By which shifts a picture of bits repeats itself."""
+"""Finds the shifts under which a picture of bits repeats."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Period:
-    """The shifts that leave a picture as it is.
+    """The shifts that do not change a picture.
 
     `height` is the least shift downwards and `width` the least to the right, in cells, or 0. The
-    `diagonal` (dy, dx), or None, is the shift by the fewest rows that is no sum of those: the 2×2
-    squares of a checkerboard have period 4×4 with the diagonal (2, 2).
+    `diagonal` (dy, dx), or None, is the shift by the fewest rows that is no sum of those. The 2×2
+    squares of a checkerboard have period 4×4 with diagonal (2, 2).
     """
 
     height: int
@@ -26,9 +26,9 @@ class Period:
 
 
 def on_torus(bits: Bits) -> Period:
-    """Return the period of a picture (channels, height, width) that repeats over the plane.
+    """Return the period of a picture (channels, height, width) that is repeated over the plane.
 
-    The picture's own height and width are always among the shifts.
+    Its own height and width are therefore among the shifts.
     """
 
     def same(dy: int, dx: int) -> bool:
@@ -38,9 +38,9 @@ def on_torus(bits: Bits) -> Period:
 
 
 def inside(bits: Bits) -> Period:
-    """Return the period of a picture (channels, height, width) as far as it can be seen.
+    """Return the visible period of a picture (channels, height, width).
 
-    A shift counts if the picture agrees with its shifted self wherever the two overlap, and they
+    A shift counts if the picture agrees with its shifted copy wherever they overlap, and they
     overlap in at least half of the picture.
     """
     _, rows, columns = bits.shape
@@ -55,7 +55,7 @@ def inside(bits: Bits) -> Period:
 
 
 def _period(bits: Bits, same: Callable[[int, int], bool]) -> Period:
-    """Return the least shifts downwards, to the right and diagonally that `same` allows."""
+    """Return the least shifts down, right and diagonally that `same` allows."""
     _, rows, columns = bits.shape
     height = next((dy for dy in range(1, rows + 1) if same(dy, 0)), 0)
     width = next((dx for dx in range(1, columns + 1) if same(0, dx)), 0)

@@ -1,4 +1,4 @@
-"""Where an automaton gets to from its start on its own grid: a fixed point, a cycle, neither."""
+"""Finds where an automaton settles on its own grid: in a fixed point, a cycle, or neither."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from difflogic.system.deadline import Deadline
 from difflogic.system.streams import Purpose, stream
 
 STARTS = 64
-"""Random starts that run side by side, one in each bit of a word."""
+"""Random starts that run side by side, one per bit of a word."""
 
 LONGEST_CYCLE = 256
-"""Steps after the last in which a state is looked for again."""
+"""Longest cycle to look for, in steps."""
 
-_MOST_WORDS = 2**23  # of all rows of the cells whose circuits are computed at once: 64 MiB
-_CELLS = 4096  # at most
+_MOST_WORDS, _CELLS = 2**23, 4096
+"""Limits of what is computed at once: words of all rows together (64 MiB), and cells."""
 
 Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class Settling:
-    """What the states after the steps of training are, of all starts."""
+    """The states after the steps of training."""
 
     starts: int
     steps: int
     fixed: int
-    """Starts whose state then is a fixed point; under any fire rate, it stays."""
+    """Starts that reach a fixed point. It stays under any fire rate."""
     cycles: dict[int, int]
-    """How many of the others come back to that state, by the steps that this takes, 2 or more."""
+    """Other starts whose state repeats, counted by the period, 2 or more."""
     unsettled: int
-    """How many do not within `searched` steps."""
+    """Starts whose state does not repeat within `searched` steps."""
     searched: int
-    """Steps in which a state was looked for again; one if asynchronous, for fixed points alone."""
+    """Steps in which to look for a repeat; 1 for asynchronous rules, which may only be fixed."""
     periods: dict[Period, int]
-    """Starts by the period of what the visible channels show then, on this grid alone."""
+    """Starts by the spatial period of the visible channels, on this grid only."""
 
 
 def settle(automaton: Automaton, seed: int, seconds: float) -> Settling | None:
-    """Run an automaton from its starts, and look at the states that it reaches.
+    """Run an automaton from its starts, and examine the states that it reaches.
 
-    Random starts and fire masks are drawn from the streams of `seed`. Returns None if that takes
-    longer than about `seconds`.
+    Random starts and fire masks come from the streams of `seed`. Returns None if this takes longer
+    than about `seconds`.
     """
     try:
         return _settle(automaton, seed, Deadline.after(seconds))
@@ -91,7 +91,7 @@ def _settle(automaton: Automaton, seed: int, deadline: Deadline) -> Settling:
 
 
 def _starts(automaton: Automaton, seed: int) -> Words:
-    """Return the states (C, height, width) that the starts begin with."""
+    """Return the starts (C, height, width), one per bit."""
     shape = (automaton.circuit.channels, automaton.height, automaton.width)
     if automaton.start == "random":
         rng = stream(seed, Purpose.EVALUATION_START)
@@ -116,7 +116,7 @@ def _run(automaton: Automaton, state: Words, seed: int, deadline: Deadline) -> W
 
 
 def _step(automaton: Automaton, state: Words, deadline: Deadline) -> Words:
-    """Return the state (C, height, width) after a step in which every cell fires."""
+    """Return the state (C, height, width) after every cell fires once."""
     circuit = automaton.circuit
     flat = state.reshape(circuit.channels, -1)
     places = neighbors(automaton.height, automaton.width, automaton.boundary)

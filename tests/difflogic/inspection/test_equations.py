@@ -7,12 +7,23 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.inspection.equations import Equations, equations
-from difflogic.inspection.expression import ASCII
+from difflogic.inspection.equations import (
+    ASCII,
+    Equations,
+    Expression,
+    Kind,
+    chain,
+    constant,
+    equations,
+    invert,
+    leaf,
+    text,
+)
 from tests.difflogic.circuit.rules import circuits
 
 TOKEN = re.compile(r"\s*(?:([A-Za-z]+\d+'?)|([01])|([¬∧∨⊕()]))")
@@ -182,3 +193,30 @@ def test_a_chain_of_thousands_of_gates(op: Op) -> None:
         tuple(range(channels)),
     )
     check(circuit, equations(circuit))  # by doubling, this would never end
+
+
+LEAVES = st.builds(lambda row: leaf(Kind.INPUT, row, 3), st.integers(0, 8))
+EXPRESSIONS = st.recursive(
+    LEAVES | st.builds(constant, st.integers(0, 1)),
+    lambda inner: (
+        st.builds(invert, inner)
+        | st.builds(
+            chain,
+            st.sampled_from([Kind.AND, Kind.OR, Kind.XOR]),
+            st.lists(inner, min_size=1, max_size=4),
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def written(expression: Expression) -> str:
+    return text(expression, lambda leaf: f"NW{leaf.value}")
+
+
+@settings(max_examples=50)
+@given(EXPRESSIONS)
+def test_inversions_cancel_and_lengths_are_right(expression: Expression) -> None:
+    assert invert(invert(expression)) == expression
+    assert "¬¬" not in written(invert(expression))
+    assert len(written(expression)) == expression.length
