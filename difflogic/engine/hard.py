@@ -250,11 +250,9 @@ def mark_live(
     Gates that only pass an input on are among them.
     """
     live, alive = np.zeros(netlist.rows, np.bool_), np.zeros(netlist.channels, np.bool_)
+    a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
     kernels.spread(
-        by_rows(netlist, netlist.a),
-        by_rows(netlist, netlist.b),
-        netlist.outputs,
-        netlist.inputs,
+        k.Wires(a, b, netlist.param, netlist.outputs, netlist.inputs),
         by_rows(netlist, ops[netlist.param], np.uint8),
         np.array(list(channels), np.int32),
         live,

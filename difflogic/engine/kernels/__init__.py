@@ -1,19 +1,19 @@
-"""The compiled kernels: soft gates over tiles of lanes, hard ones over words of cells.
+"""The compiled kernels: soft gates over tiles of lanes, hard gates over words of cells.
 
-A tile is a one-dimensional buffer of rows; a row holds one value per lane, a lane is one cell.
+A tile is a one-dimensional buffer of rows. A row holds one value per lane; a lane is one cell.
 Every kernel is serial and releases the GIL; `workers.py` runs them side by side.
 
-| room | what is in it |
+| module | contents |
 |---|---|
-| `structures`, `hard_structures` | columns of instructions, and the tuples that hold arrays |
-| `llvm`, `plain` | what kernels are built from: vectors, atomic numbers; and its plain meaning |
-| `primitives` | one of these two |
-| `tiles`, `shares`, `split` | one tile's step; one worker's share of it all; gates shared, too |
-| `teams`, `pipeline` | how workers wait for each other; which piece of work is next |
+| `structures` | columns of instructions, and the tuples that hold arrays |
+| `primitives` | the building blocks: `llvm`, or their plain meaning in `plain` |
+| `tiles`, `training` | one tile's step; one worker's share of a training step |
+| `teams`, `pipeline` | how workers wait and what they record; which piece of work is next |
 | `logits` | from logits to coefficients, and the optimizer's step |
-| `hard` | pruning and running hard circuits |
-| `candidates`, `changes`, `candidate_base`, … | circuits that differ from one in a single gate |
-| `peak` | what the processor can do |
+| `hard`, `hard_gradients` | pruning and running hard circuits, and the way back |
+| `candidates`, `candidate_…` | circuits that differ from a base in a single gate |
+| `detectors` | gates that recognise one wrong cell |
+| `probes` | what benchmarks measure |
 """
 
-import difflogic.system.jit  # noqa: F401  imports numba, and has to be the first to do so
+import difflogic.system.jit  # noqa: F401  must import numba first

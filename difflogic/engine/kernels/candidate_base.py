@@ -1,4 +1,4 @@
-"""The circuit that candidates of a search differ from: its gates, and all its values."""
+"""The base, the circuit that a search's candidates differ from: its gates and all its values."""
 
 from __future__ import annotations
 
@@ -11,53 +11,51 @@ from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_vi
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 ABSENT = -1
-"""Stands for what is not there: an input's parameter, the link before the first."""
+"""Stands for a missing row, parameter or place."""
 
 NOWHERE = 0
-"""The slot of rows whose values are not kept. It exists: inputs that an op ignores are read."""
+"""The slot of rows whose values are not kept. It exists, because ignored inputs are read too."""
 
 
 @by_reference
 class Wiring(NamedTuple):
-    """A netlist by rows, the inputs first, with the gates wired to each. It never changes."""
+    """A netlist by rows, the inputs first, with the readers of each row. It never changes."""
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
     b: np.ndarray  # int32 (rows,)
-    param: np.ndarray  # int32 (rows,): whose op a gate has; inputs: ABSENT
+    param: np.ndarray  # int32 (rows,): the parameter that gives a gate's op; inputs: ABSENT
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     inputs: int
-    wire_start: np.ndarray  # int32 (rows + 1,): gates wired to a row
-    wires: np.ndarray  # int32: twice the gate's row, and one more where it is its second input
-    use_start: np.ndarray  # int32 (parameters + 1,): rows of the gates that have a parameter's op
-    uses: np.ndarray  # int32
+    wire_start: np.ndarray  # int32 (rows + 1,): where each row's readers begin in `wires`
+    wires: np.ndarray  # int32: twice the reader's row, plus one for its second input
+    use_start: np.ndarray  # int32 (parameters + 1,): where each parameter's gates begin
+    uses: np.ndarray  # int32: rows of gates
 
 
 @by_reference
 class Base(NamedTuple):
     """The circuit that candidates differ from. It takes over the changes that are kept.
 
-    A gate that passes an input on shares the values of that input's `source`, so that values never
-    travel through chains of pass-throughs.
+    The *source* of a pass-through gate is the row whose value it passes on, through any chain of
+    pass-throughs. Other rows are their own source. Only sources keep values.
     """
 
     op: np.ndarray  # uint8 (rows,): inputs: 0
-    source: np.ndarray  # int32 (rows,): itself, but for pass-throughs
-    live: np.ndarray  # bool (rows,): all that counted channels depend on, and perhaps some more
-    channels: np.ndarray  # bool (channels,): the same of channels
-    slot: np.ndarray  # int32 (rows,): of the values that are kept: those of live sources
-    free: np.ndarray  # int32 (slots,): slots that nothing is kept in, up to `room`
+    source: np.ndarray  # int32 (rows,)
+    live: np.ndarray  # bool (rows,): all rows that counted channels depend on, perhaps more
+    channels: np.ndarray  # bool (channels,): likewise
+    slot: np.ndarray  # int32 (rows,): where a live source's values are kept, or NOWHERE
+    free: np.ndarray  # int32 (slots,): unused slots, the first room[0] of them
     room: np.ndarray  # int64 (1,)
 
 
 @by_reference
 class History(NamedTuple):
-    """All values of the base, as packed words."""
+    """All values of the base over a rollout, as packed words."""
 
     values: np.ndarray  # uint64 (steps * slots, words)
     states: np.ndarray  # uint64 ((steps + 1) * channels, pad + words + pad): of live channels
-    block: (
-        int  # words of whole samples, which no cell's neighbourhood leaves: see candidate_steps.py
-    )
+    block: int  # words of whole samples, see candidate_steps.py
 
 
 @part
@@ -70,7 +68,7 @@ def passes(op, second):
 def settle(wiring, base, ops, counted, stack):
     """Make `base` the circuit with `ops` (parameters,); return how many rows have values to keep.
 
-    They have no slots yet.
+    No row has a slot yet.
     """
     base.live[:] = False
     base.channels[:] = False
@@ -81,17 +79,7 @@ def settle(wiring, base, ops, counted, stack):
             base.source[row] = base.source[wiring.a[row]]
         elif passes(base.op[row], True):
             base.source[row] = base.source[wiring.b[row]]
-    spread(
-        wiring.a,
-        wiring.b,
-        wiring.outputs,
-        wiring.inputs,
-        base.op,
-        counted,
-        base.live,
-        base.channels,
-        stack,
-    )
+    spread(wiring, base.op, counted, base.live, base.channels, stack)
     kept = 0
     for row in range(len(base.op)):
         kept += base.live[row] and base.source[row] == row
@@ -100,7 +88,7 @@ def settle(wiring, base, ops, counted, stack):
 
 @borrowing_kernel
 def find_slots(base):
-    """Give a slot to each row whose values are kept; there are enough."""
+    """Give a slot to each row whose values are kept; there must be enough slots."""
     base.room[0] = 0
     for slot in range(len(base.free) - 1, NOWHERE, -1):
         base.free[base.room[0]] = slot
@@ -113,15 +101,13 @@ def find_slots(base):
 
 @borrowing_kernel
 def tidy(wiring, base, counted, live, channels, stack):
-    """Drop what the counted channels do not depend on any more.
+    """Drop rows and channels that the counted channels no longer depend on.
 
-    `live` (rows,) and `channels` are room to work in.
+    `live` (rows,), `channels` and `stack` are scratch.
     """
     live[:] = False
     channels[:] = False
-    spread(
-        wiring.a, wiring.b, wiring.outputs, wiring.inputs, base.op, counted, live, channels, stack
-    )
+    spread(wiring, base.op, counted, live, channels, stack)
     for row in range(len(live)):
         if base.live[row] and not live[row]:
             base.live[row] = False
@@ -132,7 +118,7 @@ def tidy(wiring, base, counted, live, channels, stack):
 
 @part
 def release(base, row):
-    """Keep the values of a row no longer."""
+    """Free a row's slot."""
     if base.slot[row] != NOWHERE:
         base.free[base.room[0]] = base.slot[row]
         base.room[0] += 1
@@ -141,7 +127,7 @@ def release(base, row):
 
 @part
 def list_sources(base, order):
-    """Write the rows whose values the base keeps to `order`, ascending; return how many."""
+    """Write the rows whose values the base keeps to `order`, ascending; return their number."""
     size = 0
     for row in range(len(base.op)):
         if base.live[row] and base.source[row] == row:
@@ -152,7 +138,7 @@ def list_sources(base, order):
 
 @borrowing_kernel
 def simulate_base(wiring, base, cells, forms, script, steps, history, order):
-    """Fill the History of `base` from its first states. `order` (rows,) is room to work in."""
+    """Fill the History of `base` from its first states. `order` (rows,) is scratch."""
     channels, slots, words = len(base.channels), len(base.free), history.values.shape[1]
     values, states, stride = history.values, history.states, history.states.shape[1]
     size = list_sources(base, order)
@@ -179,17 +165,8 @@ def simulate_base(wiring, base, cells, forms, script, steps, history, order):
             if base.channels[c]:
                 place = (first + base.slot[base.source[wiring.outputs[c]]]) * words
                 target = (after + c) * stride + cells.pad
+                state = (before + c) * stride + cells.pad
                 hard_advance(
                     (values, values, states, states, script.fires, script.keeps),
-                    (
-                        place,
-                        0,
-                        (before + c) * stride + cells.pad,
-                        0,
-                        target,
-                        target,
-                        fire,
-                        keep,
-                        words,
-                    ),
+                    (place, 0, state, 0, target, target, fire, keep, words),
                 )

@@ -1,4 +1,10 @@
-"""A circuit that differs from the base in one gate: made, undone, and taken over by the base."""
+"""A candidate, the base with another op of one parameter: made, undone, taken over by the base.
+
+A step evaluates a list of *records*, one for each row. The base's records are written once, in
+order, while the base stays unchanged. For a candidate only a few are patched, and restored
+afterwards. Rows that only the candidate evaluates have special records behind all others, which
+also say between which records to evaluate them.
+"""
 
 from __future__ import annotations
 
@@ -12,49 +18,48 @@ from difflogic.engine.kernels.structures import FORCED, SPECIAL
 from difflogic.system.jit import by_reference, part
 
 NO_ROOM = -1
-"""Stands for the wrong bits of a candidate that more values belong to than are free."""
+"""Stands for a candidate that needs more values than there are free slots."""
 
 
 @by_reference
 class Scratch(NamedTuple):
-    """What a worker needs to follow one candidate.
+    """What a worker needs to judge one candidate.
 
-    From `moved` on these are lists, with their lengths in `sizes`.
+    From `moved` on the fields are lists; their lengths are in `sizes`.
     """
 
     op: np.ndarray  # uint8 (rows,), as in Base
-    source: np.ndarray  # int32 (rows,); a changed gate is its own, also where it passes an input on
+    source: np.ndarray  # int32 (rows,): changed gates, even pass-throughs, are their own source
     slot: np.ndarray  # int32 (rows,)
     live: np.ndarray  # bool (rows,)
     channels: np.ndarray  # bool (channels,)
-    values: np.ndarray  # uint64 (slots, words): of rows that differ in this step, or of all
-    flags: np.ndarray  # uint8 (slots,): whether `values` counts in this step, not the base's
-    records: np.ndarray  # int32 (rows, 4): of the base's rows, then of the special ones
-    leaving: np.ndarray  # int32 (channels, 2): channels, and the slots of their next states
+    values: np.ndarray  # uint64 (slots, words): of rows that differ in this step, or of all rows
+    flags: np.ndarray  # uint8 (slots,): whether to read `values` in this step, or the base's
+    records: np.ndarray  # int32 (rows, 4): those of the base's rows, then special ones
+    leaving: np.ndarray  # int32 (channels, 2): live channels and their next states' slots
     states: np.ndarray  # uint64 (2 * channels, pad + words + pad): of channels that differ
     differs: np.ndarray  # bool (2, channels)
-    stamp: np.ndarray  # int64 (rows,): the last count of gates that a row was in
-    seen: np.ndarray  # int64 (channels,): the same of channels
-    clock: np.ndarray  # int64 (1,): the number of such counts
-    order: np.ndarray  # int32 (rows,): whose values the base keeps, ascending
-    number: np.ndarray  # int32 (rows,): where a row stands there
-    ordered: np.ndarray  # int64 (2,): how many there are, and how many are inputs
-    # as the records have them; UNORDERED where neither is known
-    cut: np.ndarray  # int32 (rows,): how many of these each special row comes after
+    stamp: np.ndarray  # int64 (rows,): the last count of gates that visited a row
+    seen: np.ndarray  # int64 (channels,): likewise for channels
+    clock: np.ndarray  # int64 (1,): the number of counts so far
+    order: np.ndarray  # int32 (rows,): rows whose values the base keeps, ascending
+    number: np.ndarray  # int32 (rows,): a row's place in `order`
+    ordered: np.ndarray  # int64 (2,): length of `order`; recorded inputs; UNORDERED if unknown
+    cut: np.ndarray  # int32 (rows,): the place in `order` before which a special row is evaluated
     stack: np.ndarray  # int32 (3 * rows,)
-    moved: np.ndarray  # int32 (2 * rows,): rows that have another source than in the base
+    moved: np.ndarray  # int32 (2 * rows,): rows whose source is not the base's
     added: np.ndarray  # int32 (rows,): rows that are live in the candidate only
-    joined: np.ndarray  # int32 (channels,): channels that are
+    joined: np.ndarray  # int32 (channels,): channels that are live in the candidate only
     always: np.ndarray  # int32 (rows,): rows that are evaluated in every step
     differing: np.ndarray  # int32 (channels,): channels that differ before a step
     changed: np.ndarray  # int32 (2 * rows,): slots that differ in this step, perhaps twice
-    special: np.ndarray  # int32 (rows,): rows that are evaluated and have no slot in the base
-    patched: np.ndarray  # int32 (3 * rows,): rows whose record is not the base's, perhaps twice
+    special: np.ndarray  # int32 (rows,): evaluated rows that have no slot in the base
+    patched: np.ndarray  # int32 (3 * rows,): rows with a patched record, perhaps twice
     sizes: np.ndarray  # int64 (12,)
 
 
 FOLLOWED = ("op", "source", "slot", "live", "channels")
-"""Parts of a Scratch that are the base's, but while it judges."""
+"""Fields of a Scratch that equal the base's except while a candidate is judged."""
 
 (
     MOVED,
@@ -70,18 +75,18 @@ FOLLOWED = ("op", "source", "slot", "live", "channels")
     FIRST,
     LAST,
 ) = range(12)
-"""Besides lengths: how many of the special rows are inputs, and the first and last place in the
-order at which anything is always evaluated."""
+"""UNSEEN is the number of special rows that are inputs. FIRST and LAST are the places in `order`
+between which rows are always evaluated. The others are lengths."""
 
 UNORDERED = -1
-"""Stands for the number of rows of a base that were not listed yet, or have no records."""
+"""Stands for the number of rows of a base that are not listed yet, or have no records yet."""
 
 
 @part
 def lead(wiring, own, gate, parameter):
-    """Let what reads a row through pass-throughs read `gate`, its source, instead.
+    """Give the pass-throughs that read `gate`, directly or not, its source.
 
-    Gates of the parameter that changes are sources themselves.
+    Gates of the parameter that changes stay their own sources.
     """
     top = 1
     own.stack[0] = gate
@@ -113,7 +118,7 @@ def take_slot(base, own, row, taken):
 def alter(wiring, base, own, parameter, op):
     """Make the worker's circuit the base with `op` for a parameter.
 
-    Returns how many of the base's free slots it takes, or NO_ROOM.
+    Returns the number of the base's free slots that it takes, or NO_ROOM.
     """
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
     own.sizes[:] = 0
@@ -186,9 +191,9 @@ def restore(wiring, base, own, parameter):
 
 @part
 def count_gates(wiring, own, counted):
-    """Return how many gates the counted channels depend on; pass-throughs are none.
+    """Return how many gates, without pass-throughs, the counted channels depend on.
 
-    `own` holds the candidate's circuit, and is left as it is but for its stack and stamps.
+    `own` holds the candidate's circuit; only its stack and stamps change.
     """
     own.clock[0] += 1
     now = own.clock[0]
@@ -211,7 +216,7 @@ def count_gates(wiring, own, counted):
                 top += 1
             continue
         op = own.op[row]
-        # A changed gate may pass an input on by now; others that do are no sources.
+        # A changed gate may be a pass-through; no other source is one.
         gates += op != 3 and op != 5
         if reads(op, False):
             own.stack[top] = own.source[wiring.a[row]]
@@ -224,7 +229,7 @@ def count_gates(wiring, own, counted):
 
 @part
 def adopt(wiring, base, own, parameter, taken):
-    """Make the worker's circuit, altered in a parameter, the base's, and its slots."""
+    """Make the base the worker's circuit, which is altered in a parameter, with its slots."""
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
     base.room[0] -= taken
     for i in range(own.sizes[ALWAYS]):
@@ -232,7 +237,7 @@ def adopt(wiring, base, own, parameter, taken):
     for i in range(first, last):
         gate = wiring.uses[i]
         base.op[gate] = own.op[gate]
-        # So far it was a source itself.
+        # A changed gate is its own source: change that if it is a pass-through.
         for second in range(2):
             if passes(own.op[gate], second):
                 own.source[gate] = own.source[wiring.b[gate] if second else wiring.a[gate]]
@@ -251,14 +256,13 @@ def adopt(wiring, base, own, parameter, taken):
 
 
 X, Y, TARGET, FORM = range(4)
-"""Columns of a record: the slots of a gate's inputs, and its own; its op, and whether it is FORCED
-to be evaluated, as it is another gate than in the base, or SPECIAL, as its slot is not the base's.
-Of an input row: its channel, its neighbour, its slot, and whether that is SPECIAL."""
+"""Columns of a gate's record: the slots of its inputs, its own slot, and its op. FORCED is added to
+the op of a gate that always has to be evaluated, SPECIAL if the base has no slot for it. An input
+row's record has its channel, its neighbour, its slot, and its marks."""
 
 
 @part
 def write_record(wiring, records, number, row, source, slot, op, mark):
-    """Write the record of a row in a circuit."""
     records[number, TARGET] = slot[row]
     if row < wiring.inputs:
         channels = len(wiring.outputs)
@@ -286,7 +290,7 @@ def write_base(wiring, base, own):
 
 @part
 def follow_order(base, own):
-    """Bring the order up to date, as the base took over what the worker's records are of."""
+    """Update the order after the base took over the worker's circuit."""
     size, more = own.ordered[0], own.sizes[SPECIALS]
     for place in range(size + more - 1, -1, -1):
         if more and (size == 0 or own.special[more - 1] > own.order[size - 1]):
@@ -295,7 +299,7 @@ def follow_order(base, own):
         else:
             size -= 1
             own.order[place] = own.order[size]
-    # Gates that pass an input on by now are among them.
+    # Drop gates that have become pass-throughs.
     for place in range(own.ordered[0] + own.sizes[SPECIALS]):
         row = own.order[place]
         if base.live[row] and base.source[row] == row:
@@ -319,14 +323,17 @@ def find_place(own, row):
 
 @part
 def patch(own, row):
-    """Remember that a row's record is to be put back."""
+    """Remember that a row's record must be restored."""
     own.patched[own.sizes[PATCHED]] = row
     own.sizes[PATCHED] += 1
 
 
 @part
 def patch_readers(wiring, base, own, gate):
-    """Let what reads a gate through pass-throughs, as it is no pass-through any more, read it."""
+    """Point the records of a gate's readers, also through pass-throughs, to the gate's own slot.
+
+    In the base the gate was a pass-through.
+    """
     top = 1
     own.stack[0] = gate
     while top:
@@ -345,7 +352,7 @@ def patch_readers(wiring, base, own, gate):
 
 @part
 def write_records(wiring, base, own):
-    """Make the records the candidate's."""
+    """Patch the base's records to the candidate's."""
     if own.ordered[1] == UNORDERED:
         write_base(wiring, base, own)
     size = own.ordered[0]
@@ -387,7 +394,7 @@ def write_records(wiring, base, own):
 
 @part
 def restore_records(wiring, base, own):
-    """Make the records the base's again."""
+    """Restore the patched records to the base's."""
     for i in range(own.sizes[PATCHED]):
         row = own.patched[i]
         number = own.number[row]

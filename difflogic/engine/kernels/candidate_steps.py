@@ -1,11 +1,13 @@
-"""A candidate's steps: only what differs from the base is evaluated, or all of it.
+"""A candidate's steps: evaluate only what differs from the base, or everything.
 
-A step goes through the records of all gates once: one of which no input differs is passed over,
-others are evaluated, and compared with the base. Where many differ it is sooner to evaluate all
-gates without looking; the base still gives what is seen of channels that do not differ.
+A step goes through the records of all gates once. It skips a gate if none of its inputs differs;
+otherwise it evaluates the gate and compares it with the base. Where many gates differ, it is faster
+to evaluate all of them without comparing. Inputs from channels that do not differ still come from
+the base.
 
-A *block* is words that no cell's neighbourhood leaves: what is evaluated without looking is taken
-block by block, and a candidate that gets too many bits wrong in the first needs no other.
+A *block* is a number of words of whole samples, so no cell's neighbourhood leaves it. Evaluating
+everything goes block by block: a candidate with too many wrong bits in the first block needs no
+other.
 """
 
 from __future__ import annotations
@@ -40,24 +42,16 @@ from difflogic.system.jit import part
 
 @part
 def look(cells, history, own, step, row, slots):
-    """Evaluate an input row in a step, and compare it with the base's where that has it."""
+    """Evaluate an input row in a step; return whether it differs from the base's value."""
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     c, neighbor, slot = row % channels, row // channels, own.slot[row]
     even = step % 2
     differs = own.differs[even, c]
-    state = even * channels + c if differs else step * channels + c
+    state = (even if differs else step) * channels + c
+    first, end = cells.start[neighbor], cells.start[neighbor + 1]
     hard_view(
         (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
-        (
-            slot * words,
-            differs,
-            state * stride,
-            cells.start[neighbor],
-            cells.start[neighbor + 1],
-            0,
-            words,
-            words,
-        ),
+        (slot * words, differs, state * stride, first, end, 0, words, words),
     )
     return hard_differ(
         (own.values, history.values), (slot * words, (step * slots + slot) * words, words)
@@ -66,7 +60,7 @@ def look(cells, history, own, step, row, slots):
 
 @part
 def follow_step(wiring, base, cells, forms, history, own, step):
-    """Evaluate what differs in a step, or may."""
+    """Evaluate the rows of a step that differ, or may differ."""
     channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
     own.flags[:] = 0
     changed = 0
@@ -81,7 +75,7 @@ def follow_step(wiring, base, cells, forms, history, own, step):
                 own.flags[own.slot[row]] = 1
                 own.changed[changed] = own.slot[row]
                 changed += 1
-    # What comes before all that is another gate is as in the base, if no input differs.
+    # Without a differing input, rows before the first changed gate equal the base's.
     size, more = own.ordered[0], own.sizes[SPECIALS] - own.sizes[UNSEEN]
     at = own.ordered[1] if changed else own.sizes[FIRST]
     for piece in range(2 * more + 2):
@@ -107,9 +101,9 @@ def follow_step(wiring, base, cells, forms, history, own, step):
 
 @part
 def leave(base, cells, script, history, own, step, follows, first, block):
-    """Write the channels' states after a step, of some words, and list which differ there.
+    """Write the channels' states after a step, for some words, and list the channels that differ.
 
-    If the step `follows` differences, only where the state may differ; it lies among all words.
+    If the step `follows` differences, only write states that may differ; it then covers all words.
     """
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     even, slots = step % 2, len(base.free)
@@ -119,33 +113,19 @@ def leave(base, cells, script, history, own, step, follows, first, block):
     fire = step % len(script.fires) * words + first
     keep = step % len(script.keeps) * words + first
     differing, place = 0, cells.pad + first
+    values, states = (own.values, history.values), (own.states, history.states)
     for i in range(own.sizes[LEAVING]):
         c, slot = own.leaving[i, 0], own.leaving[i, 1]
         differed, flagged = own.differs[even, c], not follows or own.flags[slot] != 0
         found = np.int64(0)
         if differed or flagged:
             row = slot * block if flagged else (step * slots + slot) * words
-            before = even * channels + c if differed else step * channels + c
+            before = ((even if differed else step) * channels + c) * stride + place
+            after = ((1 - even) * channels + c) * stride + place
+            known = ((step + 1) * channels + c) * stride + place
             found = hard_advance(
-                (
-                    own.values,
-                    history.values,
-                    own.states,
-                    history.states,
-                    script.fires,
-                    script.keeps,
-                ),
-                (
-                    row,
-                    flagged,
-                    before * stride + place,
-                    differed,
-                    ((1 - even) * channels + c) * stride + place,
-                    ((step + 1) * channels + c) * stride + place,
-                    fire,
-                    keep,
-                    block,
-                ),
+                (*values, *states, script.fires, script.keeps),
+                (row, flagged, before, differed, after, known, fire, keep, block),
             )
         differs = found != 0 or not base.channels[c]
         own.differs[1 - even, c] = differs
@@ -166,23 +146,18 @@ def count(cells, script, history, own, step, counts, first, block):
     for i in range(len(script.channels)):
         c = script.channels[i]
         differs = own.differs[1 - even, c]
-        row = (1 - even) * channels + c if differs else (step + 1) * channels + c
+        row = (1 - even if differs else step + 1) * channels + c
+        place, target = row * stride + cells.pad + first, (first_target + i) * words + first
         total += hard_count(
             (own.states, history.states, script.targets, script.counted),
-            (
-                differs,
-                row * stride + cells.pad + first,
-                (first_target + i) * words + first,
-                counted,
-                block,
-            ),
+            (differs, place, target, counted, block),
         )
     return total
 
 
 @part
 def see_all(cells, history, own, step, first, block, slots):
-    """Write what the inputs hold in a block: the base's values where their channel is as there."""
+    """Write all inputs' values in a block; take those of equal channels from the base."""
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     even = step % 2
     size, inputs = own.ordered[0], own.ordered[1]
@@ -195,19 +170,11 @@ def see_all(cells, history, own, step, first, block, slots):
             hard_copy((own.values, history.values), (slot * block, place, block))
         else:
             neighbor = own.records[number, Y]
-            row = even * channels + c if differs else step * channels + c
+            place = ((even if differs else step) * channels + c) * stride + first
+            start, end = cells.start[neighbor], cells.start[neighbor + 1]
             hard_view(
                 (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
-                (
-                    slot * block,
-                    differs,
-                    row * stride + first,
-                    cells.start[neighbor],
-                    cells.start[neighbor + 1],
-                    first,
-                    words,
-                    block,
-                ),
+                (slot * block, differs, place, start, end, first, words, block),
             )
 
 
@@ -230,9 +197,10 @@ def evaluate_all(own, forms, block):
 
 @part
 def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, total, most):
-    """Take a candidate's steps from `begun` on, block by block, until more than `most` are wrong.
+    """Take a candidate's remaining steps, block by block, until more than `most` bits are wrong.
 
-    Before, so many bits of so many `counts` were wrong in `total`. Returns what it comes to.
+    Steps begin at `begun`. In the `counts` counts before there were `total` wrong bits. Returns the
+    new total.
     """
     slots, words, block = len(base.free), own.values.shape[1], history.block
     first = 0
@@ -250,7 +218,7 @@ def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, 
                 counted += 1
                 if total > most:
                     return total
-        # A candidate that got through one block may as well take all others together.
+        # After the first block take all others together.
         first += block
         block = words - first
     return total

@@ -1,9 +1,9 @@
-"""Circuits that differ from the base in one gate, judged by what the difference reaches.
+"""Circuits that differ from the base in one gate, judged by evaluating only what differs.
 
-Workers take the candidates of a `Job` in turn, each with a base of its own. One of them leads: it
-decides on one candidate after the other, by what is told of it, whoever has judged it. A change
-that is kept makes another base, a new *version*, to which others catch up by themselves; what they
-told of the one before counts no more. The leader waits for nobody: what it misses it judges itself.
+Workers judge the candidates of a `Job` side by side, each with its own copy of the base. One worker
+leads: it decides on one candidate after the other, using whatever any worker found. A kept change
+makes a new *version* of the base. The others follow to it on their own; results of older versions
+no longer count. The leader never waits: it judges what nobody else has judged.
 """
 
 from __future__ import annotations
@@ -45,60 +45,62 @@ from difflogic.system.jit import borrowing_kernel, by_reference, part
     FITS,
 ) = range(12)
 WALK_FIELDS = 12
-"""Where a worker is: the next candidate and the one that it is not to come to, those tried so far
-and at most, improvements that it still takes to end the walk, wrong bits of the base, draws used,
-the version of its base and the last that it makes before it returns, no fewer gates than matter
-in the base, the candidate that it leaves with as a hit, or NO_HIT, and whether the values fit."""
+"""Places in a worker's walk: the next candidate, and where to end; candidates tried, and the limit;
+improvements left until the walk ends; wrong bits of the base; draws used; the version of its base,
+and the version to return at; an upper bound of the base's gates; the hit that it returns with, or
+NO_HIT; and whether the values fit."""
 
 NO_HIT = -1
 
 WHOLE = 4
-"""A row takes so many times as long where differences are followed as where all are evaluated."""
+"""Evaluating a row costs about this many times more when following differences than when evaluating
+everything."""
 
 AHEAD = 32
-"""Candidates that a leader judges besides while another worker is at the one to be decided on."""
+"""Most candidates that a leader judges ahead while another worker judges the next one to decide
+on."""
 
 PATIENCE = 10000
-"""Looks for something to do, some 50 µs of them, until a worker that only follows gives up. It
-does not yield meanwhile: on a busy machine it would come back milliseconds later."""
+"""Polls, about 50 µs of them, before a worker that does not lead gives up. It does not yield
+meanwhile: on a busy machine it would come back milliseconds later."""
 
 MOST_GATES, SIDEWAYS = range(2)
-"""The gates that a change which is kept, or a hit, may lead to, and the chance of keeping one that
-is no better."""
+"""Most gates after a kept change or in a hit, and the probability of keeping a change that is no
+better."""
 
 NEWEST, OVER = 0, 8
 """Places in a job's control array, a cache line each: the newest version, and whether the job is
-over. From TICKETS on follow the candidates that were taken of each version."""
+over. From TICKETS on are the numbers of candidates taken of each version."""
 TICKETS = 16
 
 START, LIMIT = range(2)
-"""Of each version: its first candidate, and the wrong bits above which nothing is told."""
+"""Columns of a version: its first candidate, and the most wrong bits worth reporting."""
 
 
 @by_reference
 class Job(NamedTuple):
-    """Candidates that workers judge side by side, and what they tell each other of them."""
+    """Candidates that workers judge side by side, and the results that they share."""
 
     parameters: np.ndarray  # int32 (candidates,)
     ops: np.ndarray  # uint8 (candidates,)
     control: np.ndarray  # int64 (TICKETS + candidates + 1,)
     versions: np.ndarray  # int64 (candidates + 1, 2)
-    known: np.ndarray  # int64 (workers * candidates,): one more than the version it is told of
-    told: np.ndarray  # int64 (workers * candidates, 2): wrong bits, and gates
-    ends: np.ndarray  # int32 (candidates,): where the batch ends that a candidate is in
-    hits: np.ndarray  # int64 (candidates + 1,): a hit of the batch that ends there, or its end
+    known: np.ndarray  # int64 (workers * candidates,): version of a result, plus one
+    told: np.ndarray  # int64 (workers * candidates, 2): results: wrong bits and gates
+    ends: np.ndarray  # int32 (candidates,): the end of each candidate's batch
+    hits: np.ndarray  # int64 (candidates + 1,): a hit of the batch that ends here, or its end
     workers: int
-    stop: int  # wrong bits of a hit, at most: what follows in its batch is not asked for
+    stop: int  # most wrong bits of a hit; the rest of its batch is skipped
     keeps: bool  # whether changes are kept
 
 
 JUDGE, LEAVE = -1, -2
-"""What a leader does that has nothing to keep: judge another candidate, or leave."""
+"""What a leader does when there is no change to keep: judge another candidate, or return."""
 
 
 @part
 def begin(history, own):
-    """Let the channels that only the candidate reads differ from the first step on."""
+    """Start a candidate: channels that only it reads differ from the first step on."""
     own.differs[:] = False
     for i in range(own.sizes[JOINED]):
         c = own.joined[i]
@@ -111,7 +113,7 @@ def begin(history, own):
 
 @part
 def leave_behind(base, cells, history, own, step):
-    """Write to the base's history what differs in a step; the base's own is not asked for again."""
+    """Write a step's differences over the base's values, which are no longer needed."""
     channels, words, even, pad = len(own.channels), own.values.shape[1], step % 2, cells.pad
     first, after = step * len(base.free), (step + 1) * channels
     for i in range(own.sizes[CHANGED]):
@@ -126,21 +128,21 @@ def leave_behind(base, cells, history, own, step):
 
 @part
 def same_op(wiring, base, job, place):
-    """Whether a candidate changes nothing. In a walk such a one is not tried."""
+    """Return whether a candidate changes nothing. A walk does not try such a candidate."""
     return base.op[wiring.uses[wiring.use_start[job.parameters[place]]]] == job.ops[place]
 
 
 @part
 def is_over(walk):
-    """Whether a walk ends: at once, but one candidate is tried in any case."""
+    """Return whether a walk ends."""
     return walk[WRONG] == 0 or walk[IMPROVEMENTS] == 0 or walk[TRIED] >= walk[MOST_TRIED]
 
 
 @part
 def decide(wiring, base, job, walk, chances, draws):
-    """Decide on what is told, from the next candidate on, and as far as that goes.
+    """Decide on candidates, from the next one on, as far as results are known.
 
-    Returns the place of a change that is to be kept, or JUDGE, or LEAVE.
+    Returns the place of a change to keep, or JUDGE, or LEAVE.
     """
     size = len(job.parameters)
     while True:
@@ -163,7 +165,7 @@ def decide(wiring, base, job, walk, chances, draws):
         if job.keeps:
             if wrong < walk[WRONG]:
                 return place
-            # A number is drawn for one that is no better and no larger.
+            # Draw a number for a change that is neither better nor larger.
             if wrong == walk[WRONG] and gates <= chances[MOST_GATES]:
                 if draws[walk[DRAWN]] < chances[SIDEWAYS]:
                     return place
@@ -181,7 +183,7 @@ def decide(wiring, base, job, walk, chances, draws):
 
 @part
 def publish(job, walk, place):
-    """Tell all workers that a change is kept, unless they know."""
+    """Announce a kept change to all workers, unless they know."""
     size, version = len(job.parameters), walk[VERSION] + 1
     if atomic_load(job.control, NEWEST) == version:
         return
@@ -227,11 +229,11 @@ def take(job, walk, leads):
 def judge(
     wiring, base, cells, forms, script, steps, history, own, job, worker, walk, chances, draws
 ):
-    """Judge candidates of a job, with a base that is the worker's own.
+    """Judge candidates of a job, with the worker's own base.
 
-    The first worker leads: it goes on with a walk, or to the next hit that has not too many gates,
-    and its base takes over what is kept. It returns where it is to be looked at (WALK_FIELDS).
-    Others judge what will be asked for, until the job is over.
+    The first worker leads. It continues a walk, in which its base takes over kept changes, or
+    searches for the next hit with few enough gates. It returns when a caller has to act on its walk
+    (WALK_FIELDS). The others judge candidates ahead until the job is over.
     """
     leads, size, idle = worker == 0, len(job.parameters), 0
     while True:
@@ -242,7 +244,7 @@ def judge(
                 return
             keep = place != JUDGE
             if keep:
-                # Before the leader's own base takes it over: so others do so meanwhile.
+                # Publish first, so that the others take the change over at the same time.
                 publish(job, walk, place)
         elif atomic_load(job.control, NEWEST) > version:
             if version >= walk[MOST_KEPT]:
@@ -291,7 +293,7 @@ def judge(
                 if stale:
                     break
         if keep and taken != NO_ROOM:
-            # Those that do not matter any more are still among the base's, and may matter again.
+            # Gates that no longer matter stay in the base, and may matter again.
             walk[MANY_GATES] += own.sizes[ALWAYS]
             adopt(wiring, base, own, parameter, taken)
             follow_order(base, own)
@@ -303,22 +305,22 @@ def judge(
                 walk[VERSION] += 1
             continue
         gates = walk[MANY_GATES] + own.sizes[ALWAYS]
-        # To count them takes longer than to judge most candidates.
+        # Counting gates takes longer than judging most candidates.
         asked = not job.keeps or (total == limit and gates > chances[MOST_GATES])
         if asked and total <= limit and taken != NO_ROOM and not stale:
             gates = count_gates(wiring, own, script.channels)
         restore(wiring, base, own, parameter)
         restore_records(wiring, base, own)
         if taken == NO_ROOM:
-            # What is not asked for yet may do without.
+            # A candidate judged ahead may be skipped.
             if not leads or place == walk[PLACE]:
                 walk[FITS] = 0
                 return
         elif not stale:
-            # Whoever reads the one reads the other after it.
+            # Write the result before its version: readers check the version first.
             found = worker * size + place
             job.told[found, 0], job.told[found, 1] = total, gates
             atomic_add(job.known, found, version + 1 - job.known[found])
-            # One of these, a late one perhaps, as two may write at once.
+            # Two workers may write at once: any hit will do.
             if total <= job.stop and place < job.hits[job.ends[place]]:
                 job.hits[job.ends[place]] = place

@@ -1,6 +1,6 @@
-"""Detectors of one point, a cell at a step, grown of gates that do nothing.
+"""Detectors of one point, a cell at a step, grown from gates that do nothing.
 
-Points are bits: of each row's value, of what a change of it does harm at.
+A set of points is a bit mask over all cells and steps.
 """
 
 from __future__ import annotations
@@ -10,50 +10,52 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT
+from difflogic.engine.kernels.hard import ones
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 NOTHING, LOW, HIGH = -1, 0, 1
-"""What a row tells: nothing, or the point that is to be detected, by being 0 or 1 there."""
+"""What a row tells about the point to detect: nothing, or that it is 0 or 1 there."""
 
 
 @by_reference
 class Signals(NamedTuple):
-    """A netlist by rows, and what detectors may be made of."""
+    """A netlist by rows, and the values that detectors can use."""
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
     b: np.ndarray  # int32 (rows,)
     spare: np.ndarray  # bool (rows,): gates that do nothing
-    place: np.ndarray  # int32 (rows,): where in `values` those of a row are, or ABSENT
+    place: np.ndarray  # int32 (rows,): a row's place in `values`, or ABSENT
     values: np.ndarray  # uint64 (…, words)
 
 
 @by_reference
 class Sites(NamedTuple):
-    """Gates whose value should be another one at some points."""
+    """Gates whose value should change at some points."""
 
-    place: np.ndarray  # int32 (gates,): where in the signals' values theirs are
+    place: np.ndarray  # int32 (gates,): their places in the signals' values
     harm: np.ndarray  # uint64 (gates, 2, words): points of value 0, and 1, where it should not
-    points: np.ndarray  # int32 (gates, most): where it should, those first where that does most
-    change: np.ndarray  # float32 (gates, most): of wrong cells by that; 0 where there is no more
+    points: np.ndarray  # int32 (gates, most): points where it should, most useful first
+    change: np.ndarray  # float32 (gates, most): change in wrong cells, below 0; 0 for no point
 
 
 @by_reference
 class Growth(NamedTuple):
-    """Room in which a detector grows, and what it is made of."""
+    """A detector that grows, and its scratch."""
 
-    left: np.ndarray  # uint64 (words,): points of harm that it does not yet tell from its own
-    rows: np.ndarray  # int32 (rows,): the gates that are part of it, `count` of them
+    left: np.ndarray  # uint64 (words,): points of harm that it cannot yet tell from its own
+    rows: np.ndarray  # int32 (rows,): its gates, the first count[0] of them
     count: np.ndarray  # int64 (1,)
-    told: np.ndarray  # int8 (rows, 2): what a part's inputs tell
+    told: np.ndarray  # int8 (rows, 2): what each gate's inputs tell
     taken: np.ndarray  # bool (rows,)
-    stack: np.ndarray  # int32 (layers + 1, 3): a row, its next input, parts before that
+    stack: np.ndarray  # int32 (layers + 1, 3): a row, its next input, gates before that
 
 
 @borrowing_kernel
 def survey(values, slopes, sites):
     """Find where other values of gates would leave fewer cells wrong, and where more.
 
-    `values` are those of signals, `slopes` (gates, points) the derivatives by the gates' values.
+    `values` are those of the signals, `slopes` (gates, points) the derivatives by the gates'
+    values.
     """
     gates, points = slopes.shape
     most = sites.points.shape[1]
@@ -81,7 +83,7 @@ def survey(values, slopes, sites):
 
 @part
 def look(signals, growth, row, word, bit):
-    """Let a row that is no part of a detector tell what it can."""
+    """Use a row that is not part of the detector; return what it tells."""
     place = signals.place[row]
     if place == ABSENT:
         return NOTHING
@@ -100,7 +102,7 @@ def look(signals, growth, row, word, bit):
 
 @part
 def is_left(growth):
-    """Return whether there is any point that a detector does not tell from its own."""
+    """Return whether the detector cannot tell some point of harm from its own."""
     left = np.uint64(0)
     for w in range(len(growth.left)):
         left |= growth.left[w]
@@ -109,7 +111,7 @@ def is_left(growth):
 
 @part
 def begin(growth, depth, row):
-    """Make a gate part of a detector, its inputs to be looked at next."""
+    """Add a gate to the detector; its inputs come next."""
     growth.stack[depth, 0], growth.stack[depth, 1] = row, 0
     growth.rows[growth.count[0]] = row
     growth.count[0] += 1
@@ -120,7 +122,7 @@ def begin(growth, depth, row):
 
 @part
 def drop(growth, count):
-    """Leave out the parts after the first `count`."""
+    """Remove the gates after the first `count`."""
     while growth.count[0] > count:
         growth.count[0] -= 1
         growth.taken[growth.rows[growth.count[0]]] = False
@@ -128,7 +130,7 @@ def drop(growth, count):
 
 @part
 def grow(signals, growth, root, point, layers):
-    """Grow a detector of a point at a gate that does nothing; return what that tells."""
+    """Grow a detector of a point at a gate that does nothing; return what that gate tells."""
     word, bit = point >> 6, np.uint64(point & 63)
     drop(growth, 0)
     begin(growth, 0, root)
@@ -160,11 +162,11 @@ def grow(signals, growth, root, point, layers):
 
 @borrowing_kernel
 def detect(signals, sites, growth, candidates, skipped, harms, layers, first):
-    """Return the place of the first candidate from `first` on that a detector without harm has.
+    """Return the place of the first candidate from `first` on with a detector that does no harm.
 
-    That detector is left in `growth`. `candidates` (…, 3) are int32 (site, number of its points,
-    row of a spare gate that feeds it); those `skipped` are passed over. Of the others `harms`
-    becomes the points of harm that a detector does not tell from its own, or -1 if there is none.
+    The detector is left in `growth`. `candidates` (…, 3) are int32 (site, number of its point, row
+    of a spare gate that feeds it). Those `skipped` are passed over. For the others `harms` becomes
+    the number of points of harm that remain, or -1 without a detector.
     """
     for i in range(first, len(candidates)):
         if skipped[i]:
@@ -179,7 +181,7 @@ def detect(signals, sites, growth, candidates, skipped, harms, layers, first):
 
 @part
 def prepare(signals, sites, growth, site, point, root, layers):
-    """Grow a detector for a site; return the points of harm that are left, or -1."""
+    """Grow a detector for a site; return the number of points of harm that remain, or -1."""
     place = sites.place[site]
     value = (signals.values[place, point >> 6] >> np.uint64(point & 63)) & np.uint64(1)
     for w in range(len(growth.left)):
@@ -188,8 +190,5 @@ def prepare(signals, sites, growth, site, point, root, layers):
         return np.int64(-1)
     left = np.int64(0)
     for w in range(len(growth.left)):
-        bits = growth.left[w]
-        while bits:
-            bits &= bits - np.uint64(1)
-            left += 1
+        left += ones(growth.left[w])
     return left

@@ -1,4 +1,4 @@
-"""Hard circuits: reduced to the gates that matter, and run on 64 cells to a word."""
+"""Hard circuits: pruned to the gates that matter, and run on 64 cells to a word."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ def reads(op, second):
 
 @borrowing_kernel
 def prune(wires, ops, space, wanted, code, origin, rows, live, read):
-    """Reduce a hardened netlist to the gates that the `live` channels' future depends on.
+    """Reduce a hardened netlist to the gates that the `live` channels' future and the rows `wanted`
+    need.
 
-    And those that the rows `wanted` depend on. Gates that pass an input through become that input;
-    an input that an op ignores is not needed. Writes the gates that remain to `code` (gates,
-    HARD_FIELDS), with rows renumbered (the inputs, then these gates), what gates of the netlist
-    they are to `origin` (gates,), each channel's next state to `rows` (channels,), and whether an
-    input is read to `read` (inputs,).
-    Channels that live ones read come to life in `live` (channels,), too. The values of a row that
-    is needed are then those of `number[source[row]]`, of `space`. Returns the number of gates that
-    remain.
+    A pass-through gate becomes its input, and an ignored input is not needed. Channels that live
+    ones read become `live` (channels,), too. Writes the remaining gates to `code` (gates,
+    HARD_FIELDS), with rows renumbered: the inputs, then these gates. Writes each gate's number in
+    the netlist to `origin` (gates,), the rows of the channels' next states to `rows` (channels,),
+    and which inputs are read to `read` (inputs,). Afterwards the value of a needed row is in row
+    number[source[row]] of `space`. Returns the number of remaining gates.
     """
     a, b, param, outputs, inputs = wires.a, wires.b, wires.param, wires.outputs, wires.inputs
     gates, channels = len(a), len(outputs)
@@ -61,7 +60,7 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
     kept = 0
     for g in range(gates):
         if needed[inputs + g]:
-            # An ignored input may be gone; row 0 stands for it.
+            # Row 0 stands for an ignored input, which may not be needed.
             code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
             code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
             code[kept, 2] = ops[param[g]]
@@ -70,19 +69,20 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
             kept += 1
     for c in range(channels):
         rows[c] = number[source[outputs[c]]]
-    for row in range(inputs):  # an assignment of a slice would bring its error message along
+    for row in range(inputs):  # a slice assignment would also compile its error message
         read[row] = needed[row]
     return kept
 
 
 @borrowing_kernel
-def spread(a, b, outputs, inputs, op, counted, live, channels, stack):
-    """Set `live` (rows,) and `channels` for all that the `counted` channels depend on.
+def spread(wiring, op, counted, live, channels, stack):
+    """Mark in `live` (rows,) and `channels` all that the `counted` channels depend on.
 
-    Through wires and ops: `a`, `b` and `op` (rows,) are those of each gate, by its row. Other than
-    in `prune`, gates that pass an input on count too: with another op they would not. Both are all
-    False before; `stack` (3 * rows,) is room to work in.
+    `wiring` has `a` and `b` by rows, inputs first, like `op` (rows,). Unlike in `prune`,
+    pass-through gates count: with another op they would matter. `live` and `channels` are all False
+    before; `stack` (3 * rows,) is scratch.
     """
+    a, b, outputs, inputs = wiring.a, wiring.b, wiring.outputs, wiring.inputs
     top = 0
     for i in range(len(counted)):
         channels[counted[i]] = True
@@ -120,7 +120,7 @@ def fill_tile(code, cells, forms, state, tile, first):
         place = code.inputs[i, 2] * stride + first
         for s in range(cells.start[n], cells.start[n + 1]):
             right = cells.shift[s]
-            # A shift by 64 is none: then take nothing of the next word.
+            # Shifting by 64 is undefined: without a shift take nothing of the next word.
             left, high = (np.uint64(64) - right, every) if right else (none, none)
             join = none if s == cells.start[n] else every
             hard_see(
@@ -134,9 +134,10 @@ def fill_tile(code, cells, forms, state, tile, first):
 def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
-    `fires` and `keeps` are (words,), or (WORDS,) for all cells alike, see HardScript; words are
-    a multiple of WORDS. `forms` (16, 4) holds each op's algebraic normal form, as words of zeros
-    or ones. `tile` is (rows, WORDS), with a row for each input and each gate.
+    `fires` and `keeps` are (words,), or (WORDS,) if they are the same for all cells, see
+    HardScript. The number of words is a multiple of WORDS. `forms` (16, 4) holds each op's
+    algebraic normal form, as words of zeros or ones. `tile` (rows, WORDS) has a row for each input
+    and each gate.
     """
     stride = state.shape[1]
     words = stride - 2 * cells.pad
@@ -186,10 +187,10 @@ def count_wrong(script, cells, target, counted, state, wrong):
 
 @borrowing_kernel
 def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
-    """Take the steps from `first` to before `end`, from one of `states` (2, C, …) to the other.
+    """Take the steps from `first` to before `end`, alternating between the two `states` (2, C, …).
 
-    The state before a step lies in states[step % 2]. Writes the wrong bits of each sample after
-    each of the steps `script.at` to `wrong` (counts, batch).
+    The state before a step is in states[step % 2]. Writes the wrong bits of each sample after each
+    of the steps `script.at` to `wrong` (counts, batch).
     """
     counts = 0
     while counts < len(script.at) and script.at[counts] <= first:

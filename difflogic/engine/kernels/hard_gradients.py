@@ -1,7 +1,7 @@
-"""The way back through a hard circuit: only what reaches the loss, values as bits.
+"""The way back through a hard circuit: values are bits, and slopes of zero are skipped.
 
-Source: reverse-mode differentiation of bilinear gates, as in tiles.py. Here each gate's slope by
-an input is 1, 0 or -1, cell by cell, and most cells of most gates have none to pass on.
+Source: reverse-mode differentiation of bilinear gates, as in tiles.py. Here each gate's slope by an
+input is 1, 0 or -1, cell by cell, and most gates have no slope to pass on in most cells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CELLS = 64 * WORDS
 """Cells whose slopes a row holds: those of a tile."""
 
 IGNORED, STORED, ADDED = range(3)
-"""What becomes of the slopes that are handed on, as `slope_back` and `slope_move` are told."""
+"""What `slope_back` and `slope_move` do with the slopes that they pass on."""
 
 
 @by_reference
@@ -29,8 +29,8 @@ class Graph(NamedTuple):
 
     a: np.ndarray  # int32 (rows,): rows that a gate is wired to; inputs: 0
     b: np.ndarray  # int32 (rows,)
-    value: np.ndarray  # int64 (rows,): the row of the tile with the values of what is wired to
-    param: np.ndarray  # int32 (rows,): whose op a gate has
+    value: np.ndarray  # int64 (rows,): the tile's row with the values of a row
+    param: np.ndarray  # int32 (rows,): the parameter that gives a gate's op
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     op: np.ndarray  # uint8 (rows,): inputs: 0
     order: np.ndarray  # int32: gates that counted channels depend on, the last one first
@@ -39,24 +39,27 @@ class Graph(NamedTuple):
 
 @by_reference
 class Slopes(NamedTuple):
-    """The derivatives on the way back, and what they come to."""
+    """The derivatives on the way back, and their sums."""
 
     rows: np.ndarray  # float32 (slots * CELLS,)
     place: np.ndarray  # int64 (rows,): where a row's slopes begin, or ABSENT
-    free: np.ndarray  # int64 (slots,): where nobody's do, up to `room`
+    free: np.ndarray  # int64 (slots,): unused places, the first room[0] of them
     room: np.ndarray  # int64 (1,)
-    handed: np.ndarray  # int32 (inputs,): inputs that have slopes, as many as `room` says next
+    handed: np.ndarray  # int32 (inputs,): inputs that have slopes, the first inputs[0] of them
     inputs: np.ndarray  # int64 (1,)
-    states: np.ndarray  # float32 (2, channels, cells of padded words): before and after a step
+    states: np.ndarray  # float32 (2, channels, cells of padded words): by the states around a step
     found: np.ndarray  # float64 (4,)
     sums: np.ndarray  # float64 (parameters, 4): Σg, Σga, Σgb, Σgab
-    kept_at: np.ndarray  # int32 (rows,): where in `kept` those of a row are put, or ABSENT
+    kept_at: np.ndarray  # int32 (rows,): where `kept` holds a row's slopes, or ABSENT
     kept: np.ndarray  # float32 (…, cells of all steps)
 
 
 @kernel
 def record(code, cells, forms, fires, every, states, tile, first, end):
-    """Take the steps from `first` to before `end`: states (steps + 1, C, …) from each other."""
+    """Take the steps from `first` to before `end`, each from states[step] to states[step + 1].
+
+    `states` is (steps + 1, C, …).
+    """
     for step in range(first, end):
         fire = fires[step % len(fires)] if len(fires) != 0 else every
         hard_step(code, cells, forms, fire, every, states[step], states[step + 1], tile)
@@ -64,7 +67,7 @@ def record(code, cells, forms, fires, every, states, tile, first, end):
 
 @kernel
 def read_values(code, cells, forms, states, tile, places, values):
-    """Copy the values of all cells before each step, of rows of the tile, (rows, steps, words)."""
+    """Copy some tile rows, for all cells before each step, to `values` (rows, steps, words)."""
     for step in range(values.shape[1]):
         for first in range(0, values.shape[2], WORDS):
             fill_tile(code, cells, forms, states[step], tile, first)
@@ -75,17 +78,17 @@ def read_values(code, cells, forms, states, tile, places, values):
 
 @part
 def claim(slopes, inputs, row):
-    """Return where a row's slopes go, and whether they are stored there or added."""
+    """Return where a row's slopes go, and whether they are stored or added there."""
     if slopes.place[row] != ABSENT:
         return slopes.place[row], ADDED
     slopes.room[0] -= 1
-    take(slopes, inputs, row, slopes.free[slopes.room[0]])
+    assign(slopes, inputs, row, slopes.free[slopes.room[0]])
     return slopes.place[row], STORED
 
 
 @part
-def take(slopes, inputs, row, place):
-    """Let a row's slopes begin there; what inputs have is looked for afterwards."""
+def assign(slopes, inputs, row, place):
+    """Make a row's slopes begin at `place`; remember inputs that have slopes."""
     slopes.place[row] = place
     if row < inputs:
         slopes.handed[slopes.inputs[0]] = row
@@ -94,20 +97,19 @@ def take(slopes, inputs, row, place):
 
 @part
 def release(slopes, place):
-    """Let others have a row's place."""
     slopes.free[slopes.room[0]] = place
     slopes.room[0] += 1
 
 
 @part
 def start_of(cells, words, channels, side, channel):
-    """Return where the slopes by a state begin, with those of the words around it."""
+    """Return where the slopes by a channel's state begin, including the padding."""
     return (side * channels + channel) * 64 * (words + 2 * cells.pad)
 
 
 @part
 def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step):
-    """Hand the slopes by the state after a step, where cells fire, to the rows it is made of."""
+    """Pass the slopes by the state after a step, where cells fire, to the next state's rows."""
     for i in range(len(graph.channels)):
         c = graph.channels[i]
         state = start_of(cells, length, len(graph.outputs), (step + 1) % 2, c)
@@ -122,9 +124,9 @@ def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step
 
 @part
 def gates_back(graph, slopes, inputs, forms, tile, words, first):
-    """Go through the gates, the last one first, as far as there are slopes.
+    """Go through the gates that have slopes, the last one first.
 
-    Slopes that are kept begin at `first`, among the cells of all steps.
+    Slopes to keep begin at `first`, among the cells of all steps.
     """
     for i in range(len(graph.order)):
         row = graph.order[i]
@@ -143,8 +145,8 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
         use_a = use_b = IGNORED
         only = a if passes(op, False) else b if passes(op, True) else ABSENT
         handed_on = only != ABSENT and slopes.place[only] == ABSENT
-        if handed_on:  # as they are, where they are
-            take(slopes, inputs, only, own)
+        if handed_on:  # they stay in place, unchanged
+            assign(slopes, inputs, only, own)
         else:
             if reads(op, False):
                 place_a, use_a = claim(slopes, inputs, a)
@@ -162,7 +164,7 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
 
 @part
 def inputs_back(graph, cells, slopes, length, first, words, step):
-    """Hand the slopes by what cells see to the states that they see."""
+    """Pass the slopes by the inputs to the states of the cells that they see."""
     channels = len(graph.outputs)
     for i in range(slopes.inputs[0]):
         row = slopes.handed[i]
@@ -172,23 +174,17 @@ def inputs_back(graph, cells, slopes, length, first, words, step):
         state = start_of(cells, length, channels, step % 2, row % channels) + 64 * first
         n = row // channels
         for s in range(cells.start[n], cells.start[n + 1]):
+            target = state + 64 * cells.skip[s] + np.int64(cells.shift[s])
             slope_move(
                 (slopes.rows, slopes.states, cells.masks),
-                (
-                    own,
-                    state + 64 * cells.skip[s] + np.int64(cells.shift[s]),
-                    s * length + first,
-                    0,
-                    ADDED,
-                    words,
-                ),
+                (own, target, s * length + first, 0, ADDED, words),
             )
     slopes.inputs[0] = 0
 
 
 @part
 def states_back(graph, cells, slopes, fires, length, words, step):
-    """Begin the slopes by the state before a step: with those of cells that do not fire."""
+    """Begin the slopes by the state before a step with those of cells that do not fire."""
     for i in range(len(graph.channels)):
         c, channels = graph.channels[i], len(graph.outputs)
         before = start_of(cells, length, channels, step % 2, c) + 64 * cells.pad
@@ -203,9 +199,9 @@ def states_back(graph, cells, slopes, fires, length, words, step):
 def differentiate(graph, code, cells, forms, fires, states, tile, slopes, words, first, end):
     """Go from the state after step `end` - 1 back to the one before step `first`.
 
-    `states` (steps + 1, C, …) is what `record` left, `slopes` has the derivatives by the state
-    after the last step; only the first `words` of each row are looked at. `fires` has one row of
-    all words, or one for each step.
+    `states` (steps + 1, C, …) is from `record`. `slopes` holds the derivatives by the state after
+    the last step. Only the first `words` of each row are used. `fires` has one row of all words, or
+    one for each step.
     """
     length, inputs = states.shape[2] - 2 * cells.pad, 9 * len(graph.outputs)
     for step in range(end - 1, first - 1, -1):

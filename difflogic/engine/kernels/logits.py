@@ -1,6 +1,7 @@
 """From logits to coefficients, and the optimizer's step back to the logits.
 
-Transposed, (16, parameters): then every loop runs over parameters and fills whole vectors.
+Arrays are transposed, (16, parameters), so that every loop runs over parameters and fills whole
+vectors.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from difflogic.system.jit import borrowing_kernel, part
 
 COLUMNS = 256
 """Parameters handled at a time: their 16 rows stay in the first-level cache. `space` (5, COLUMNS)
-is room for sums, in the logits' type."""
+is scratch for sums, in the logits' type."""
 
 ROOM = 13
-"""Rows of `space` that `adamw_step_in_form` takes."""
+"""Rows of `space` that `adamw_step_in_form` uses."""
 
 
 @borrowing_kernel
 def shift_and_harden(logits, shifted, ops, space):
-    """Write logits minus their column's largest to `shifted`, and that one's place to `ops`.
+    """Write logits minus their column's maximum to `shifted`, and the maximum's row to `ops`.
 
-    Logits and shifted are (16, parameters), ops (parameters,). The lowest place wins a tie.
+    `logits` and `shifted` are (16, parameters), `ops` (parameters,). The lowest row wins a tie.
     """
     parameters = logits.shape[1]
     best = space[0]
@@ -46,9 +47,10 @@ def shift_and_harden(logits, shifted, ops, space):
 
 @borrowing_kernel
 def normalize_and_mix(weights, basis, coefficients, space):
-    """Divide each column of `weights` (16, parameters) by its sum; mix the ops' coefficients.
+    """Divide each column of `weights` (16, parameters) by its sum, and mix the ops' coefficients.
 
-    `basis` (16, 4) holds those of the ops, `coefficients` (parameters, 4) receives the mixtures.
+    `basis` (16, 4) holds the ops' coefficients; `coefficients` (parameters, 4) receives the
+    mixtures.
     """
     parameters = weights.shape[1]
     total, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
@@ -75,7 +77,7 @@ def normalize_and_mix(weights, basis, coefficients, space):
 
 @part
 def _mean_pull(probabilities, basis, gradients, start, count, space):
-    """Write ⟨p, M·s⟩ of `count` gates from `start` on to the first row of `space`, then s."""
+    """Write s of `count` gates from `start` on to `space`, and ⟨p, M·s⟩ to its first row."""
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for p in range(count):
         c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
@@ -90,7 +92,7 @@ def _mean_pull(probabilities, basis, gradients, start, count, space):
 
 @borrowing_kernel
 def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
-    """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step, in place.
+    """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step in place.
 
     The arrays are (16, parameters), `basis` (16, 4) and `gradients` (parameters, 4). `rates` is
     (clip, β1, 1 - β1, β2, 1 - β2, 1 / (1 - β1^t), 1 / (1 - β2^t), ε, learning rate, 1 - rate ·
@@ -99,7 +101,7 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     parameters = logits.shape[1]
-    mode = flush_denormals()  # second moments of settled gates
+    mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for start in range(0, parameters, COLUMNS):
@@ -125,14 +127,14 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
 def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
     """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ.
 
-    `form` is B (16, 4), and for each of the four numbers a row of the logits that only this number
-    adds to; `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
+    `form` is B (16, 4) and, for each of the four numbers, a row of the logits that only this number
+    contributes to. `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
     """
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     adds, readers = form
     parameters = logits.shape[1]
-    mode = flush_denormals()  # second moments of settled gates
+    mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     slopes, numbers = space[5:9], space[9:13]
@@ -140,7 +142,7 @@ def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, r
         count = min(COLUMNS, parameters - start)
         space[5:9] = 0.0
         _mean_pull(probabilities, basis, gradients, start, count, space)
-        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and by the numbers Bᵀ times that.
+        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and dL/dθ is Bᵀ times that.
         for i in range(16):
             weights = probabilities[i, start : start + count]
             b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]

@@ -1,13 +1,13 @@
-"""Which piece of work a worker takes next: whole groups of samples, then chunks as they get ready.
+"""Which piece of work a worker takes next: whole groups of samples, then chunks that are ready.
 
 A chunk of tiles takes its next automaton step as soon as the chunks that its cells see have taken
-theirs, and on the way back in the same manner: a pipeline. Where workers share by "cells", it waits
-for all chunks of its group. Groups do not depend on each other: all of them are in flight.
+theirs: a pipeline. The way back works alike. Where workers share by "cells", a chunk waits for all
+chunks of its group. Groups are independent, and all of them are in progress at once.
 
-What it may overwrite follows from what it may read. Forward every state is kept. On the way back a
-chunk leaves its input gradients of step s where those of step s + RING were; they were read in
-step s + RING - 1 by the chunks that see it, and for RING = 2 these are done with that step, or it
-could not read what they left in step s + 1. So no more of them need be kept, at any depth.
+What a chunk may overwrite follows from what it may read. Forward, every state is kept. On the way
+back a chunk writes its input gradients of step s over those of step s + RING. The chunks that see
+it read these in step s + RING - 1. With RING = 2 they are done with step s + 1, because this chunk
+could read their gradients of that step. So no more gradients need be kept, whatever the depth.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from difflogic.system.jit import borrowing_kernel, part
 BEGUN, DONE = 0, 1
 """Places of a chunk in the control array: how many steps have been begun, and how many are done."""
 APART = 8
-"""Numbers from one chunk's places to the next one's, a cache line."""
+"""Numbers between the places of two chunks: a cache line."""
 
 
 def control_places(workers: int, pieces: int) -> int:
@@ -51,7 +51,7 @@ def control_places(workers: int, pieces: int) -> int:
 
 @part
 def is_ready(control, layout, group_place, chunk, steps):
-    """Return whether all chunks that a chunk sees, itself too, have done as many steps."""
+    """Return whether all chunks that a chunk sees, itself included, have done as many steps."""
     for index in range(layout.seen_start[chunk], layout.seen_start[chunk + 1]):
         if atomic_load(control, group_place + APART * layout.seen[index] + DONE) < steps:
             return False
@@ -60,10 +60,10 @@ def is_ready(control, layout, group_place, chunk, steps):
 
 @borrowing_kernel
 def take_ready(control, base, layout, first, end, steps):
-    """Begin the next step of one of the chunks `first` to before `end`, of those least advanced.
+    """Begin the next step of the least advanced ready chunk among `first` to before `end`.
 
-    They are counted through all groups. Returns it, or -1 if none is ready but some will be, or -2
-    if all have begun their last of `steps`.
+    Chunks are counted through all groups. Returns the chunk, or -1 if none is ready yet, or -2 if
+    all have begun their last of `steps`.
     """
     chunks = len(layout.chunk_start) - 1
     found, least, left = -1, steps, False
@@ -84,7 +84,7 @@ def take_ready(control, base, layout, first, end, steps):
 def take_group(control, backward, groups, worker, workers, cursor):
     """Return a group of 0 to groups - 1 that nobody has taken on this way, or -1.
 
-    Every worker has a share of its own; when that is done it takes from the others'.
+    Every worker first takes the groups of its own share, then those of the others' shares.
     """
     for turn in range(workers):
         owner = (worker + turn) % workers
@@ -101,9 +101,9 @@ def take_group(control, backward, groups, worker, workers, cursor):
 
 @part
 def next_alone(worker, problem, span, control, cursor):
-    """Move a worker's cursor to its next step and chunk of a whole group; return whether there is.
+    """Move a worker's cursor to its next step and chunk of a whole group; return if one remains.
 
-    Of each group it takes step after step, and of each step all chunks.
+    It takes the group's steps in order, and in each step all chunks.
     """
     backward = cursor[WAY] == BACKWARD
     team = problem.team
@@ -126,10 +126,9 @@ def next_alone(worker, problem, span, control, cursor):
 def next_piece(worker, problem, groups, span, control, cursor):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 
-    Whole groups of samples come first, each one worker's alone. Then all workers share the groups
-    that are left, chunk by chunk as they get ready: each has a share of its own, and takes from
-    the others' what is ready where nothing of its own is. A further call says that the piece
-    before is done. `seat` is not looked at: see split.py.
+    Whole groups of samples come first, each for one worker alone. Then all workers share the
+    remaining groups, chunk by chunk. Each worker prefers its own share, and takes from the others'
+    shares when none of its own chunks is ready. A further call marks the previous piece as done.
     """
     backward = cursor[WAY] == BACKWARD
     team, layout = problem.team, problem.layout

@@ -11,7 +11,9 @@ from difflogic.system.jit.processor import registers
 
 @kernel
 def meet(control, workers, cursor, times, rounds, best):
-    """Wait for all workers so many times, in rounds; the seconds of the quickest go to `best`."""
+    """Wait for all workers `times` times in each round; write the fastest round's seconds to
+    `best`.
+    """
     for _ in range(rounds):
         since = now()
         for _ in range(times):
@@ -26,10 +28,10 @@ def do_nothing(worker):
 
 @kernel
 def fma_peak(rounds, seed):
-    """Run chains of fused multiply-adds; the result only keeps them from vanishing."""
+    """Run chains of fused multiply-adds; the result only keeps the compiler from removing them."""
     return fma_chains(rounds, seed)
 
 
 def fma_per_round() -> int:
-    """Return how many fused multiply-adds of float32 a round of `fma_peak` has, all lanes."""
+    """Return how many float32 multiply-adds a round of `fma_peak` does, over all lanes."""
     return chains_of(registers()) * registers().width // 4

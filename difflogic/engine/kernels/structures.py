@@ -1,4 +1,4 @@
-"""What the kernels are called with: columns of instructions, and the tuples that hold arrays."""
+"""What the kernels are called with: columns of instructions, and tuples that hold arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ LANES = (16, 32, 64)
 MAX_LANES = max(LANES)
 SCRATCH_SUMS = 28 * LANES[0]
 SCRATCH = SCRATCH_SUMS + MAX_LANES
-"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each, and zeros,
-which stay."""
+"""Numbers in a worker's scratch: the four sums of a star's seven gates, a vector each, and then
+zeros, which are never written."""
 
 RING = 2
-"""Steps whose input gradients are kept. A tile that may read those of the step after has
-neighbours that are done with that step, and so with reading what it overwrites."""
+"""Steps whose input gradients are kept. When a tile may read the gradients of step s + 1, its
+neighbours are done with that step, so nobody reads the gradients of step s + 2 any more, which it
+overwrites."""
 
-# Columns of an instruction (program.py). A star is seven gates, see STAR_GATES there.
+# Columns of an instruction (program.py). A star is a tree of seven gates.
 A, B, OUT, WIDTH, PARAM, GRAD_A, GRAD_B, GRAD_OUT, FLAGS = range(9)
 FIELDS = 9
 LINK, LINKED, ADD_A, ADD_B = 1, 2, 4, 8
@@ -30,7 +31,7 @@ STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_ADDS = 14, 18, 19, 20
 STAR_FIELDS = 21
 """STAR_ADDS has a bit for each leaf, and one for the centre: whether to add to its gradient."""
 
-# Where a tile's gates are split: gradient rows that are summed up, and what is added to each.
+# Split gates: the gradient rows that are summed, and the terms (pulls) of each sum.
 TARGET_ROW, TARGET_PULLS, TARGET_COUNT, TARGET_FILLED = range(4)
 TARGET_FIELDS = 4
 PULL_GRAD, PULL_OTHER, PULL_PARAM, PULL_SIDE, PULL_FUSED = range(5)
@@ -50,7 +51,7 @@ class Code(NamedTuple):
 
 @by_reference
 class ProgramCode(NamedTuple):
-    """A program, as far as the kernels need it."""
+    """A program's instructions in both directions."""
 
     forward: Code
     backward: Code
@@ -60,10 +61,10 @@ class ProgramCode(NamedTuple):
 
 @by_reference
 class SplitCode(NamedTuple):
-    """A program whose gates several workers share, for one tile at a time (split.py).
+    """A program whose gates several workers share, for one tile at a time (training.py).
 
-    Rows are those of the netlist. A stage is what they do between two barriers; part p of it are
-    the instructions bounds[stage, p] to before bounds[stage, p + 1].
+    Rows are those of the netlist. A stage is the work between two barriers; part p of it is the
+    instructions from bounds[stage, p] to before bounds[stage, p + 1].
     """
 
     parts: int
@@ -71,8 +72,8 @@ class SplitCode(NamedTuple):
     gate_bounds: np.ndarray  # int32 (stages, parts + 1)
     targets: np.ndarray  # int32 (rows, TARGET_FIELDS); the last stage has the inputs' rows
     target_bounds: np.ndarray  # int32 (stages, parts + 1)
-    pulls: np.ndarray  # int32 (pulls, PULL_FIELDS): in the order in which they are added
-    sums: np.ndarray  # int32 (runs, FIELDS): whose gate sums are added up, in order
+    pulls: np.ndarray  # int32 (pulls, PULL_FIELDS): in the order of addition
+    sums: np.ndarray  # int32 (runs, FIELDS): gates whose sums are computed, in order
     sum_bounds: np.ndarray  # int32 (1, parts + 1)
     outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
     grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
@@ -82,9 +83,9 @@ class SplitCode(NamedTuple):
 class Layout(NamedTuple):
     """Where the cells of a group of samples lie, and how they are cut into tiles and chunks.
 
-    A state is (channels, stride); cell i stands at `lead` + i, and everything else stays zero.
-    Neighbour n of most cells is `shifts[n]` further; for the lanes of a tile where it is not
-    (at an edge), mend_start[tile, n : n + 2] bounds the entries that say where it is.
+    A state is (channels, stride). Cell i stands at `lead` + i; everything else stays zero.
+    Neighbour n of most cells is `shifts[n]` further on. For the other lanes of a tile, at an edge,
+    the entries from mend_start[tile, n] to before mend_start[tile, n + 1] say where it is.
     """
 
     cells: int
@@ -97,12 +98,12 @@ class Layout(NamedTuple):
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
     seen_start: np.ndarray  # int32 (chunks + 1,): bounds each chunk's entries of `seen`
-    seen: np.ndarray  # int32: the chunks that a chunk waits for, and that wait for it; itself too
+    seen: np.ndarray  # int32: chunks that a chunk waits for, and that wait for it; includes itself
 
 
 @by_reference
 class Team(NamedTuple):
-    """How workers share the groups of samples: `whole` ones each alone, the rest together."""
+    """How workers share the groups of samples: `whole` groups each alone, the others together."""
 
     workers: int
     whole: int
@@ -119,14 +120,14 @@ class Problem(NamedTuple):
 
 @by_reference
 class Batch(NamedTuple):
-    """A batch of samples, in groups, and all that a training step leaves of it; workers share it.
+    """A batch of samples, in groups, and all results of a training step; workers share it.
 
-    The rollout ends with the last of `loss_steps`, after each of which the state is supervised.
+    The rollout ends with the last of `loss_steps`. The state is supervised after each of them.
     """
 
     coefficients: np.ndarray  # (parameters · 4,)
-    states: np.ndarray  # (groups, steps + 1 or more, C, stride): the starts, then every step
-    masks: np.ndarray  # uint8 (groups, steps, cells), 1 where updated; (groups, …, 0): everywhere
+    states: np.ndarray  # (groups, steps + 1 or more, C, stride): the starts, then each step's state
+    masks: np.ndarray  # uint8 (groups, steps, cells): 1 where updated; (groups, …, 0): all updated
     targets: np.ndarray  # (groups, loss channels, stride)
     loss_channels: np.ndarray  # int64 (loss channels,)
     loss_steps: np.ndarray  # int64 (losses,): ascending
@@ -139,16 +140,16 @@ class Batch(NamedTuple):
 
 @by_reference
 class Span(NamedTuple):
-    """What one call of the workers does of a training step."""
+    """The part of a training step that one call of the workers does."""
 
-    parts: int  # FORWARD, LOSS and BACKWARD, added up
-    first: int  # of the automaton's steps, from here
-    end: int  # to before here
+    parts: int  # sum of FORWARD, LOSS and BACKWARD
+    first: int  # first automaton step
+    end: int  # after the last automaton step
     in_use: int  # samples that count; the others of the last group leave no gradient
 
 
 FORWARD, LOSS, BACKWARD = 1, 2, 4
-"""Parts of a training step that workers can be asked for."""
+"""Parts of a training step."""
 
 
 class StepBack(NamedTuple):
@@ -156,11 +157,11 @@ class StepBack(NamedTuple):
 
     state: np.ndarray  # (C, stride), before the step
     mask: np.ndarray  # (cells,) or (0,)
-    last: bool  # whether no step follows
+    last: bool  # whether this is the last step
     supervised: bool  # whether the new state has a loss of its own
-    loss_gradient: np.ndarray  # (C, stride): dL/d(new state), as far as that loss goes
-    upstream: np.ndarray  # (9·C, stride): what the step after left at its cells' inputs
-    downstream: np.ndarray  # (9·C, stride): where this one leaves its own
+    loss_gradient: np.ndarray  # (C, stride): dL/d(new state) by that loss alone
+    upstream: np.ndarray  # (9·C, stride): input gradients of the next step
+    downstream: np.ndarray  # (9·C, stride): where to write this step's
 
 
 @by_reference
@@ -172,24 +173,24 @@ class Workspace(NamedTuple):
     kept: np.ndarray  # channels · MAX_LANES
     scratch: np.ndarray  # SCRATCH
     cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
-    trace: np.ndarray  # float64 (events, TRACE_FIELDS), see tracing.py; (0, …): none is wanted
+    trace: np.ndarray  # float64 (events, TRACE_FIELDS), see teams.py; (0, …) without a trace
 
 
 @by_reference
 class Seat(NamedTuple):
-    """Where one of the workers who share a tile's gates stands among them; see split.py."""
+    """The place of a worker that shares a tile's gates with others; see training.py."""
 
     part: int
     split: SplitCode
     leader: Workspace
     control: np.ndarray  # int64
-    place: int  # of their barrier in the control array
+    place: int  # place of their barrier in the control array
 
 
 def chains_of(registers: Registers) -> int:
-    """Return how many chains of fused multiply-adds fit the registers, and hide their latency.
+    """Return how many chains of fused multiply-adds fit the registers and hide their latency.
 
-    Two units with a latency of 4 take 8 of them, four units 16; one register holds the factor.
+    Two units with a latency of 4 need 8 chains, four units 16. One register holds the factor.
     """
     return 3 * registers.number // 4
 
@@ -198,28 +199,30 @@ WORDS = 8
 """Words of 64 cells that a hard tile holds: one vector per row."""
 
 HARD_FIELDS = 3
-"""Columns of a hard gate: rows of its two inputs, and its op. It writes the row of its number."""
+"""Columns of a hard gate: the rows of its two inputs, and its op. Gate i writes the i-th row after
+the inputs."""
 
 
 FORCED, SPECIAL = 16, 32
-"""Added to the op of a gate that `hard_follow` always evaluates, or compares with nothing."""
+"""Added to the op of a gate that `hard_follow` always evaluates, or whose result it always
+flags."""
 
 
 @by_reference
 class Wires(NamedTuple):
-    """A netlist, as far as the kernels need it."""
+    """The parts of a netlist that the kernels need."""
 
-    a: np.ndarray  # int32 (gates,): rows that they read
+    a: np.ndarray  # int32 (gates,): rows that the gates read
     b: np.ndarray  # int32 (gates,)
-    param: np.ndarray  # int32 (gates,): whose op they have
+    param: np.ndarray  # int32 (gates,): the parameter that gives each gate's op
     outputs: np.ndarray  # int32 (channels,): rows of the next state
     inputs: int
 
 
 @by_reference
 class Space(NamedTuple):
-    """Room to work in, by rows of a netlist. Kernels allocate nothing: that takes seconds to
-    compile, for the messages of errors that cannot happen.
+    """Scratch arrays by rows of a netlist. Kernels allocate nothing: code for allocation errors
+    takes seconds to compile.
     """
 
     source: np.ndarray  # int64 (rows,)
@@ -229,21 +232,21 @@ class Space(NamedTuple):
 
 @by_reference
 class HardCode(NamedTuple):
-    """A hardened circuit without what does not matter. Rows: all inputs, then `gates`."""
+    """A pruned hard circuit. Rows: all inputs, then `gates`."""
 
     gates: np.ndarray  # int32 (gates, HARD_FIELDS)
-    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, their neighbours and channels
+    inputs: np.ndarray  # int32 (inputs, 3): rows that are read, with neighbour and channel
     channels: np.ndarray  # int32: channels that are computed
-    outputs: np.ndarray  # int32: their next state's rows
+    outputs: np.ndarray  # int32: rows of their next states
 
 
 @by_reference
 class HardCells(NamedTuple):
     """How bit-packed cells find their neighbours.
 
-    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word
-    `skip` on, shifted right by `shift` bits, under `masks`, joined over start[n : n + 2] (several
-    where a boundary wraps).
+    Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word `skip`
+    on, shifted right by `shift` bits and masked by `masks`. The shifts from start[n] to before
+    start[n + 1] are joined; there are several where a boundary wraps.
     """
 
     pad: int
@@ -258,7 +261,7 @@ class HardCells(NamedTuple):
 class HardScript(NamedTuple):
     """What happens to a batch of bit-packed samples during a rollout, and what is counted.
 
-    Each of the first two is empty, or has one row of words for all steps, or one per step.
+    `fires` and `keeps` are empty, or have one row of words for all steps, or one per step.
     """
 
     fires: np.ndarray  # uint64 (… , words): bits of cells that take their new state
@@ -267,4 +270,4 @@ class HardScript(NamedTuple):
     channels: np.ndarray  # int32 (loss channels,)
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
-    every: np.ndarray  # uint64 (WORDS,): all ones, where nothing else is given
+    every: np.ndarray  # uint64 (WORDS,): all ones, for empty `fires` or `keeps`

@@ -1,4 +1,4 @@
-"""How workers wait for each other, and what each notes of its work."""
+"""How workers wait for each other, and what each records of its work."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from difflogic.engine.kernels.primitives import atomic_add, atomic_load, now, yi
 from difflogic.system.jit import borrowing_kernel, kernel, part
 
 ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
-"""Places in the control array, a cache line apart. From TICKETS on see pipeline.py."""
+"""Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
-"""Polls before a waiting worker offers its core: some ten microseconds."""
+"""Polls before a waiting worker yields its core: about ten microseconds."""
 
 WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, TRACED = range(10)
-"""Places in a worker's cursor: its piece of work, and what it has done so far.
+"""Places in a worker's cursor: its piece of work, and counts of its work so far.
 
-WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and what follows are counted over all
-calls: pieces of work taken, those taken from another's share, waits for others, and their
-nanoseconds; TRACED is how many events are recorded (tracing.py)."""
+WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and the following ones are counted
+over all calls: pieces taken, pieces taken from another's share, waits for others and their
+nanoseconds, and recorded events."""
 CURSOR_FIELDS = 10
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
 BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7
-"""Places in a worker's clock: seconds of forward, loss and backward that it was busy, and that it
-waited for others, each added up over calls; and when its last call began and ended."""
+"""Places in a worker's clock: seconds that it was busy with forward, loss and backward, then
+seconds that it waited in each, added up over calls; and when its last call began and ended."""
 CLOCK_FIELDS = 8
 """A cache line."""
 MEETING = 16
-"""Places that a barrier takes in the control array."""
+"""Places of a barrier in the control array."""
 
 
 @borrowing_kernel
 def meet(control, place, workers, cursor):
-    """Wait until `workers` threads have come to the barrier at a place of the control array.
+    """Wait until `workers` threads have reached the barrier at a place of the control array.
 
-    A call that is given up ends the wait.
+    An aborted call ends the wait.
     """
     if workers == 1:
         return
@@ -53,14 +53,14 @@ def meet(control, place, workers, cursor):
 
 @part
 def count_wait(cursor, since):
-    """Add to a worker's waits one that began at `since`, in seconds of the clock."""
+    """Add a wait that began at `since` (seconds of the clock) to a worker's waits."""
     cursor[WAITS] += 1
     cursor[WAITED] += int((now() - since) * 1e9)
 
 
 @part
 def count_phase(clock, way, since, waited, cursor):
-    """Add a phase that began at `since`, when the worker had waited for `waited` nanoseconds.
+    """Add a phase that began at `since`, when the worker had already waited `waited` nanoseconds.
 
     `way` is FORWARD, LOSS or BACKWARD.
     """
@@ -71,24 +71,24 @@ def count_phase(clock, way, since, waited, cursor):
 
 KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL, PERCEPTION, UPDATE = range(10)
 """Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
-worker had taken from others by then; the seconds of the clock; and how long the piece's gates took,
-those of perception and of the update. What is left of a piece moves rows between grid and tiles."""
+worker had taken from others by then; begin and end, in seconds of the clock; and the time of the
+piece's gates, in perception and update. The rest of a piece's time moves rows between grid and
+tiles."""
 TRACE_FIELDS = 10
 CALL = 8
-"""A whole call of a worker: what is in no other event is waiting."""
+"""A whole call of a worker: time in no other event is waiting."""
 
 
 @part
 def trace_begin(trace):
-    """Return the time, if it is written down."""
+    """Return the time, or 0 without a trace."""
     return now() if len(trace) > 0 else 0.0
 
 
 @part
 def trace_part(workspace, column, since):
-    """Add what passed since then to a column of the piece at work, if it is written down.
-
-    Returns the time.
+    """Add the time since `since` to a column of the current piece's event; return the time, or
+    0.
     """
     trace = workspace.trace
     if len(trace) == 0:
@@ -101,7 +101,7 @@ def trace_part(workspace, column, since):
 
 @part
 def trace_end(trace, cursor, kind, since):
-    """Write down what began at `since` and ends now, if there is place."""
+    """Record an event that began at `since` and ends now, if there is room."""
     if len(trace) > 0:
         event = cursor[TRACED]
         if event < len(trace):
@@ -118,5 +118,5 @@ def trace_end(trace, cursor, kind, since):
 
 @kernel
 def read_clock():
-    """Return the time by the clock of traces, in seconds."""
+    """Return the time of the traces' clock, in seconds."""
     return now()

@@ -17,13 +17,13 @@ from difflogic.engine.kernels.teams import PERCEPTION, UPDATE, trace_begin, trac
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK = 16
-"""Channels whose gradients by all nine neighbours are gathered at a time: these rows of 64 lanes
-take 37 kB at most of the first-level cache."""
+"""Channels whose gradients from all nine neighbours are gathered at a time: their rows of 64 lanes
+take at most 37 kB of the first-level cache."""
 
 
 @borrowing_kernel
 def run_forward(code, coefficients, workspace, lanes):
-    """Evaluate all gates of a worker's tile, whose input rows are filled."""
+    """Evaluate all gates of a worker's tile; its input rows are already filled."""
     tile, since = workspace.values, trace_begin(workspace.trace)
     stars_forward((tile, code.stars, coefficients), lanes)
     runs_forward((tile, code.runs, coefficients), lanes)
@@ -34,7 +34,7 @@ def run_forward(code, coefficients, workspace, lanes):
 
 @borrowing_kernel
 def run_backward(code, coefficients, workspace, sums, lanes):
-    """Walk a tile's gates back: from gradients of its output rows to its input rows and `sums`."""
+    """Take a tile's gradients from its output rows back to its input rows and `sums`."""
     tile, grad, since = workspace.values, workspace.gradients, trace_begin(workspace.trace)
     gates_backward((tile, code.gates, coefficients, grad, sums), lanes)
     since = trace_part(workspace, UPDATE, since)
@@ -44,10 +44,10 @@ def run_backward(code, coefficients, workspace, sums, lanes):
 
 
 @part
-def see(tile, source, layout, tile_index, neighbor, row, rows, to):
-    """Copy what a neighbour of each of a tile's cells has in `rows` rows, to the tile's from `to`.
+def _see(tile, source, layout, tile_index, neighbor, row, rows, to):
+    """Copy one neighbour's values of a tile's cells, in `rows` rows, to the tile's rows from `to`.
 
-    Most lanes are one shifted copy; the rest are mended one by one.
+    Most lanes are one shifted copy; the others are corrected one by one.
     """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     first = layout.lead + start + layout.shifts[neighbor]
@@ -62,20 +62,22 @@ def see(tile, source, layout, tile_index, neighbor, row, rows, to):
 def gather(source, layout, tile_index, channels, first, end, rows, to, apart):
     """Copy what a tile's cells see of channels `first` to before `end` to some rows.
 
-    What neighbour n has goes to the rows from n·apart + to. `source` is a state (C, stride), or
-    the gradient that the cells' inputs left (9·C, stride); the latter is walked from the other
-    side: what neighbour 8 - n of a cell is to the cell, the cell is to it.
+    What neighbour n holds goes to the rows from n·apart + to. `source` is a state (C, stride), or
+    the gradients that the cells' inputs left (9·C, stride). Gradients are gathered from the other
+    side: if A is neighbour 8 - n of B, then B is neighbour n of A.
     """
     mirrored = source.shape[0] != channels
     for n in range(9):
         neighbor = 8 - n if mirrored else n
         row = n * channels + first if mirrored else first
-        see(rows, source, layout, tile_index, neighbor, row, end - first, n * apart + to)
+        _see(rows, source, layout, tile_index, neighbor, row, end - first, n * apart + to)
 
 
 @part
 def leave(tile, numbers, first, end, layout, tile_index, target):
-    """Copy the rows of a tile that are listed from `first` to before `end` to those of a grid."""
+    """Copy the rows of a tile that `numbers` lists from `first` to before `end` to those of a
+    grid.
+    """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     place, count = layout.lead + start, layout.cells - start
     if count < lanes:
@@ -91,8 +93,7 @@ def leave(tile, numbers, first, end, layout, tile_index, target):
 def tile_forward(problem, coefficients, tile_index, state, mask, new_state, workspace):
     """Advance a tile's cells by one step: `state` to `new_state`, both (C, stride).
 
-    `mask` is (cells,), 1 where a cell takes its new state, or empty if all do. `seat` is not looked
-    at: see split.py.
+    `mask` is (cells,), 1 where a cell takes its new state, or empty if all do.
     """
     layout, code, values = problem.layout, problem.program.forward, workspace.values
     channels = state.shape[0]
@@ -103,9 +104,8 @@ def tile_forward(problem, coefficients, tile_index, state, mask, new_state, work
 
 @part
 def update(values, outputs, first, end, layout, tile_index, mask, state, new_state):
-    """Write channels `first` to before `end` of a tile's cells: what was computed, or by the mask.
-
-    A cell that the mask leaves out keeps its old state.
+    """Write channels `first` to before `end` of a tile's cells; masked cells keep their old
+    state.
     """
     if len(mask) == 0:
         leave(values, outputs, first, end, layout, tile_index, new_state)
@@ -125,10 +125,10 @@ def update(values, outputs, first, end, layout, tile_index, mask, state, new_sta
 def new_state_gradients(
     first, end, step, layout, tile_index, part, apart, outputs, inputs, grad, kept
 ):
-    """Put dL/d(new state) of channels `first` to before `end` of a tile's cells into their rows.
+    """Write dL/d(new state) of channels `first` to before `end` of a tile's cells to their rows.
 
-    What neighbour n of the cells handed back in the step after stands in the rows from
-    n·apart + part of the gradient tile. A masked cell's gradient is left in `kept` instead.
+    The gradients that neighbour n of the cells left in the next step are in the rows from n·apart +
+    part of the gradient tile. A masked cell's gradient goes to `kept` instead.
     """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
@@ -148,7 +148,7 @@ def new_state_gradients(
     if masked:
         updated = mask[start : start + count]
         for c in range(first, end):
-            # A cell that kept its old state hands its gradient straight to it.
+            # A cell that kept its old state passes its gradient straight to that state.
             target = grad[outputs[c] * lanes : (outputs[c] + 1) * lanes]
             total = kept[c * lanes : (c + 1) * lanes]
             target[:] = 0.0
@@ -159,9 +159,9 @@ def new_state_gradients(
 
 @part
 def hand_on(first, end, outputs, grad_outputs, grad, lanes):
-    """Hand the gradient of channels `first` to before `end`, if they are held, to their inputs.
+    """Pass the gradients of held channels among `first` to before `end` to their inputs.
 
-    Only held channels have a next state that is an input.
+    Only held channels have an input as their next state.
     """
     inputs = 9 * len(outputs)
     for c in range(first, end):
@@ -176,8 +176,8 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace):
     """Take the gradient of one step of a tile's cells back to the inputs of that step.
 
     dL/d(new state) is the sum of the step's `loss_gradient`, if the new state is `supervised`, and
-    of what the step after left `upstream`, if there is one. This step's goes `downstream`, and what
-    its gates' logits need is added to `sums` (parameters · 4).
+    of the next step's gradients `upstream`, if there is a next step. Writes this step's gradients
+    to `downstream`, and adds each gate's sums to `sums` (parameters · 4).
     """
     layout, program = problem.layout, problem.program
     lanes, channels = layout.tile_lanes[tile_index], step.state.shape[0]
@@ -189,21 +189,12 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace):
     for first in range(0, channels, BLOCK):
         end = min(first + BLOCK, channels)
         if not step.last:
-            # The input rows of the gradient tile are free until the backward walk stores to them,
-            # and never those of an output (program.py).
+            # The gradient tile's input rows are free until the backward walk writes them. Outputs
+            # never share them (program.py).
             gather(step.upstream, layout, tile_index, channels, first, end, grad, 0, end - first)
+        outputs, inputs, apart = code.grad_outputs, program.inputs, end - first
         new_state_gradients(
-            first,
-            end,
-            step,
-            layout,
-            tile_index,
-            0,
-            end - first,
-            code.grad_outputs,
-            program.inputs,
-            grad,
-            kept,
+            first, end, step, layout, tile_index, 0, apart, outputs, inputs, grad, kept
         )
     hand_on(0, channels, code.outputs, code.grad_outputs, grad, lanes)
     for row in program.zero_rows:
@@ -217,7 +208,7 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace):
 
 @part
 def keep_gradients(first, end, step, layout, tile_index, kept):
-    """Add the gradients of masked cells' channels to those that their own states have as inputs."""
+    """Add the gradients of masked cells to those of their own states as inputs."""
     if len(step.mask) == 0:
         return
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]

@@ -198,7 +198,7 @@ def loss_share(worker, workers, layout, batch, in_use):
                         losses[group, sample] += np.float64(error) * np.float64(error)
 
 
-# Split layers: what one part of a team does.
+# Split layers: one part of a team.
 
 
 @part

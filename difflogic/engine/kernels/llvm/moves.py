@@ -1,6 +1,6 @@
 """Rows that move between grids and tiles, as vectors.
 
-As loops over slices in numba they took nearly half of a lizard's training step.
+As numba loops over slices they took nearly half of a lizard's training step.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from numba.extending import intrinsic
 from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter, for_each_lanes
 
 AHEAD = 8
-"""Rows by which a grid's lines are asked for before they are read or written. They lie a stride
-apart, which no processor foresees, and what a step back left may be in the third-level cache."""
+"""Rows by which a grid's lines are prefetched before they are read or written. Rows lie a stride
+apart, which no processor predicts, and the previous step back may have left them in the third-level
+cache."""
 
 
 class _Moves(Emitter):
-    """Emits moves of rows among some arrays, tiles (one-dimensional) and grids (two)."""
+    """Emits moves of rows among arrays: tiles (one-dimensional) and grids (two-dimensional)."""
 
     def __init__(self, context: Any, builder: Any, arrays: Any, values: Any, lanes: int) -> None:
         super().__init__(context, builder, arrays[0].dtype, lanes)
@@ -34,30 +35,30 @@ class _Moves(Emitter):
         self._prefetch = cgutils.get_or_insert_function(builder.module, signature, name)
 
     def tile_row(self, array: int, number: Any) -> Any:
-        """Pointer to the first lane of a tile's row."""
+        """Return a pointer to the first lane of a tile's row."""
         return self.row(self._arrays[array].data, number)
 
     def grid_row(self, array: int, number: Any) -> Any:
-        """Pointer to the first element of a grid's row."""
+        """Return a pointer to the first element of a grid's row."""
         grid = self._arrays[array]
         start = self.builder.mul(number, self.builder.extract_value(grid.shape, 1))
         return self.builder.gep(grid.data, [start])
 
     def number(self, array: int, place: Any) -> Any:
-        """An element of an array of int32, as a 64-bit number."""
+        """Return an element of an int32 array as a 64-bit number."""
         value = self.builder.load(self.builder.gep(self._arrays[array].data, [place]))
         return self.builder.zext(value, I64)
 
-    def anywhere(self, base: Any, k: int) -> Any:
-        """Load the vector `k` of a row that may begin between two lines of the cache."""
+    def load_unaligned(self, base: Any, k: int) -> Any:
+        """Load the vector `k` of a row that need not be aligned."""
         value = self.builder.load(self.pointer(base, I64(k * self.width)))
         value.align = self.element
         return value
 
-    def ask_for(self, array: int, number: Any, place: Any, writes: bool) -> None:
-        """Ask for the lines of some lanes of a grid's row, which need not exist."""
+    def prefetch(self, array: int, number: Any, place: Any, writes: bool) -> None:
+        """Prefetch the lines of some lanes of a grid's row, which need not exist."""
         base = self.builder.gep(self.grid_row(array, number), [place])
-        # What is written begins with a line; what is read may end in one more.
+        # Rows are written from the start of a line; a row that is read may end in one more line.
         line = 64 // self.element
         ends = [] if writes else [self.lanes - 1]
         for lane in (*range(0, self.lanes, line), *ends):
@@ -68,7 +69,7 @@ class _Moves(Emitter):
 
 
 def moving(emit: Callable) -> Any:
-    """Make an intrinsic of (arrays…), (integers…), lanes: `emit` gets an emitter and integers.
+    """Make an intrinsic of (arrays…), (integers…), lanes: `emit` gets an emitter and the integers.
 
     The first array gives the element type.
     """
@@ -97,21 +98,21 @@ def moving(emit: Callable) -> Any:
 def rows_seen(
     v: Any, first: Any, mend: Any, mend_end: Any, count: Any, row: Any, rows: Any, to: Any
 ) -> None:
-    """Copy what a neighbour of a tile's cells has in `rows` rows of a grid, to those from `to`.
+    """Copy one neighbour's values of a tile's cells from `rows` rows of a grid to rows from `to`.
 
-    Arrays: tile, grid, and the lanes that are mended and from where. The cells' neighbours
-    begin at `first`, but for the lanes from `mend` to before `mend_end`; the lanes from `count`
-    on have none.
+    Arrays: tile, grid, the corrected lanes, and their sources. The neighbours begin at `first` in
+    the grid, except for the corrected lanes, entries `mend` to before `mend_end`. Lanes from
+    `count` on become 0.
     """
     builder = v.builder
     with cgutils.for_range(builder, rows, intp=I64) as loop:
         number = builder.add(row, loop.index)
-        v.ask_for(1, builder.add(number, I64(AHEAD)), first, writes=False)
+        v.prefetch(1, builder.add(number, I64(AHEAD)), first, writes=False)
         whole = v.grid_row(1, number)
         source = builder.gep(whole, [first])
         target = v.tile_row(0, builder.add(to, loop.index))
         for k in range(v.vectors):
-            v.store(v.anywhere(source, k), v.pointer(target, I64(k * v.width)))
+            v.store(v.load_unaligned(source, k), v.pointer(target, I64(k * v.width)))
         with cgutils.for_range(builder, mend_end, start=mend, intp=I64) as inner:
             value = builder.load(builder.gep(whole, [v.number(3, inner.index)]))
             builder.store(value, builder.gep(target, [v.number(2, inner.index)]))
@@ -122,11 +123,11 @@ def rows_seen(
 
 @moving
 def rows_added(v: Any, first: Any, end: Any, count: Any, part: Any, apart: Any, adds: Any) -> None:
-    """Sum up `count` rows for each of the totals that are listed from `first` to before `end`.
+    """Sum `count` rows for each total that the list names from `first` to before `end`.
 
-    Arrays: the totals' tile, that of the parts, and the list. The first total's parts are the row
-    `part` and those `apart` from it, the next one's begin a row later. A sum starts at what the
-    total holds if it `adds`, else at zero.
+    Arrays: the totals' tile, the parts' tile, and the list. The first total's parts are the row
+    `part` and every `apart`-th row after it; the next total's begin one row later. A sum starts at
+    the total's value if it `adds`, else at zero.
     """
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
@@ -148,14 +149,14 @@ def rows_added(v: Any, first: Any, end: Any, count: Any, part: Any, apart: Any, 
 
 @moving
 def rows_left(v: Any, first: Any, end: Any, place: Any) -> None:
-    """Copy the rows of a tile that are listed from `first` to before `end` to those of a grid.
+    """Copy the tile's rows that the list names from `first` to before `end` to those of a grid.
 
     Arrays: tile, grid and the list. Row r of the grid is written from `place` on, in all lanes.
     """
     builder = v.builder
     with cgutils.for_range(builder, end, start=first, intp=I64) as loop:
         source = v.tile_row(0, v.number(2, loop.index))
-        v.ask_for(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
+        v.prefetch(1, builder.add(loop.index, I64(AHEAD)), place, writes=True)
         target = builder.gep(v.grid_row(1, loop.index), [place])
         for k in range(v.vectors):
             value = v.load(v.pointer(source, I64(k * v.width)))

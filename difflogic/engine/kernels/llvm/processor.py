@@ -1,4 +1,4 @@
-"""The processor itself: how it takes denormals, and its fused multiply-adds."""
+"""The processor itself: denormals, fused multiply-adds, atomic numbers, yielding, and a clock."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from difflogic.system.jit.processor import registers
 
 @intrinsic
 def flush_denormals(typing_context: Any) -> Any:
-    """Make this thread take denormal numbers as zero; return the mode it had.
+    """Make this thread treat denormal numbers as zero; return the previous mode.
 
-    Gradients vanish through hundreds of layers, and a multiplication of denormals takes a
-    hundred times longer than one of zeros on x86. Elsewhere it does not, and nothing is done.
+    Gradients vanish through hundreds of layers, and on x86 multiplying denormals takes a hundred
+    times longer than multiplying zeros. Other processors have no such penalty, so nothing is done
+    there.
     """
     signature = types.uint32()
 
@@ -64,7 +65,7 @@ def _control_register(builder: Any, instruction: str, pointer: Any) -> None:
 
 @intrinsic
 def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
-    """Run `count` rounds of as many independent fused multiply-adds as `fma_per_round` says."""
+    """Run `count` rounds of independent fused multiply-adds, `fma_per_round` of them per round."""
     signature = types.float32(types.int64, types.float32)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -87,13 +88,13 @@ def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
 
 
 def _element(context: Any, builder: Any, array: Any, args: Any) -> Any:
-    """Return where the element args[1] of the array args[0] is."""
+    """Return a pointer to the element args[1] of the array args[0]."""
     return builder.gep(context.make_array(array)(context, builder, args[0]).data, [args[1]])
 
 
 @intrinsic
 def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add to an int64 element, sequentially consistent; return what it held before."""
+    """Add to an int64 element, sequentially consistent; return its previous value."""
     signature = types.int64(array, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -117,7 +118,9 @@ def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add one to an int64 element if it is `value`, sequentially consistent; return if it was."""
+    """Increment an int64 element if it equals `value`, sequentially consistent; return if it
+    did.
+    """
     signature = types.boolean(array, types.intp, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -131,7 +134,7 @@ def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any
 
 @intrinsic
 def yield_thread(typing_context: Any) -> Any:
-    """Let another thread have the core."""
+    """Yield the core to another thread."""
     signature = types.int32()
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Rows of a tile as vectors, emitted through LLVM, and how a primitive is made of them.
+"""Rows of a tile as vectors, emitted through LLVM, and how a primitive is made from them.
 
-The same loops written in plain numba pay an alias check per gate.
+The same loops written in plain numba check for aliasing at every gate.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
 class Emitter:
-    """Emits rows of a tile, each of `lanes` values, as vectors that fill a register."""
+    """Emits operations on rows of a tile, `lanes` values each, as vectors that fill a register."""
 
     def __init__(self, context: Any, builder: Any, dtype: Any, lanes: int) -> None:
         self.builder = builder
         bits = dtype.bitwidth
-        # At least four: sums are folded to four numbers.
+        # At least four, since sums are folded to four numbers.
         self.width = max(4, registers().width * 8 // bits)
         self.registers = registers().number
         self._alignment = self.width * bits // 8
@@ -41,7 +41,7 @@ class Emitter:
         return ir.Constant(self.type, [0.0] * self.width)
 
     def nothing(self) -> Any:
-        """What a sum starts from: the compiler knows that x - 0 is x, for x of either zero."""
+        """The start of a sum: the compiler knows that x - 0 is x, for x of either zero."""
         return ir.Constant(self.type, [-0.0] * self.width)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
@@ -71,16 +71,16 @@ class Emitter:
         return self.builder.shuffle_vector(x, y, constant)
 
     def field(self, row: Any, column: int) -> Any:
-        """One field of an instruction, as a 64-bit number."""
+        """Return one field of an instruction as a 64-bit number."""
         value = self.builder.load(self.builder.gep(row, [I64(column)]))
         return self.builder.zext(value, I64)
 
     def row(self, base: Any, number: Any) -> Any:
-        """Pointer to the first lane of a tile's row."""
+        """Return a pointer to the first lane of a tile's row."""
         return self.builder.gep(base, [self.builder.mul(number, I64(self.lanes))])
 
     def blocks(self, row: Any, column: int | None, body: Callable, step: int) -> None:
-        """Call body(offsets of `step` vectors) over all lanes of `width` adjacent rows."""
+        """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts."""
         builder = self.builder
 
         def one_row(start: Any) -> None:
@@ -100,11 +100,11 @@ class Emitter:
         return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))
 
     def pull(self, c: list[Any], g: Any, a: Any, b: Any) -> tuple[Any, Any]:
-        """Factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
+        """Return the factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
         return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])
 
     def add_sums(self, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:
-        """Add g, g·a, g·b, g·a·b of some vectors to the four that `sums` points to."""
+        """Add g, g·a, g·b and g·a·b of some vectors to the four sums that `sums` points to."""
         totals = [self.load(pointer) for pointer in sums]
         for each_g, each_a, each_b in zip(g, a, b, strict=True):
             ga = self.builder.fmul(each_g, each_a)
@@ -116,7 +116,7 @@ class Emitter:
             self.store(total, pointer)
 
     def fold_sums(self, sums: list[Any], slot: Any) -> None:
-        """Add up the lanes of four vectors; add (Σg, Σga, Σgb, Σgab) to a slot of four."""
+        """Add up the lanes of four vectors, and add (Σg, Σga, Σgb, Σgab) to a slot of four."""
         builder = self.builder
         x, y, z, w = (self.load(pointer) for pointer in sums)
         groups = range(0, self.width, 4)
@@ -128,7 +128,7 @@ class Emitter:
         low = [i for k in groups for i in (k, k + 1, n + k, n + k + 1)]
         high = [i for k in groups for i in (k + 2, k + 3, n + k + 2, n + k + 3)]
         folded = builder.fadd(self.shuffle(xy, zw, low), self.shuffle(xy, zw, high))
-        # Now (x, y, z, w) repeats along the vector: halve it until one is left.
+        # Now (x, y, z, w) repeats along the vector: halve the vector until one copy is left.
         while n > 4:
             n //= 2
             low, high = list(range(n)), list(range(n, 2 * n))
@@ -142,7 +142,7 @@ class Emitter:
 
 
 def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> None:
-    """Emit code for each number of lanes that a tile can have; `lanes` decides when it runs."""
+    """Emit code for each number of lanes that a tile can have; `lanes` selects one at run time."""
     numbers = [(count, builder.append_basic_block(f"lanes{count}")) for count in LANES]
     done = builder.append_basic_block("lanes_done")
     chosen = builder.switch(lanes, numbers[-1][1])
@@ -155,9 +155,10 @@ def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> Non
 
 
 def primitive(emit: Callable) -> Any:
-    """Make an intrinsic of (arrays…, lanes): `emit` gets an emitter and data pointers.
+    """Make an intrinsic of (arrays…), lanes: `emit` gets an emitter, a count and the data pointers.
 
-    The first array gives the element type, the second is the instruction matrix.
+    The first array gives the element type. The second is the instruction matrix, and the count its
+    length.
     """
 
     def typer(typing_context: Any, arrays: Any, lanes: Any) -> Any:
@@ -190,9 +191,9 @@ def flag(v: Any, flags: Any, bit: int) -> Any:
 
 
 def coefficients_of(v: Any, base: Any, param: Any, many: bool = False) -> list[Any]:
-    """Return a gate's coefficients as vectors; there are those of `many` gates at once."""
+    """Return a gate's coefficients as vectors; `many` for several gates at once."""
     start = slot_of(v, base, param)
-    if many and v.width == 4:  # NEON multiplies by one element of a register, which holds four
+    if many and v.width == 4:  # NEON multiplies by one element of a register
         four = v.builder.load(v.pointer(start, I64(0)))
         four.align = v.element
         return [v.shuffle(four, four, [k] * 4) for k in range(4)]

@@ -1,4 +1,4 @@
-"""The way back through hard gates: slopes of 16 cells to a vector, values as bits."""
+"""The way back through hard gates: vectors of 16 cells' slopes; values are bits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _load(v: Any, array: int, place: Any, kind: Any = _SLOPES) -> Any:
 
 
 def _each_vector(v: Any, word: Any) -> list[tuple[int, Any]]:
-    """Return the first bit of each vector of a word's cells, and where the vector begins."""
+    """Return the first bit of each vector of a word's cells, and the vector's place."""
     start = v.builder.mul(word, I64(64))
     return [(bit, v.builder.add(start, I64(bit))) for bit in range(0, 64, _CELLS)]
 
@@ -45,7 +45,7 @@ def _flags(v: Any, bits: Any, first: int) -> Any:
 
 @words_primitive
 def slope_any(v: Any, place: Any, words: Any) -> Any:
-    """Return whether some slope of as many words' cells is not 0, 0 or not."""
+    """Return a number that is not 0 if any slope of some words' cells is not 0."""
     builder = v.builder
     kind = ir.VectorType(I32, _CELLS)
     found = cgutils.alloca_once_value(builder, ir.Constant(kind, [0] * _CELLS))
@@ -62,10 +62,10 @@ def slope_any(v: Any, place: Any, words: Any) -> Any:
 def slope_move(
     v: Any, source: Any, target: Any, mask: Any, flip: Any, use: Any, words: Any
 ) -> None:
-    """Hand the slopes of as many words' cells on, from one place to another, under a mask.
+    """Pass the slopes of some words' cells from one place to another, under a mask.
 
-    Arrays: where they come from, where they go to, and words of masks. With `flip` those go where
-    the mask is 0. Where `use` is 1 the slopes are stored, and 0 where none goes; else added.
+    Arrays: source, target, and words of masks. With `flip` the slopes are passed where the mask is
+    0. If `use` is 1 the slopes are stored, with 0 elsewhere; otherwise they are added.
     """
     builder = v.builder
     stores = builder.icmp_unsigned("==", use, I64(1))
@@ -99,11 +99,11 @@ def slope_back(
     use_b: Any,
     words: Any,
 ) -> None:
-    """Take the slopes of a gate, which begin at `own`, back to those of its inputs, at a and b.
+    """Take the slopes of a gate, at `own`, back to those of its inputs, at `a` and `b`.
 
-    Arrays: the tile with the inputs' bits in its rows, slopes, forms, and what is found: the sums
-    of g, g·a, g·b and g·a·b. Where `use_a` or `use_b` is 0 nothing is handed on, where it is 1
-    the slopes are stored, else added.
+    Arrays: the tile with the inputs' bits in its rows, slopes, forms, and the resulting sums of g,
+    g·a, g·b and g·a·b. If `use_a` or `use_b` is 0, that input gets nothing; if 1, its slopes are
+    stored, otherwise added.
     """
     builder = v.builder
     form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
@@ -122,11 +122,11 @@ def slope_back(
                     builder.select(_flags(v, bits, first), g, _ZERO)
                     for (first, _), g in zip(vectors, slopes, strict=True)
                 ]
-            # A word's slopes first, and then in numbers in which sums of many are whole, too.
+            # Sum a word's slopes first, then add that in double precision, which loses nothing.
             of_word = functools.reduce(builder.fadd, some)
             before = builder.load(total)
             builder.store(builder.fadd(before, builder.fpext(of_word, _SUMS)), total)
-        # df/da = f(1, b) - f(0, b), which is 1, 0 or -1; f = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a)
+        # df/da = f(1, b) - f(0, b) is 1, 0 or -1, with f = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a)
         for other, one, two, place, use in ((y, 1, 2, a, use_a), (x, 2, 1, b, use_b)):
             with builder.if_then(builder.icmp_unsigned("!=", use, I64(0))):
                 differs = builder.xor(c[one], builder.and_(c[3], other))

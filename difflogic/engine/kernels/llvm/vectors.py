@@ -43,7 +43,7 @@ def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
         offsets = [I64(k * v.width) for k in range(v.vectors)]
-        # A linked gate's input a is the input b of the gate before, still in registers.
+        # A linked gate's input a is the previous gate's input b, still in registers.
         linked = flag(v, v.field(row, st.FLAGS), st.LINK)
         with builder.if_then(builder.not_(linked)):
             for held, o in zip(chain, offsets, strict=True):
@@ -86,7 +86,7 @@ def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
 
 
 def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list[Any]) -> None:
-    """Store values to a row, or add them to what it holds if `adds`."""
+    """Add values to a row if `adds`, else store them there."""
     builder = v.builder
     slots = [cgutils.alloca_once(builder, v.type) for _ in values]
     for slot, value in zip(slots, values, strict=True):
@@ -102,7 +102,9 @@ def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list
 def _way_back(
     v: Any, code: Any, index: Any, tile: Any, coefficients: Any, grad: Any
 ) -> tuple[Any, ...]:
-    """Decode an instruction: itself, rows a, b, of their gradients and out's, and the rest."""
+    """Decode an instruction: itself, the rows a and b, those of their gradients and out's, the
+    rest.
+    """
     row = instruction(v, code, index, st.FIELDS)
     values = [v.row(tile, v.field(row, k)) for k in (st.A, st.B)]
     gradients = [v.row(grad, v.field(row, k)) for k in (st.GRAD_A, st.GRAD_B, st.GRAD_OUT)]
@@ -144,8 +146,8 @@ def gates_backward(
 ) -> None:
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
-    # What the gate after this one in its chain leaves: its part of the gradient of our input b,
-    # and the value of that input. With few registers that is loaded again, from nearby.
+    # Left by the next gate of the chain: its part of the gradient of this gate's input b, and the
+    # value of that input. With few registers the value is loaded again, from the cache.
     held_grad = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     holds = 8 * v.vectors <= v.registers
@@ -187,7 +189,7 @@ def stars_backward(
     v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any, scratch: Any
 ) -> None:
     builder = v.builder
-    # The sums of seven gates do not fit the registers: they live in a scratch of 28 lines.
+    # The sums of seven gates do not fit the registers: they are kept in a scratch of 28 lines.
     acc = [
         [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
     ]
@@ -234,7 +236,7 @@ def stars_backward(
             g = [v.load(v.pointer(grad_out, o)) for o in offsets]
             g4, g5 = back(6, g, z[0], z[1])
             below = [*back(4, g4, y[0], y[1]), *back(5, g5, y[2], y[3])]
-            # Who is the first to reach an input's gradient adds to zeros.
+            # The first star that reaches an input's gradient adds to zeros.
             before = [
                 builder.select(add, base, zeros)
                 for add, base in zip(adds, [*grad_leaves, grad_center], strict=True)
@@ -263,10 +265,10 @@ def stars_backward(
 def pulls_backward(
     v: Any, count: Any, tile: Any, targets: Any, pulls: Any, coefficients: Any, grad: Any
 ) -> None:
-    """Sum up gradient rows, each with all that its readers hand back, in the order of `pulls`.
+    """Sum gradient rows over the gradients that their readers pass back, in the order of `pulls`.
 
-    st.A pull is what stars, runs and gates add to the row, with the same roundings: those of a
-    gate's input b and of stars are fused, g·to + sum; all others round g·to before.
+    A pull is what stars, runs and gates add to the row, with the same roundings: g·to + sum is
+    fused for a gate's input b and for stars; for all others g·to is rounded first.
     """
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
@@ -312,7 +314,7 @@ def pulls_backward(
 
 @primitive
 def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any) -> None:
-    """Add the four sums of each run of gates to its slot; gradients of all rows are known."""
+    """Add the four sums of each run of gates to its slot; the gradients of all rows are known."""
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
     with cgutils.for_range(builder, count, intp=I64) as loop:

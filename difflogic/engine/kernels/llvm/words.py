@@ -15,7 +15,7 @@ from difflogic.engine.kernels.structures import FORCED, HARD_FIELDS, SPECIAL, WO
 
 
 class _Words:
-    """Emits operations on WORDS words at a time, which are the arrays' elements at a place."""
+    """Emits operations on vectors of WORDS words, which begin at a place of an array."""
 
     def __init__(self, context: Any, builder: Any, arrays: Any, values: Any) -> None:
         self.builder = builder
@@ -29,7 +29,7 @@ class _Words:
         return self.builder.extract_value(self.arrays[array].shape, 0)
 
     def field(self, array: int, place: Any) -> Any:
-        """Return an element of an array of int32 as a 64-bit number."""
+        """Return an element of an int32 array as a 64-bit number."""
         value = self.builder.load(self.builder.gep(self.arrays[array].data, [place]))
         return self.builder.zext(value, I64)
 
@@ -49,20 +49,20 @@ class _Words:
         self.builder.store(value, self.pointer(array, place)).align = 8
 
     def either(self, own: Any, one: int, other: int, place: Any) -> Any:
-        """Return the element at a place of one array if `own` is not 0, else of another."""
+        """Return the element at a place of array `one` if `own` is not 0, else of array `other`."""
         here, there = (self.builder.gep(self.arrays[array].data, [place]) for array in (one, other))
         return self.builder.select(self.builder.icmp_unsigned("!=", own, I64(0)), here, there)
 
     def step(self, element: Any, offset: Any) -> Any:
-        """Load the vector that begins so many words after an element."""
+        """Load the vector `offset` words after an element."""
         return self.load_from(self.builder.gep(element, [offset]))
 
     def vectors(self, words: Any) -> Any:
-        """Return a loop over vectors of so many words; its index counts them."""
+        """Return a loop over the vectors of `words` words; its index counts them."""
         return cgutils.for_range(self.builder, self.builder.udiv(words, I64(WORDS)), intp=I64)
 
     def form(self, array: int, place: Any) -> list[Any]:
-        """Return an op's four coefficients, from an element of an array on, in all words."""
+        """Return an op's four coefficients, which begin at a place of an array, in all words."""
         first = self.builder.gep(self.arrays[array].data, [place])
         return [self.splat(self.builder.load(self.builder.gep(first, [I64(i)]))) for i in range(4)]
 
@@ -80,7 +80,7 @@ class _Words:
         return self.builder.zext(self.builder.bitcast(differing, ir.IntType(WORDS)), I64)
 
     def call(self, name: str, returned: Any, *arguments: Any) -> Any:
-        """Call one of LLVM's own functions."""
+        """Call an LLVM intrinsic."""
         kind = ir.FunctionType(returned, [argument.type for argument in arguments])
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
         return self.builder.call(function, arguments)
@@ -97,9 +97,9 @@ class _Words:
 
 
 def words_primitive(emit: Callable) -> Any:
-    """Make an intrinsic of (arrays…, integers): `emit` gets an emitter and the integers.
+    """Make an intrinsic of (arrays…), (integers…): `emit` gets an emitter and the integers.
 
-    What it returns, if anything, is a 64-bit number.
+    If it returns something, that is a 64-bit number.
     """
     returned = types.int64 if emit.__annotations__["return"] == "Any" else types.void
 
@@ -123,7 +123,7 @@ def words_primitive(emit: Callable) -> Any:
 def hard_gates(v: Any) -> None:
     """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
     builder = v.builder
-    # Inputs come first in a tile: as many rows as it has more than there are gates.
+    # A tile's first rows are inputs; the rest belong to the gates.
     first = builder.sub(v.rows(0), v.rows(1))
     with cgutils.for_range(builder, v.rows(1), intp=I64) as loop:
         gate = builder.mul(loop.index, I64(HARD_FIELDS))
@@ -137,10 +137,10 @@ def hard_gates(v: Any) -> None:
 def hard_see(
     v: Any, row: Any, place: Any, right: Any, left: Any, high: Any, mask: Any, join: Any
 ) -> None:
-    """Write to a tile's row what lies at `place` of the state, shifted, under a mask.
+    """Write what lies at `place` of the state, shifted and masked, to a tile's row.
 
-    Arrays: tile, state, masks. `high` is 0 if nothing comes from the next word, and `join`
-    keeps what the row held already; else they are all ones.
+    Arrays: tile, state, masks. `high` is 0 to take nothing from the next word; `join` is 0 to
+    overwrite the row instead of joining. Otherwise both are all ones.
     """
     builder = v.builder
     low = builder.lshr(v.load(1, place), v.splat(right))
@@ -153,9 +153,9 @@ def hard_see(
 
 @words_primitive
 def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: Any) -> None:
-    """Write a tile's row to `place` of the new state where cells fire, then zero the damaged.
+    """Write a tile's row to `place` of the new state where cells fire, then zero the damaged cells.
 
-    Where they do not, they hold what lies at `old_place` of the state. Arrays: tile, state, new
+    Cells that do not fire keep what lies at `old_place` of the state. Arrays: tile, state, new
     state, fires, keeps.
     """
     builder = v.builder
@@ -167,7 +167,7 @@ def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: An
 
 @words_primitive
 def hard_gate(v: Any, x: Any, y: Any, op: Any, place: Any, words: Any) -> None:
-    """Evaluate one gate over some words, from places of its inputs to its own.
+    """Evaluate one gate over some words, from its inputs' places to its own.
 
     Arrays: values, forms.
     """
@@ -181,12 +181,12 @@ def hard_gate(v: Any, x: Any, y: Any, op: Any, place: Any, words: Any) -> None:
 
 @words_primitive
 def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: Any) -> Any:
-    """Evaluate the gates of some records of which an input is flagged, or that are FORCED.
+    """Evaluate the gates of the records that have a flagged input or are FORCED.
 
     Arrays: values, known, records (slots of both inputs and of the result, and the op), forms,
-    flags, changed. A slot's words lie among the values where it is flagged, else among the known
-    ones, from `base` on. A result that differs from the known one, or is SPECIAL, is flagged, and
-    its slot is added to those that changed; there are so many before. Returns how many then.
+    flags, changed. A flagged slot's words are among the values, any other's among the known ones,
+    from `base` on. A result that differs from the known one, or is SPECIAL, is flagged, and its
+    slot is appended to the `changed` slots so far. Returns their new number.
     """
     builder = v.builder
     size = cgutils.alloca_once_value(builder, changed)
@@ -227,7 +227,7 @@ def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: An
 
 @words_primitive
 def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
-    """Return whether the words at two places differ, 0 or not; the arrays hold one each."""
+    """Return a number that is not 0 if words at `x` of one array and `y` of the other differ."""
     builder = v.builder
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
     with v.vectors(words) as loop:
@@ -239,7 +239,7 @@ def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
 
 @words_primitive
 def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
-    """Evaluate the gates of some records, one after the other, over so many words each.
+    """Evaluate the gates of some records, one after the other, over `words` words each.
 
     Arrays: values, records (slots of both inputs and of the result, and the op), forms.
     """
@@ -257,7 +257,7 @@ def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
 
 @words_primitive
 def hard_copy(v: Any, to: Any, place: Any, words: Any) -> None:
-    """Write some words at a place of the second array to a place of the first."""
+    """Copy some words from a place of the second array to a place of the first."""
     with v.vectors(words) as loop:
         offset = v.row(loop.index)
         v.store(v.load(1, v.builder.add(place, offset)), 0, v.builder.add(to, offset))
@@ -267,10 +267,10 @@ def hard_copy(v: Any, to: Any, place: Any, words: Any) -> None:
 def hard_view(
     v: Any, to: Any, own: Any, place: Any, first: Any, end: Any, mask: Any, stride: Any, words: Any
 ) -> None:
-    """Write what a neighbour of each cell holds to some words of the values.
+    """Write one neighbour's state of each cell to some words of the values.
 
-    Arrays: values, own states, known states, skip, shift and masks of HardCells. It is joined from
-    the shifts `first` to before `end`; masks have `stride` words, of which `mask` is the first.
+    Arrays: values, own states, known states, skip, shift and masks of HardCells. It joins the
+    shifts from `first` to before `end`. Masks have `stride` words; the first to use is `mask`.
     """
     builder = v.builder
     states = v.either(own, 1, 2, place)
@@ -305,9 +305,10 @@ def hard_advance(
 ) -> Any:
     """Write a state after a step to `after` of the own states; see `hard_write`.
 
-    Arrays: values, known values, own states, known states, fires, keeps. What is new lies at
-    `row`, what cells hold that do not fire at `before`: of the own arrays where the number after
-    it is not 0. Returns whether the state differs from the known one at `base`, 0 or not.
+    Arrays: values, known values, own states, known states, fires, keeps. The new state is at `row`;
+    cells that do not fire keep the state at `before`. `row_own` and `before_own` say whether these
+    are in the own arrays. Returns a number that is not 0 if the state differs from the known one at
+    `base`.
     """
     builder = v.builder
     new, old = v.either(row_own, 0, 1, row), v.either(before_own, 2, 3, before)
@@ -325,9 +326,9 @@ def hard_advance(
 
 @words_primitive
 def hard_count(v: Any, own: Any, place: Any, target: Any, counted: Any, words: Any) -> Any:
-    """Return how many bits that count differ from a target.
+    """Return how many counted bits differ from a target.
 
-    Arrays: own states, known states, targets, bits that count.
+    Arrays: own states, known states, targets, counted bits.
     """
     builder = v.builder
     states = v.either(own, 0, 1, place)
