@@ -244,7 +244,7 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
     """Return the introduction of an automaton whose rule has `gates` gates."""
     circuit = f"the same {gates} logic gates" if gates != 1 else "the same logic gate"
     lead = (
-        f"Every cell looks at itself and its eight neighbours, runs {circuit}, and so finds its "
+        f"Every cell looks at itself and its eight neighbours, runs {circuit} and so computes its "
         "next state."
     )
     first = {

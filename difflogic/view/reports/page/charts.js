@@ -1,11 +1,9 @@
-// Draws every chart of a page: curves over a common x axis, and lying bars, as SVG that the style
-// sheet colours.
+// Charts as SVG: curves over a common x axis, and horizontal bars. The style sheet colours them.
 
-const CHART_POINTS = 700; // of a line; of more every second one is drawn, or fewer
+const CHART_POINTS = 700; // per line, about: of more, every second or third is drawn, and so on
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A new element of a drawing. */
 export function svgElement(name, attributes = {}, text = "") {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -13,7 +11,7 @@ export function svgElement(name, attributes = {}, text = "") {
   return element;
 }
 
-/** A number with at most four signs: 12 thousand as 12k, 3 billion as 3G. */
+/** A short form of a number: 12 thousand is 12k, 3 billion is 3G. */
 export function short(value) {
   for (const [unit, sign] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (value >= unit) return `${Number((value / unit).toPrecision(3))}${sign}`;
@@ -23,20 +21,20 @@ export function short(value) {
 
 const comma = (value) => value.toLocaleString("en");
 
-/** Scales of the y axis by the least and greatest value: ticks [value, text], and where a value stands, 0 to 1. */
+/** Scales of the y axis, by the least and greatest value: ticks [value, text], and the place of a value from 0 to 1. */
 const SCALES = {
   linear: (least, most) => {
     const top = Math.max(1, most);
     return { ticks: [[0, "0"], [top, short(top)]], place: (value) => value / top };
   },
-  // log(1 + value), which has a zero.
+  // log(1 + value), a logarithm with a zero.
   logarithmic: (least, most) => {
     const top = Math.max(1, most);
     const powers = Array.from({ length: 9 }, (_, power) => 10 ** power).filter((value) => value <= top);
-    if (top > 1000) powers.shift(); // 1 stands too close to 0 then
+    if (top > 1000) powers.shift(); // 1 would be too close to 0
     return { ticks: [0, ...powers].map((value) => [value, comma(value)]), place: (value) => Math.log1p(Math.max(value, 0)) / Math.log1p(top) };
   },
-  // Shares from 0 to 1; the scale begins below the least where little happens.
+  // Shares from 0 to 1. The scale begins just below the least.
   percent: (least) => {
     const step = [20, 10, 5, 2, 1].find((size) => 100 * (1 - least) > 2 * size) ?? 0.5;
     const low = Math.min(Math.max(0, Math.floor((100 * least) / step) * step), 100 - step);
@@ -46,10 +44,10 @@ const SCALES = {
 };
 
 /**
- * Draw lines [name, points [x, y]]; a line without a name has no key.
+ * Draw lines [name, points [x, y]]. A line without a name gets no key.
  *
- * `marks` are places on the x axis with words; those that are not there, or beyond the end, are left out. A line goes
- * up at each of `starts`, and there is a small mark on the axis for each of `events`.
+ * `marks` are places on the x axis with words; null, or beyond the end, they are left out. `starts` are vertical lines,
+ * `events` small marks on the axis.
  */
 export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks = [], starts = [], events = [], first = 0, end = 0, width = 720, height = 280 }) {
   const [left, right, top, foot] = [52, width - 20, lines[0][0] ? 26 : 10, height - 34];
@@ -72,7 +70,7 @@ export function drawChart(svg, { x: xName, lines, scale = "logarithmic", marks =
   lines.forEach(([name, points], number) => {
     const kind = `s${number + 1}`;
     parts.push(svgElement("polyline", { class: kind, points: thinned(points).map(([at, value]) => `${x(at)},${y(value)}`).join(" ") }));
-    // A line of one point would not be seen.
+    // A line of one point would be invisible.
     if (points.length === 1) parts.push(svgElement("circle", { class: kind, cx: x(points[0][0]), cy: y(points[0][1]), r: 2.5 }));
     if (!name) return;
     const key = left + 150 * number;
@@ -96,13 +94,13 @@ function roundSteps(first, last) {
   return found;
 }
 
-/** Leave some of many points out, and never the last. */
+/** Leave out some of many points, never the last. */
 function thinned(points) {
   const stride = Math.ceil(points.length / CHART_POINTS);
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
 }
 
-/** Draw lying bars of [name, value], with what `say` makes of the value; `scale` makes a length of it. */
+/** Draw a horizontal bar for each [name, value]. `say` turns a value into text, `scale` into a length. */
 export function drawBars(svg, entries, say = comma, faint = () => false, scale = (value) => value) {
   const [width, left, row] = [420, 96, 20];
   const most = scale(Math.max(...entries.map(([, value]) => value), 1e-9));
@@ -116,4 +114,43 @@ export function drawBars(svg, entries, say = comma, faint = () => false, scale =
       svgElement("text", { class: "tick", x: left + length + 6, y: y + 14 }, say(value)),
     ];
   }));
+}
+
+const CURVE_POINTS = 560;
+
+/** The number of wrong cells over the steps, as a growing curve. */
+export class Curve {
+  constructor(svg) {
+    this.svg = svg;
+    this.clear();
+  }
+
+  clear() {
+    this.points = [];
+    this.touches = [];
+    this.draw();
+  }
+
+  add(step, wrong) {
+    const last = this.points.at(-1);
+    if (last && step <= last[0]) last[1] = wrong;
+    else this.points.push([step, wrong]);
+    if (this.points.length > CURVE_POINTS) {
+      this.points = this.points.filter((_, index) => index % 2 === 0);
+    }
+  }
+
+  /** Remember a touch of the brush after a step. */
+  touch(step) {
+    if (this.touches.at(-1) !== step) this.touches.push(step);
+    if (this.touches.length > CURVE_POINTS) this.touches.shift();
+  }
+
+  draw() {
+    const first = this.points[0]?.[0] ?? 0;
+    drawChart(this.svg, {
+      x: "step", lines: [["", this.points]], scale: "linear", first, end: first + 10,
+      starts: this.touches.filter((step) => step >= first), width: 560, height: 122,
+    });
+  }
 }

@@ -1,6 +1,8 @@
-// Runs a circuit as the WebAssembly that dct compiled it to: difflogic/simulation/emission.py says
-// what it does, and difflogic/simulation/running.py what it is told. One thread takes all tickets.
+// Runs a circuit as WebAssembly compiled by dct. difflogic/simulation/emission.py says what the code
+// does, difflogic/simulation/running.py what its parameters are. One thread takes all tickets.
 
+import { decode } from "./grid.js";
+import { Interpreter } from "./interpreter.js";
 import { digits } from "./random_bits.js";
 
 const LINE_BYTES = 64;
@@ -10,7 +12,7 @@ const RING_BYTES = 2 ** 20;
 const ROWS_PER_STEP = 16;
 
 export class Compiled {
-  /** Raises what WebAssembly raises if the module cannot be used here. */
+  /** Throws WebAssembly's error if the browser cannot use the module. */
   constructor(circuit, code, fields, vectorWords) {
     this.name = "WebAssembly";
     this.fields = fields;
@@ -21,7 +23,7 @@ export class Compiled {
     this.run = new WebAssembly.Instance(new WebAssembly.Module(code), { env }).exports.run;
   }
 
-  /** Memory for two grids of a geometry; returns their buffer and addresses. */
+  /** Reserve memory for two grids; return their buffer and addresses. */
   reserve(geometry) {
     const align = (bytes) => LINE_BYTES * Math.ceil(bytes / LINE_BYTES);
     const g = geometry;
@@ -40,12 +42,12 @@ export class Compiled {
     const pages = Math.ceil((second + g.bytes) / PAGE_BYTES);
     const present = this.memory.buffer.byteLength / PAGE_BYTES;
     if (pages > present) this.memory.grow(pages - present);
-    // What a grid of another size left between the rows of the scratch would be read as cells.
+    // Remains of a grid of another size, between the rows of the scratch, would be read as cells.
     new Uint8Array(this.memory.buffer, parameters, first - parameters).fill(0);
     return { memory: this.memory.buffer, addresses: [first, second] };
   }
 
-  /** Take `count` steps from `grids[0]`, after `step` of them; returns whether they end there. */
+  /** Take `count` steps from `grids[0]`, which is at step `step`; return whether they end in it. */
   take(grids, step, count, fire) {
     let [source, target] = grids;
     for (let left = count; left > 0; ) {
@@ -79,4 +81,15 @@ export class Compiled {
     new Uint8Array(this.memory.buffer, done, 2 * LINE_BYTES).fill(0);
     this.run(parameters, scratch);
   }
+}
+
+/** The engines that this browser has for an automaton, fastest first, and why WebAssembly is missing. */
+export function engines({ circuit, wasm }) {
+  const found = [new Interpreter(circuit)];
+  try {
+    found.unshift(new Compiled(circuit, decode(wasm.code, Uint8Array), wasm.fields, wasm.vectorWords));
+  } catch (error) {
+    return { found, error };
+  }
+  return { found };
 }

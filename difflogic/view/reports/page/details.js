@@ -1,4 +1,4 @@
-// What is said beside the circuit: the nine cells, and the gate that is pointed at.
+// Beside the circuit: the nine cells in view, and the chosen node.
 
 import { svgElement } from "./charts.js";
 import { gateValue } from "./interpreter.js";
@@ -13,7 +13,7 @@ export function element(name, content = "", attributes = {}) {
   return made;
 }
 
-/** Draw the nine cells of a neighbourhood, in the colours that the grid has. */
+/** Draw a neighbourhood in the colours of the grid. */
 export function drawNeighbors(svg, bits, channels, shown, palette) {
   const cells = [];
   for (let neighbor = 0; neighbor < 9; neighbor++) {
@@ -31,7 +31,7 @@ export function drawNeighbors(svg, bits, channels, shown, palette) {
   svg.replaceChildren(...cells);
 }
 
-/** Describe a node of a Circuit; `logits` are those of the trained circuit, or null. */
+/** Describe a node of a Circuit. `logits` are those of the trained circuit, or null. */
 export function describe(circuit, node, ops, logits) {
   if (circuit.isInput(node)) {
     return [element("p", `${circuit.name(node)} is an input: a bit of one of the nine cells, now ${circuit.values[node]}.`)];
@@ -47,8 +47,8 @@ export function describe(circuit, node, ops, logits) {
   const [a, b] = [circuit.data.a[node], circuit.data.b[node]];
   const reads = [["a", a], ["b", b]].filter((_, input) => op.reads[input]);
   const words = reads.map(([letter, source]) => `${letter} = ${circuit.name(source)} (${circuit.values[source]})`);
-  const said = words.length ? `${words.join(", ")}; the result is ${circuit.values[node]}.` : `It reads nothing, and is ${circuit.values[node]}.`;
-  return [head, element("p", said), truthTable(circuit, node, number), ...logitBars(circuit, node, ops, logits)];
+  const text = words.length ? `${words.join(", ")}; the result is ${circuit.values[node]}.` : `It reads nothing, and is ${circuit.values[node]}.`;
+  return [head, element("p", text), truthTable(circuit, node, number), ...logitBars(circuit, node, ops, logits)];
 }
 
 function truthTable(circuit, node, op) {

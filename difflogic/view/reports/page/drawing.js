@@ -1,6 +1,5 @@
-// The circuit as a picture that one can point at: bits run through it from the left to the right.
+// A circuit as a picture, with bits that run from left to right and nodes to choose.
 
-import { CircuitView } from "./circuit_view.js";
 import { svgElement } from "./charts.js";
 import { decode } from "./grid.js";
 import { gateValue } from "./interpreter.js";
@@ -10,7 +9,7 @@ const MARGIN = 6;
 const GATE_HEIGHT = 26, NAMED_HEIGHT = 21;
 const BUBBLE = 3.6;
 
-/** A circuit's nodes and what they compute: `data` is what difflogic/view/reports/circuits.py says. */
+/** A circuit's nodes and their values. `data` comes from `drawing` of difflogic/view/reports/circuits.py. */
 export class Circuit {
   constructor(data, labels, ops) {
     Object.assign(this, { data, ops });
@@ -31,7 +30,7 @@ export class Circuit {
     return "ov".includes(this.data.kinds[node]);
   }
 
-  /** The number of a gate's op; NaN of an input or a next state. */
+  /** The number of a gate's op; NaN for inputs and outputs. */
   op(node) {
     return this.isOutput(node) ? NaN : parseInt(this.data.kinds[node], 16);
   }
@@ -51,7 +50,7 @@ export class Circuit {
     return `gate ${this.data.names[node]}`;
   }
 
-  /** Compute all nodes from the nine cells' bits; channels that are not simulated count as 0. */
+  /** Compute all nodes from the bits of nine cells. Channels that are not simulated are 0. */
   evaluate(bits) {
     const { a, b } = this.data;
     const { values } = this;
@@ -66,14 +65,35 @@ export class Circuit {
   }
 }
 
+/** Shared by both views of a circuit: the chosen node, also by keyboard. */
+export class CircuitView {
+  /** Show a Circuit in `container`; `chosen(node)` is called when someone chooses a node. */
+  constructor(container, circuit, chosen) {
+    Object.assign(this, { container, circuit, chosen, node: null });
+    container.onkeydown = (event) => this.key(event);
+  }
+
+  /** Arrow keys go along wires, and up and down in a column. */
+  key(event) {
+    if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    const next = this.node === null ? 0 : this.beside(this.node, event.key);
+    if (next === undefined) return;
+    this.choose(next);
+    this.reveal(next);
+  }
+
+  beside(node, key) {
+    if (key === "ArrowLeft") return this.circuit.sources(node)[0];
+    if (key === "ArrowRight") return this.circuit.readers[node][0];
+    return this.inColumn(node, key === "ArrowUp" ? -1 : 1);
+  }
+}
+
 export class Drawing extends CircuitView {
   constructor(container, circuit, chosen) {
     super(container, circuit, chosen);
-    this.build();
-  }
-
-  build() {
-    const { data } = this.circuit;
+    const { data } = circuit;
     this.width = data.width + 2 * MARGIN;
     this.height = data.height + 2 * MARGIN;
     this.svg = svgElement("svg", { viewBox: `${-MARGIN} ${-MARGIN} ${this.width} ${this.height}` });
@@ -116,7 +136,7 @@ export class Drawing extends CircuitView {
     this.svg.setAttribute("height", this.height * scale);
   }
 
-  /** Let the bits of nine cells run through. */
+  /** Show the values for the bits of nine cells. */
   show(bits) {
     const values = this.circuit.evaluate(bits);
     for (let node = 0; node < values.length; node++) {
@@ -148,7 +168,7 @@ export class Drawing extends CircuitView {
     this.boxes[node].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** The next node above (-1) or below (1) one. */
+  /** The next node above (-1) or below (1) in the column. */
   inColumn(node, sign) {
     const { x, y } = this.circuit.data;
     let best;
@@ -161,7 +181,7 @@ export class Drawing extends CircuitView {
   }
 }
 
-/** Each net's source and coordinates. */
+/** Yield each net's source and coordinates. */
 function* nets(data) {
   const numbers = decode(data.nets, data.netBits === 16 ? Uint16Array : Uint32Array);
   for (let at = 0; at < numbers.length; ) {

@@ -1,28 +1,18 @@
-// Several automata in one page: each grows, is wounded now and then, and heals.
+// Several automata on one page: each grows, is damaged now and then, and heals.
 
-import { Compiled } from "./compiled.js";
-import { decode } from "./grid.js";
-import { Interpreter } from "./interpreter.js";
+import { engines } from "./compiled.js";
 import { Screen } from "./screen.js";
 import { Simulation } from "./simulation.js";
 
 const STEPS_PER_SECOND = 12;
-const REST = 1.5; // times the steps that it grows for, from one wound to the next
+const REST = 1.5; // time between wounds, as a multiple of the steps of training
 
 const data = JSON.parse(document.getElementById("data").textContent);
-
-function engine({ circuit, wasm }) {
-  try {
-    return new Compiled(circuit, decode(wasm.code, Uint8Array), wasm.fields, wasm.vectorWords);
-  } catch {
-    return new Interpreter(circuit);
-  }
-}
 
 class Piece {
   constructor(automaton, figure) {
     Object.assign(this, { automaton, next: Math.ceil(REST * automaton.steps) });
-    this.simulation = new Simulation(automaton, engine(automaton));
+    this.simulation = new Simulation(automaton, engines(automaton).found[0]);
     const canvas = figure.querySelector("canvas");
     this.screen = new Screen(canvas, null, null);
     this.screen.named = automaton.palette;
@@ -43,7 +33,7 @@ class Piece {
     this.next = this.simulation.step + Math.ceil(REST * this.automaton.steps);
   }
 
-  /** Take a step; a square in any place is erased when it is time to. */
+  /** Take a step, or erase a random square when it is time. */
   advance() {
     const { height, width } = this.automaton;
     const inside = (length) => (this.side >> 1) + Math.floor(Math.random() * (length - this.side + 1));
@@ -69,7 +59,7 @@ play.addEventListener("click", () => {
 document.getElementById("reset").addEventListener("click", () => {
   for (const piece of pieces) {
     piece.simulation.reset();
-    piece.wound(-piece.automaton.height, 0); // nothing: only the next one waits
+    piece.wound(-piece.automaton.height, 0); // outside the grid: only postpones the next wound
     piece.draw();
   }
 });

@@ -1,4 +1,4 @@
-// Films what the screen shows, and writes it as a GIF.
+// Records the screen and encodes it as a GIF.
 
 const MOST_FRAMES = 400;
 const MOST_CELLS = 2 ** 16;
@@ -10,7 +10,7 @@ export class Film {
     this.frames = [];
   }
 
-  /** Keep a picture of `pixels`, red in the lowest byte; the oldest goes when there are too many. */
+  /** Add a frame of `pixels`, red in the lowest byte; drop the oldest if there are too many. */
   add(pixels, width, height) {
     if (this.width !== width || this.height !== height) this.clear();
     Object.assign(this, { width, height });
@@ -19,7 +19,7 @@ export class Film {
     this.frames.push(pixels.slice());
   }
 
-  /** Return the bytes of a GIF that repeats for ever, `hundredths` of a second to a frame. */
+  /** Return a GIF that repeats forever, with `hundredths` of a second per frame. */
   gif(hundredths) {
     const { width, height, frames } = this;
     const colors = new Map();
@@ -56,7 +56,7 @@ function text(letters) {
   return Array.from(letters, (letter) => letter.charCodeAt(0));
 }
 
-/** LZW, as GIF has it: codes grow from `bits` + 1 bits, and the table starts anew when it is full. */
+/** GIF's LZW: codes grow from `bits` + 1 bits, and a full table is cleared. */
 function compress(indices, bits) {
   const clear = 2 ** bits;
   const bytes = [];

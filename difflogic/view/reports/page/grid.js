@@ -1,11 +1,11 @@
-// The state of all cells as bits, laid out as difflogic/simulation/bit_grid.py does: rows of words
-// of 64 cells, a guard of one cache line before each row, and one ghost bit beyond both ends of a
-// row, the cell that the boundary puts there. Words of 64 bits are pairs of 32 here, low and high.
+// The state of all cells as bits, laid out as in difflogic/simulation/bit_grid.py: rows of words of
+// 64 cells, a guard of one cache line before each row, and a ghost bit beyond each end of a row for
+// the boundary's cell. Words of 64 bits are pairs of 32, low and high.
 
 const LINE = 8;
 const WORD = 64;
 
-/** Numbers out of base64: `Kind` is the array to return, such as Uint16Array. */
+/** Decode base64 into an array of type `Kind`, such as Uint16Array. */
 export function decode(text, Kind) {
   return new Kind(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
 }
@@ -24,7 +24,7 @@ export class Geometry {
     return this.height * this.width;
   }
 
-  /** The row that a neighbour of row y, at y ± 1, is read from; the row of zeros beyond an edge. */
+  /** The row from which a neighbour at y ± 1 is read; beyond a zero boundary the row of zeros. */
   rowAt(y) {
     if (y >= 0 && y < this.height) return y;
     if (!this.periodic) return this.height;
@@ -32,7 +32,7 @@ export class Geometry {
   }
 }
 
-/** One grid, at byte `address` of a memory. */
+/** A grid at byte `address` of a memory. */
 export class Grid {
   constructor(geometry, memory, address) {
     this.geometry = geometry;
@@ -40,7 +40,7 @@ export class Grid {
     this.words = new Uint32Array(memory, address, geometry.bytes / 4);
   }
 
-  /** Where the first word of a channel's row stands in `words`. */
+  /** The index in `words` of the first word of a channel's row. */
   start(y, channel) {
     const g = this.geometry;
     return 2 * (y * g.rowStride + channel * g.stride + LINE);
@@ -50,14 +50,14 @@ export class Grid {
     return (this.words[this.start(y, channel) + (x >>> 5)] >>> (x & 31)) & 1;
   }
 
-  /** Set a cell. Call `refreshEnds` of its row before the next step. */
+  /** Set a cell. Call `refreshEnds` for its row before the next step. */
   setBit(channel, y, x, value) {
     const at = this.start(y, channel) + (x >>> 5);
     const mask = 1 << (x & 31);
     this.words[at] = value ? this.words[at] | mask : this.words[at] & ~mask;
   }
 
-  /** Set what lies beyond both ends of a row, after its cells have changed. */
+  /** Set the ghost bits of a row after its cells have changed. */
   refreshEnds(y) {
     for (let channel = 0; channel < this.geometry.channels; channel++) {
       this.refreshChannelEnds(this.start(y, channel));

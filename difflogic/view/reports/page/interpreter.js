@@ -1,9 +1,8 @@
-// Runs a circuit gate by gate, for browsers without WebAssembly or its vectors. The bits are those
-// of the compiled circuit.
+// Runs a circuit gate by gate, for browsers without WebAssembly or its vectors. The bits are the same.
 
 import { childKey, fillBernoulli } from "./random_bits.js";
 
-const BAND_WORDS = 4096; // of a value: rows are taken together, so that calls cost little
+const BAND_WORDS = 4096; // per value: many rows at a time, so that calls cost little
 
 export class Interpreter {
   constructor(circuit) {
@@ -17,13 +16,13 @@ export class Interpreter {
     this.inputs = [...read].sort((a, b) => a - b);
   }
 
-  /** Memory for two grids of a geometry; returns their buffer and addresses. */
+  /** Reserve memory for two grids; return their buffer and addresses. */
   reserve(geometry) {
     this.mask = null;
     return { memory: new ArrayBuffer(2 * geometry.bytes), addresses: [0, geometry.bytes] };
   }
 
-  /** Take `count` steps from `grids[0]`, after `step` of them; returns whether they end there. */
+  /** Take `count` steps from `grids[0]`, which is at step `step`; return whether they end in it. */
   take(grids, step, count, fire) {
     let [source, target] = grids;
     for (let taken = 0; taken < count; taken++) {
@@ -58,7 +57,7 @@ export class Interpreter {
     );
   }
 
-  /** Compute all gates for the cells of some rows. */
+  /** Compute all gates for rows of cells. */
   evaluate(source, first, end) {
     const { circuit, values } = this;
     const inputs = 9 * circuit.channels;
@@ -69,7 +68,7 @@ export class Interpreter {
     }
   }
 
-  /** Write a row's next state, which stands from `at` on in the values; not all cells may fire. */
+  /** Write the next state of row y, which begins at `at` in the values, where cells fire. */
   store(source, target, y, at, fire) {
     const { geometry: g } = source;
     for (let channel = 0; channel < g.channels; channel++) {
@@ -85,7 +84,7 @@ export class Interpreter {
     }
   }
 
-  /** Copy a neighbour's channel for rows of cells: the one to the left is one bit lower. */
+  /** Copy a neighbour's channel for rows of cells. The left neighbour is one bit lower. */
   load(value, source, row, first, end) {
     const g = source.geometry;
     const neighbor = Math.floor(row / g.channels);
@@ -103,7 +102,7 @@ export class Interpreter {
   }
 }
 
-/** Bit 3 - (2a + b) of an op's number is its value: ops from 8 on invert the one at 15 - op. */
+/** Bit 3 - (2a + b) of an op's number is its value. Ops from 8 on are the inverse of op 15 - op. */
 function apply(op, a, b, out) {
   const flip = op >= 8 ? -1 : 0;
   const { length } = out;
@@ -119,7 +118,7 @@ function apply(op, a, b, out) {
   }
 }
 
-/** What an op makes of two bits. */
+/** The value of an op for two bits. */
 export function gateValue(op, a, b) {
   return (op >> (3 - 2 * a - b)) & 1;
 }

@@ -1,6 +1,6 @@
-// Which cells are wrong: compared with a picture, a checkerboard, or the rule of a game of life.
+// Which cells are wrong: compared with a picture, a checkerboard, or a rule of life.
 
-/** How many bits of a word are 1. */
+/** The number of ones in a word. */
 export function popcount(word) {
   let v = word - ((word >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
@@ -8,16 +8,15 @@ export function popcount(word) {
 }
 
 export class Judge {
-  /** `target` is the report's description; `channels` are the places of the visible channels. */
+  /** `target` comes from the report; `channels` are the places of the visible channels. */
   constructor(target, channels) {
     this.target = target;
     this.channels = channels;
-    /** Whether it has to see the state one step before. */
-    this.needsStep = target?.kind === "life";
+    this.needsStep = target?.kind === "life"; // it compares with the state before
     this.geometry = null;
   }
 
-  /** Get ready for a grid; returns whether there is a target for it. */
+  /** Prepare for a grid; return whether there is a target for it. */
   prepare(geometry) {
     this.geometry = geometry;
     this.wrong = new Uint32Array(geometry.height * 2 * geometry.words);
@@ -32,7 +31,7 @@ export class Judge {
     return true;
   }
 
-  /** The picture stands in the middle, as in training; one that leans on the edges has one size. */
+  /** The picture is in the middle, as in training. One that depends on the edges has one size. */
   preparePicture() {
     const { height, width, rows, anywhere } = this.target;
     const g = this.geometry;
@@ -58,7 +57,7 @@ export class Judge {
     });
   }
 
-  /** Mark the wrong cells of `grid`, which follows `before`; returns how many there are. */
+  /** Mark the wrong cells of `grid`, which follows `before`; return their number. */
   count(grid, before) {
     const g = this.geometry;
     const rowWords = 2 * g.words;
@@ -90,25 +89,22 @@ export class Judge {
   }
 }
 
-/** The next state of 32 cells by a rule of birth and survival: neighbours are added bit by bit. */
+/** The next state of 32 cells by a rule of birth and survival. Neighbours are added bit by bit. */
 function lifeWord(grid, channel, y, word, { born, survive }) {
-  const g = grid.geometry;
-  const { words } = grid;
-  const above = grid.start(g.rowAt(y - 1), channel) + word;
-  const here = grid.start(y, channel) + word;
-  const below = grid.start(g.rowAt(y + 1), channel) + word;
-  const nw = westOf(words, above), n = words[above], ne = eastOf(words, above);
-  const w = westOf(words, here), alive = words[here], e = eastOf(words, here);
-  const sw = westOf(words, below), south = words[below], se = eastOf(words, below);
-  // Of each row the ones and the twos of its sum, then of all rows together.
-  const a0 = nw ^ n ^ ne, a1 = (nw & n) | (nw & ne) | (n & ne);
-  const b0 = w ^ e, b1 = w & e;
-  const c0 = sw ^ south ^ se, c1 = (sw & south) | (sw & se) | (south & se);
-  const ones = a0 ^ b0 ^ c0, carry = (a0 & b0) | (a0 & c0) | (b0 & c0);
-  const left = a1 ^ b1, right = c1 ^ carry;
-  const twos = left ^ right;
-  const x = a1 & b1, z = c1 & carry, v = left & right;
-  const fours = x ^ z ^ v, eights = (x & z) | (x & v) | (z & v);
+  const { words, geometry: g } = grid;
+  const [above, here, below] = [g.rowAt(y - 1), y, g.rowAt(y + 1)].map((row) => grid.start(row, channel) + word);
+  const alive = words[here];
+  let ones = 0, twos = 0, fours = 0, eights = 0;
+  for (const cells of [
+    westOf(words, above), words[above], eastOf(words, above), westOf(words, here),
+    eastOf(words, here), westOf(words, below), words[below], eastOf(words, below),
+  ]) {
+    const two = ones & cells, four = twos & two;
+    ones ^= cells;
+    twos ^= two;
+    eights |= fours & four;
+    fours ^= four;
+  }
   let next = 0;
   for (let number = 0; number <= 8; number++) {
     const counted =

@@ -1,13 +1,11 @@
-// Puts the page together: what the report holds, what runs, and what its controls do.
+// Puts the page together: the report's data, the simulation, and the controls.
 
-import { drawBars, drawChart, short } from "./charts.js";
+import { Curve, drawBars, drawChart, short } from "./charts.js";
+import { engines } from "./compiled.js";
 import { Circuit, Drawing } from "./drawing.js";
-import { Compiled } from "./compiled.js";
-import { Curve } from "./curve.js";
 import { describe, drawNeighbors, element } from "./details.js";
 import { Film } from "./gif.js";
 import { decode } from "./grid.js";
-import { Interpreter } from "./interpreter.js";
 import { Judge } from "./judge.js";
 import { Player } from "./player.js";
 import { Pointer } from "./pointer.js";
@@ -18,7 +16,7 @@ import { Tiles, unpacked } from "./tiles.js";
 const SIZES = [16, 32, 64, 128, 256, 512, 1024, 2048];
 const FASTEST = 5; // as a power of ten, in steps per second
 const CURVE_MS = 120;
-const SMALLEST_FIT = 0.6; // of a circuit that does not fit; it scrolls, and stays legible
+const SMALLEST_FIT = 0.6; // zoom for a wide circuit, which scrolls to stay legible
 const BRUSHES = {
   erase: "All channels become 0: the damage of the published experiments.",
   noise: "All channels become random.",
@@ -31,20 +29,11 @@ const data = JSON.parse(find("data").textContent);
 const { automaton, ops } = data;
 const trained = { height: automaton.height, width: automaton.width };
 
-/** The ways to run the circuit that this browser has, the fastest first. */
-function engines() {
-  const found = [];
-  try {
-    const { code, fields, vectorWords } = automaton.wasm;
-    found.push(new Compiled(automaton.circuit, decode(code, Uint8Array), fields, vectorWords));
-  } catch (error) {
-    find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
-    find("trouble").hidden = false;
-  }
-  return [...found, new Interpreter(automaton.circuit)];
+const { found: available, error } = engines(automaton);
+if (error) {
+  find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
+  find("trouble").hidden = false;
 }
-
-const available = engines();
 const simulation = new Simulation(automaton, available[0]);
 simulation.resize(data.first.height, data.first.width, automaton.boundary === "periodic");
 const judge = new Judge(data.target, automaton.visible);
@@ -60,14 +49,14 @@ let shown = automaton.visible;
 let drawing = null;
 let curveDrawn = 0;
 let waiting = false;
-let filmed = null; // the step and the touches that its last frame shows
+let filmed = null; // step and touches of the last frame
 let touches = 0;
 
 screen.fit(simulation.geometry);
 const player = new Player(simulation, judge, changed);
 const pointer = new Pointer(screen, { paint, look, key });
 
-/** After anything happened to the state: remember it now, draw it with the next frame. */
+/** Record a change of the state now, and draw it with the next frame. */
 function changed(kind) {
   if (kind === "reset") {
     curve.clear();
@@ -117,13 +106,13 @@ function paint(y, x) {
   player.touch(y, x, Number(find("brush-size").value), brush, shown);
 }
 
-/** Let the bits around a cell run through the circuit. */
+/** Show the bits around a cell in the circuit. */
 function look(cell) {
   const bits = cell ? simulation.neighborhood(...cell) : new Uint8Array(9 * automaton.circuit.channels);
   drawing?.show(bits);
   const { channels } = automaton.circuit;
   drawNeighbors(find("neighbors"), bits, channels, shown, screen.palette(shown.length));
-  find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell is looked at";
+  find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell selected";
   if (drawing?.node != null) sayNode(drawing.node);
 }
 
@@ -163,7 +152,7 @@ function key(name) {
   return Boolean(action);
 }
 
-/** Download what was shown since the last reset. */
+/** Download the frames since the last reset. */
 function saveGif() {
   const hundredths = Math.max(4, Math.min(50, Math.round(100 / player.stepsPerSecond)));
   const url = URL.createObjectURL(new Blob([film.gif(hundredths)], { type: "image/gif" }));
@@ -186,7 +175,7 @@ function chooseEngine() {
   const old = simulation.engine;
   const next = available.find((engine) => engine.name === find("engine").value);
   if (next === old) return;
-  simulation.replaceCircuit(automaton.circuit, next); // what was painted and grown stays
+  simulation.replaceCircuit(automaton.circuit, next); // keeps the state
   player.msPerStep = 0;
   player.refresh("toggled");
 }
@@ -235,7 +224,7 @@ function fillChoices() {
   find("channel").append(...names.map(([name, place]) => element("option", name, { value: place })));
 }
 
-/** Call `act` for each change of a control, and `say` what it is set to. */
+/** Call `act` with each new value of a control, and `say` with its first value too. */
 function bind(id, act, say = () => {}) {
   const input = find(id);
   const update = () => {
@@ -336,5 +325,5 @@ function begin() {
 
 begin();
 
-// For the curious, in the browser's console: dct.player.advance(20), dct.simulation.bits(0).
+// For the browser's console: dct.player.advance(20), dct.simulation.bits(0).
 window.dct = { player, simulation, get drawing() { return drawing; } };

@@ -1,11 +1,11 @@
-// Runs a simulation as fast as the page is told to, counts what is wrong, and says what happened.
+// Runs a simulation at the chosen speed, counts wrong cells, and reports changes.
 
-const FRAME_MS = 14; // for steps; counting and drawing come on top
+const FRAME_MS = 14; // for steps, besides counting and drawing
 const LONGEST_PAUSE = 0.1;
 const RATE_MS = 500;
 
 export class Player {
-  /** `changed(kind)` is called after "steps", "touch" or "reset". */
+  /** `changed(kind)` is called after "steps", "touch", "reset" or "paused". */
   constructor(simulation, judge, changed) {
     Object.assign(this, { simulation, judge, changed });
     this.playing = false;
@@ -17,7 +17,7 @@ export class Player {
     this.wrong = null;
   }
 
-  /** After the grid has been changed for another. */
+  /** Prepare for a new grid. */
   prepare() {
     this.judged = this.judge.prepare(this.simulation.geometry);
     this.rate = null;
@@ -45,7 +45,7 @@ export class Player {
     this.wrong = judge.count(simulation.grid, simulation.grids[1]);
   }
 
-  /** Take steps; the last one alone, if it has to be compared with the state before it. */
+  /** Take steps, the last one separately if it is compared with the state before it. */
   advance(steps) {
     const last = this.judge.needsStep && steps > 1 ? 1 : 0;
     const began = performance.now();

@@ -1,4 +1,4 @@
-// The brush and the cell that is looked at: by mouse, by touch, and by the keyboard.
+// The brush and the cell in view, by mouse, touch and keyboard.
 
 export class Pointer {
   /** `actions` are paint(y, x), look(cell or null), and key(name). */
@@ -34,7 +34,7 @@ export class Pointer {
     this.last = null;
   }
 
-  /** Paint along the line from the last place, so that a quick hand leaves no gaps. */
+  /** Paint along the line from the last place, so that fast strokes have no gaps. */
   strokeTo(cell) {
     const from = this.last ?? cell;
     if (this.last && from[0] === cell[0] && from[1] === cell[1]) return;

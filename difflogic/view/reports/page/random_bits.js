@@ -1,6 +1,6 @@
-// Random bits 64 at a time, as difflogic/simulation/random_bits.py makes them: a word is the hash
-// of its key plus its number in a counter (SplitMix64; Steele, Lea and Flood 2014). Numbers of 64
-// bits are pairs of 32, low and high, since BigInt is far too slow for a mask per step.
+// Random bits, 64 at a time, as in difflogic/simulation/random_bits.py: a word is a hash of its key
+// plus a counter (SplitMix64; Steele, Lea and Flood 2014). Numbers of 64 bits are pairs of 32, low
+// and high, since BigInt is far too slow for a mask per step.
 
 const GOLDEN = [0x7f4a7c15, 0x9e3779b9];
 const FIRST_FACTOR = [0x1ce4e5b9, 0xbf58476d];
@@ -8,7 +8,7 @@ const SECOND_FACTOR = [0x133111eb, 0x94d049bb];
 
 export const USE = { START: 0, FIRE: 1, BRUSH: 2 };
 
-// What the last call of `multiply`, `add` or `mix` returned.
+// The result of the last `multiply`, `add` or `mix`.
 let low = 0;
 let high = 0;
 
@@ -42,7 +42,7 @@ function mix() {
   foldRight(31);
 }
 
-/** The key, [low, high], of stream `number` below the stream of `key`. */
+/** The key [low, high] of stream `number` below the stream of `key`. */
 export function childKey(key, number) {
   add(number >>> 0, Math.floor(number / 2 ** 32), 1, 0);
   multiply(low, high, GOLDEN);
@@ -51,7 +51,7 @@ export function childKey(key, number) {
   return [low, high];
 }
 
-/** The key of all random bits of one use; `seed` is a whole number from 0 to 2**53. */
+/** The key of all random bits for one use. `seed` is a whole number from 0 to 2**53. */
 export function streamKey(seed, use) {
   return childKey(childKey([0, 0], seed), use);
 }
@@ -64,14 +64,14 @@ export function threshold(probability) {
   return [Number(value & 0xffffffffn), Number(value >> 32n)];
 }
 
-/** How many digits a threshold has up to its last 1. */
+/** The number of a threshold's digits up to its last 1. */
 export function digits([thresholdLow, thresholdHigh]) {
   const lowest = (word) => 31 - Math.clz32(word & -word);
   if (thresholdLow) return 64 - lowest(thresholdLow);
   return thresholdHigh ? 32 - lowest(thresholdHigh) : 0;
 }
 
-/** Fill `words` pairs of `target` from `first` on with bits that are 1 as often as `limit` says. */
+/** Fill `words` pairs of `target`, from `first` on, with bits that are 1 with probability `limit`. */
 export function fillBernoulli(target, first, words, key, limit) {
   const count = digits(limit);
   multiply(64, 0, GOLDEN);

@@ -1,4 +1,4 @@
-// Draws the cells, one pixel each, and finds the cell under a pointer.
+// Draws cells, one pixel each, and finds the cell under a pointer.
 
 const RGB_LEVELS = [16, 236];
 
@@ -8,7 +8,7 @@ export class Screen {
     this.context = canvas.getContext("2d", { alpha: false });
   }
 
-  /** Take the size of a grid, and the colours of the page. */
+  /** Take over the size of a grid and the colours of the page. */
   fit(geometry) {
     const { height, width } = geometry;
     Object.assign(this.canvas, { height, width });
@@ -24,7 +24,7 @@ export class Screen {
     this.colors = { zero: color("--cell-0"), one: color("--cell-1"), wrong: color("--wrong") };
   }
 
-  /** Draw `channels`, by their places; cells that `judge` finds wrong in a colour of their own. */
+  /** Draw `channels`, by place, with marks on cells that `judge` finds wrong. */
   draw(grid, channels, judge) {
     const palette = this.palette(channels.length);
     const { height, width } = grid.geometry;
@@ -39,7 +39,7 @@ export class Screen {
     this.context.putImageData(this.image, 0, 0);
   }
 
-  /** Draw up to 32 cells, which stand in one word of each channel. */
+  /** Draw up to 32 cells, one word of each channel. */
   drawWord(words, starts, x, cells, pixel, wrong, palette) {
     const { pixels } = this;
     const half = palette.length / 2;
@@ -62,12 +62,12 @@ export class Screen {
     }
   }
 
-  /** Whether the automaton names a colour for each number that so many channels give. */
+  /** Whether the automaton has its own palette for this number of channels. */
   hasNamed(channels) {
     return this.named?.length === 2 ** channels;
   }
 
-  /** A colour for each value of the channels, and then for each of those where it is wrong. */
+  /** A colour for each value of the channels, then for each value in a wrong cell. */
   palette(channels) {
     const { zero, one, wrong } = this.colors;
     const named = this.hasNamed(channels);
@@ -94,12 +94,12 @@ export class Screen {
     ];
   }
 
-  /** Frame the cell that is looked at; null hides the frame. */
+  /** Frame the cell in view; null hides the frame. */
   point(cell) {
     this.frame(this.cursor, cell, 1);
   }
 
-  /** Show what the brush would touch. */
+  /** Outline the cells under the brush. */
   outlineBrush(cell, size) {
     this.frame(this.outline, cell && [cell[0] - (size >> 1), cell[1] - (size >> 1)], size);
   }
@@ -116,7 +116,7 @@ export class Screen {
   }
 }
 
-/** The three parts of a colour such as #1c3454. */
+/** Parse a colour such as #1c3454. */
 function parseColor(text) {
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 }

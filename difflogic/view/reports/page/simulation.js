@@ -1,10 +1,10 @@
-// One automaton on one grid: its state, its steps, and what is done to its cells.
+// An automaton on a grid: its state, its steps, and the brush.
 
 import { Grid, Geometry } from "./grid.js";
 import { childKey, fillBernoulli, streamKey, threshold, USE } from "./random_bits.js";
 
 export class Simulation {
-  /** `automaton` is the report's description; `engine` a Compiled or an Interpreter. */
+  /** `automaton` comes from the report; `engine` is a Compiled or an Interpreter. */
   constructor(automaton, engine) {
     this.automaton = automaton;
     this.engine = engine;
@@ -30,7 +30,7 @@ export class Simulation {
     this.reset();
   }
 
-  /** Keep the state, and change what lies beyond the edges. */
+  /** Change the boundary and keep the state. */
   setBoundary(periodic) {
     this.geometry.periodic = periodic;
     this.refreshAllEnds();
@@ -48,7 +48,7 @@ export class Simulation {
     this.refreshAllEnds();
   }
 
-  /** Set all cells from one text of 0 and 1 per channel. */
+  /** Set all cells, from one text of 0 and 1 per channel. */
   load(texts) {
     const { height, width } = this.geometry;
     texts.forEach((text, channel) => {
@@ -58,7 +58,7 @@ export class Simulation {
     });
   }
 
-  /** Go on with another circuit of as many channels, in the state that there is. */
+  /** Continue from the same state with another circuit of the same number of channels. */
   replaceCircuit(circuit, engine) {
     const { height, width, periodic } = this.geometry;
     const words = this.grid.words.slice(), at = this.step;
@@ -99,8 +99,7 @@ export class Simulation {
     this.step += steps;
   }
 
-  /** Change the square of `size` cells around (y, x): ones or zeros in `channels`, noise or erase
-   * in all. */
+  /** Paint the square of `size` cells around (y, x): "ones" or "zeros" in `channels`, "noise" or "erase" in all. */
   paint(y, x, size, brush, channels) {
     const { height, width } = this.geometry;
     const top = y - (size >> 1), left = x - (size >> 1);
@@ -125,7 +124,7 @@ export class Simulation {
     }
   }
 
-  /** The bits that a cell's circuit reads: neighbour n's channel c at 9 rows of channels. */
+  /** The bits that a cell's circuit reads, neighbour by neighbour. */
   neighborhood(y, x) {
     const { height, width, channels, periodic } = this.geometry;
     const bits = new Uint8Array(9 * channels);
@@ -145,15 +144,7 @@ export class Simulation {
 
   /** All cells of a channel, row by row, as 0 and 1. */
   bits(channel) {
-    const { height, width } = this.geometry;
-    const found = new Uint8Array(height * width);
-    const { words } = this.grid;
-    for (let y = 0; y < height; y++) {
-      const start = this.grid.start(y, channel);
-      for (let x = 0; x < width; x++) {
-        found[y * width + x] = (words[start + (x >>> 5)] >>> (x & 31)) & 1;
-      }
-    }
-    return found;
+    const { width, cells } = this.geometry;
+    return Uint8Array.from({ length: cells }, (_, at) => this.grid.bit(channel, Math.floor(at / width), at % width));
   }
 }

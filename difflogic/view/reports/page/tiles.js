@@ -1,16 +1,16 @@
-// A circuit of thousands of nodes as tiles on a canvas, layer by layer from the left to the right.
-// Wires are drawn of the node that is pointed at alone: all of them would be a grey surface.
+// A circuit of thousands of nodes as tiles on a canvas, layer by layer from left to right. Only the
+// chosen node's wires are drawn: all of them would be a grey surface.
 
-import { CircuitView } from "./circuit_view.js";
+import { CircuitView } from "./drawing.js";
 import { decode } from "./grid.js";
 
 const PITCH = 9, TILE = 7; // pixels at zoom 1
-const ROWS = 64; // of a column; a layer takes as many columns as it needs
+const ROWS = 64; // per column; a layer may take several columns
 const LAYER_GAP = 14, EDGE = 8;
-const LEGIBLE = 13; // pixels of a tile from which signs are written on it
-const OFF = 0.28; // opacity of a node that is 0
+const LEGIBLE = 13; // pixels of a tile that is large enough for a sign
+const OFF = 0.28; // opacity of nodes that are 0
 
-/** Turn the texts of a packed circuit into arrays of numbers. */
+/** Decode a packed circuit. */
 export function unpacked(data) {
   const [a, b] = [data.a, data.b].map((text) => decode(text, Uint16Array));
   return { ...data, a, b, names: decode(data.names, data.nameBits === 16 ? Uint16Array : Uint32Array) };
@@ -29,7 +29,7 @@ export class Tiles extends CircuitView {
     container.replaceChildren(this.canvas);
   }
 
-  /** Put each node into the layer after those that it reads, near to them. */
+  /** Put each node into the layer after those of its inputs, near to them. */
   arrange() {
     const { circuit } = this;
     const { size } = circuit;
@@ -68,13 +68,13 @@ export class Tiles extends CircuitView {
     this.draw();
   }
 
-  /** Let the bits of nine cells run through. */
+  /** Show the values for the bits of nine cells. */
   show(bits) {
     this.circuit.evaluate(bits);
     this.later();
   }
 
-  /** Draw with the next frame, once. */
+  /** Draw once, with the next frame. */
   later() {
     if (this.waiting) return;
     this.waiting = true;
@@ -120,7 +120,7 @@ export class Tiles extends CircuitView {
     }
   }
 
-  /** Mark all that the chosen node depends on, and draw its own wires. */
+  /** Frame all nodes that the chosen one depends on, and draw its own wires. */
   trace(pen, color) {
     const { circuit, node } = this;
     Object.assign(pen, { strokeStyle: color, lineWidth: 1.2 });
@@ -139,7 +139,7 @@ export class Tiles extends CircuitView {
     pen.strokeRect(this.x[node] - 1, this.y[node] - 1, TILE + 2, TILE + 2);
   }
 
-  /** All nodes that a node's value follows from. */
+  /** All nodes that a node depends on. */
   cone(node) {
     const seen = new Set(this.circuit.sources(node));
     for (const each of seen) for (const source of this.circuit.sources(each)) seen.add(source);
@@ -152,7 +152,7 @@ export class Tiles extends CircuitView {
     if (node !== undefined && node !== this.node) this.choose(node);
   }
 
-  /** The node that is nearest to a place, at most so far away. */
+  /** The node nearest to a place, less than `most` away. */
   nearest(x, y, most) {
     let best, least = most;
     for (let node = 0; node < this.circuit.size; node++) {
@@ -174,7 +174,7 @@ export class Tiles extends CircuitView {
     container.scrollTo({ left: this.x[node] * scale - container.clientWidth / 2, top: this.y[node] * scale - container.clientHeight / 2 });
   }
 
-  /** The next node above (-1) or below (1) one. */
+  /** The next node above (-1) or below (1) in the column. */
   inColumn(node, sign) {
     return this.nearest(this.x[node], this.y[node] + sign * PITCH, PITCH / 2);
   }

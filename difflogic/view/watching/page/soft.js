@@ -1,10 +1,10 @@
-// The soft circuit: every gate the mixture c0 + c1·a + c2·b + c3·a·b of the 16 ops, on real numbers,
-// from the same start and with the same cells firing as the hard one.
+// The soft circuit on real numbers: each gate is the mixture c0 + c1·a + c2·b + c3·a·b of the 16 ops.
+// It has the same start as the hard circuit, and the same cells fire.
 
 import { childKey, fillBernoulli, streamKey, threshold, USE } from "../../reports/page/random_bits.js";
 
 export class SoftRollout {
-  /** `netlist` has a, b, param, outputs and channels; `coefficients` four numbers per parameter. */
+  /** `netlist` has a, b, param, outputs and channels; `coefficients` has four numbers per parameter. */
   constructor(run, netlist, coefficients) {
     Object.assign(this, { run, netlist, coefficients });
     this.cells = run.height * run.width;
@@ -60,7 +60,7 @@ export class SoftRollout {
     }
   }
 
-  /** Whether a cell fires in a step, as the hard circuit's do; null if all do. */
+  /** A function that tells whether a cell fires in a step, as in the hard circuit; null if all do. */
   fires(step) {
     const { fireRate, height, width } = this.run;
     if (fireRate === 1) return null;

@@ -1,4 +1,4 @@
-// Shows what the server tells: curves as they grow, the current circuit at work, and its gates.
+// Shows the server's events: growing curves, the running current circuit, and its gates.
 
 import { drawBars, drawChart, short } from "../../reports/page/charts.js";
 import { decode } from "../../reports/page/grid.js";
@@ -11,7 +11,7 @@ import { Simulation } from "../../reports/page/simulation.js";
 import { SoftRollout } from "./soft.js";
 
 const HOLD_MS = 900;
-const SOFT_MS = 12; // of a frame, for the soft rollout
+const SOFT_MS = 12; // per frame for the soft rollout
 const BRUSH = 3;
 const READS = Array.from({ length: 16 }, (_, op) => [op >> 2 !== (op & 3), ((op >> 1) & 5) !== (op & 5)]);
 const WORDS = { waiting: "waiting for the first epoch", running: "training", stopped: "stopped; it can be resumed", finished: "finished" };
@@ -28,7 +28,7 @@ const pointer = new Pointer(screen, {
 });
 pointer.size = BRUSH;
 
-/** The hard circuit: gates with their ops, without those that no channel depends on. */
+/** The hard circuit, without gates that no channel depends on. */
 function hardCircuit(ops) {
   const inputs = 9 * netlist.channels;
   const op = Array.from(netlist.param, (param) => ops[param]);
@@ -99,7 +99,7 @@ function begin(hard) {
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.play();
 }
 
-/** Take steps of the soft circuit in the time between frames, so that the page stays quick. */
+/** Take steps of the soft circuit between frames, so that the page stays responsive. */
 function scheduleSoft() {
   if (softQueued) return;
   softQueued = true;
@@ -136,11 +136,11 @@ function draw() {
   drawSoft();
 }
 
-/** Draw the soft state beside the hard one, and the cells in which they part. */
+/** Draw the soft state, and the cells in which it differs from the hard one. */
 function drawSoft() {
   const state = soft?.shown[Math.min(simulation.step, soft.shown.length - 1)];
   if (!state || simulation.step >= soft.shown.length) {
-    find("apart-count").textContent = soft?.isDone ? "after the training step only the hard circuit goes on" : "computing …";
+    find("apart-count").textContent = soft?.isDone ? "after the last training step, only the hard circuit continues" : "computing …";
     return;
   }
   const { zero, one, wrong } = screen.colors;
@@ -177,7 +177,7 @@ function onRows(told) {
   drawCurves();
 }
 
-/** Draw the curves; decisions and searches only where the run has recorded them. */
+/** Draw the curves, with decisions and searches only if the run has recorded them. */
 function drawCurves() {
   const common = { x: "epoch", starts: starts.map(([epoch]) => epoch), end: Math.max(10, rows.at(-1)[0]) };
   const column = (place) => rows.filter((row) => row[place] !== null).map((row) => [row[0], row[place]]);
@@ -275,7 +275,7 @@ events.addEventListener("error", () => {
   find("gone").hidden = false;
 });
 
-/** Say who is gone, and what brings the page back: a link works as long as the process that printed it. */
+/** Say what has ended and how to get the page back. A link works as long as the process that printed it. */
 function whatToDo() {
   const command = (text) => Object.assign(document.createElement("code"), { textContent: text });
   if (!state?.path) return ["The process that served this page is gone."];
@@ -288,5 +288,5 @@ function whatToDo() {
   ];
 }
 
-// For the curious, in the browser's console.
+// For the browser's console.
 window.dct = { get simulation() { return simulation; }, get player() { return player; }, get soft() { return soft; }, get rows() { return rows; }, get searches() { return searches; }, get starts() { return starts; } };
