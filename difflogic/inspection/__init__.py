@@ -12,7 +12,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.inspection import fixed_points, settling, symmetry
-from difflogic.inspection.equations import Equations, equations
+from difflogic.inspection.equations import Equations
+from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.fixed_points import FixedPoints
 from difflogic.inspection.settling import Settling
 from difflogic.inspection.symmetry import Rule
@@ -69,7 +70,7 @@ def inspect(
     Raises CircuitError for a circuit of more than MOST_ROWS.
     """
     circuit = automaton.circuit
-    lines = equations(circuit)
+    lines = write_equations(circuit)
     folded = automaton.with_circuit(fold(circuit))
     progress(0, "symmetries")
     rule = symmetry.examine(folded.circuit, limits.seconds)
