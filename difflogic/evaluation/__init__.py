@@ -1,4 +1,4 @@
-"""What a trained circuit is worth: the hard circuit, on starts that training never draws."""
+"""Evaluation of trained circuits: the hard circuit, on starts that training never draws."""
 
 from difflogic.evaluation.exactness import Exactness, held_out
 from difflogic.evaluation.scene import Streams

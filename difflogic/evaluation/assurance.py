@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.model.automaton import Automaton, from_model
 from difflogic.model.model import Model
@@ -30,13 +31,13 @@ from difflogic.tasks import Cases, Rule, Task, make_task
 Scope = Literal[
     "every start", "the only start", "every case", "every length", "every size", "samples"
 ]
-"""What a verdict is about; samples alone prove nothing."""
+"""The starts that a verdict covers; samples alone prove nothing."""
 
 MOST_BITS = 2**19
-"""Largest state that is tried: a grid of 256×256 cells with 8 channels. More takes many seconds."""
+"""Largest state to try: a grid of 256×256 cells with 8 channels. Larger ones take many seconds."""
 
 MOST_STEPS = 2**12
-"""Steps within which the state of a single start has to repeat, to prove all later steps."""
+"""Steps within which the state of a single start must repeat, to prove all later steps."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +47,29 @@ class Healing:
     side: int
     """Side of the square patch, in cells."""
     states: int
-    """Number of states that were damaged: all states of the run from the training step on."""
+    """Number of damaged states: all states of the run from the training step on."""
     steps: tuple[int, ...]
-    """For each place, the steps until the target is back for good, or NEVER.
-
-    The maximum over all states.
-    """
+    """For each place, the most steps until the target is back for good, or NEVER."""
     columns: int = 0
-    """Number of places per row, if they are in row order; otherwise 0."""
+    """Number of places per row if they are in row order, else 0."""
 
     @property
     def damages(self) -> int:
-        """Number of places; damages of different states at one place count as one."""
+        """Number of places; damages of different states at the same place count once."""
         return len(self.steps)
 
     @property
     def lasting(self) -> int:
-        """Places where the damage of some state does not grow back."""
+        """Number of places where the damage of some state does not grow back."""
         return self.steps.count(NEVER)
 
     @property
     def within(self) -> int:
-        """Steps after which every damage that grows back has done so."""
+        """Steps after which every damage that ever grows back has done so."""
         return max(self.steps)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return plain values for JSON."""
         return fields_of(self, "damages", "lasting", "within")
 
 
@@ -85,13 +83,13 @@ class Assurance:
     """The result in words, such as "proved for every start from step 18 on"."""
     method: str | None = None
     from_step: int | None = None
-    """The step from which the target stays; None if it does not, or that is not known."""
+    """The step from which the target stays, if known."""
     any_schedule: bool = False
     """Whether it holds for any order of firing, with rounds in place of steps."""
     period: int | None = None
-    """With one start: the period with which its states repeat."""
+    """With one start: the period of its states."""
     healing: tuple[Healing, ...] = ()
-    """If the target has to grow back: the results for each size of damage."""
+    """If the target must grow back: the results for each size of damage."""
 
     @property
     def proved(self) -> bool:
@@ -99,7 +97,7 @@ class Assurance:
 
 
 def assure(model: Model) -> Assurance:
-    """Return what can be proved quickly about a model's hard circuit, the same on any machine."""
+    """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
     return assure_automaton(from_model(model), make_task(model.config))
 
 
@@ -128,7 +126,7 @@ def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
 
 
 def _together(found: list[Assurance]) -> Assurance:
-    """Return what is known of tasks of one start each; what is not proved of one is not of all."""
+    """Return what is known about tasks of one start each; proved only if each is proved."""
     worst = next((each for each in found if not each.proved), found[0])
     starts = (f"from {start}" for start in ("nothing", "one cell"))
     text = "; ".join(f"{each.text}, {start}" for each, start in zip(found, starts, strict=True))
@@ -152,7 +150,7 @@ def every_length(automaton: Automaton, task: Task) -> EveryLength | None:
 
 
 def of_lines(found: EveryLength, task: Task) -> Assurance:
-    """Put a finding about lines of every length into words."""
+    """Describe a finding about lines of every length."""
     verdict = Verdict.open
     if found.proved or found.wrong is not None:
         verdict = Verdict.proved if found.proved else Verdict.refuted
@@ -161,7 +159,6 @@ def of_lines(found: EveryLength, task: Task) -> Assurance:
 
 
 def _of_rule(automaton: Automaton, rule: Rule) -> Assurance:
-    """Look at all neighbourhoods."""
     reason = broken(automaton, rule)
     if reason:
         return Assurance(Verdict.open, "every size", f"not proved for every size: {reason}")
@@ -185,7 +182,7 @@ def all_cases(task: Task) -> Cases | None:
     )
 
 
-def question(automaton: Automaton, target: np.ndarray) -> Question:
+def question(automaton: Automaton, target: npt.NDArray[np.uint8]) -> Question:
     """Return the question whether every start ends in `target` (visible, height, width)."""
     _, height, width = target.shape
     return Question(
@@ -200,7 +197,7 @@ def question(automaton: Automaton, target: np.ndarray) -> Question:
 
 
 def of_finding(found: Finding) -> Assurance:
-    """Put a finding about every start into words."""
+    """Describe a finding about every start."""
     unit = "step" if found.question.synchronous else "round"
     match found.verdict:
         case Verdict.proved:
@@ -239,71 +236,71 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
     start, target = task.draw(np.random.default_rng(0))
     if np.isnan(target).any():
         return Assurance(Verdict.open, "the only start", "not proved: some cells do not count")
-    asked = question(automaton, (target != 0).astype(np.uint8))
-    begin = pack(asked.board, start[list(automaton.circuit.labels)])
+    goal = question(automaton, (target != 0).astype(np.uint8))
+    begin = pack(goal.board, start[list(automaton.circuit.labels)])
     steps = task.automaton.steps
-    found = orbit(asked, begin, most=max(MOST_STEPS, 2 * steps))
+    found = orbit(goal, begin, most=max(MOST_STEPS, 2 * steps))
     if found is None:
         state = begin
         for _ in range(steps):
-            state = asked.network.step(asked.board, state)
-        right, later = asked.is_right(state), "later steps are unknown, as no state repeated"
+            state = goal.network.step(goal.board, state)
+        right, later = goal.is_right(state), "later steps are unknown, as no state repeated"
         from_step = period = None
     else:
         right, later = found.is_right(steps), f"states repeat with period {found.period}"
         from_step, period = found.right_from if right else None, found.period
 
-    def say(verdict: Verdict, text: str, healed: tuple[Healing, ...] = ()) -> Assurance:
+    def assurance(verdict: Verdict, text: str, healed: tuple[Healing, ...] = ()) -> Assurance:
         return Assurance(
             verdict, "the only start", text, "a run", from_step, period=period, healing=healed
         )
 
     if not right:
-        return say(Verdict.refuted, f"fails at step {steps}; {later}")
+        return assurance(Verdict.refuted, f"fails at step {steps}; {later}")
     if found is None:
         verdict = Verdict.open if task.holds else Verdict.proved
-        return say(verdict, f"proved at step {steps}; {later}")
+        return assurance(verdict, f"proved at step {steps}; {later}")
     if from_step is not None and from_step <= steps:
         text = f"proved at step {steps} and at every later one"
         if not task.patches:
-            return say(Verdict.proved, text)
-        healed = _heal(asked, run_from(asked, begin, found, steps), task)
-        return say(*_verdict_on(healed, steps, text), healed)
+            return assurance(Verdict.proved, text)
+        healed = _heal(goal, run_from(goal, begin, found, steps), task)
+        return assurance(*_verdict_on(healed, steps, text), healed)
     if task.holds:
-        return say(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
+        return assurance(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
     if from_step is None:
         text = f"proved at step {steps}, not at every later one; {later}"
     else:
         text = f"proved at step {steps}, and at every one from step {from_step} on"
-    return say(Verdict.proved, text)
+    return assurance(Verdict.proved, text)
 
 
-def _heal(asked: Question, resting: list[Planes], task: Task) -> tuple[Healing, ...]:
-    """Try all damages of all states of the cycle; none if there are too many states."""
+def _heal(goal: Question, resting: list[Planes], task: Task) -> tuple[Healing, ...]:
+    """Try all damages of all states of the cycle; return nothing if the states are too many."""
     if len(resting) > MOST_STATES:
         return ()
     return tuple(
         Healing(
             side,
             len(resting),
-            tuple(steps_to_heal(asked, resting, places).tolist()),
-            _columns(asked, side, len(places)),
+            tuple(steps_to_heal(goal, resting, places).tolist()),
+            _columns(goal, side, len(places)),
         )
         for side, places in task.patches.items()
     )
 
 
-def _columns(asked: Question, side: int, places: int) -> int:
-    """Return the number of places of a square per row; 0 if `places` is not the number of all."""
-    around = asked.boundary == "periodic"
+def _columns(goal: Question, side: int, places: int) -> int:
+    """Return the number of places of a square per row; 0 if `places` are not all places."""
+    around = goal.boundary == "periodic"
     rows, columns = (
-        length if around else length - side + 1 for length in (asked.height, asked.width)
+        length if around else length - side + 1 for length in (goal.height, goal.width)
     )
     return columns if places == rows * columns else 0
 
 
 def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:
-    """Return the verdict on a run that stays, described by `text`, given its damages."""
+    """Return the verdict on a run that stays, described by `text`, from its damages."""
     if not healed:
         return Verdict.open, f"{text}; it has too many states to damage each of them"
     damages, lasting = (

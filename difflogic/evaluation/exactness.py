@@ -1,11 +1,11 @@
 """Whether a hard circuit does what it was trained for, without a wrong cell.
 
 Exact means, on starts that training never used:
-- for a target that stays: no wrong cell at the training step T, and none at T + 1, 2T and 2T + 1:
-  a circuit that is right at even steps only does not pass;
+- for a target that stays: no wrong cell at the training step T, nor at T + 1, 2T and 2T + 1, so
+  that a circuit which is right at even steps only does not pass;
 - for a task that lists all its cases: all of them right, which is a proof;
-- for a picture that is to stay: none at T, T + 1, 2T and 2T + 1, and a proof that none ever is;
-  if damages are to grow back, also that all of them do;
+- for a picture that must stay: none at T, T + 1, 2T and 2T + 1, and a proof for all later steps; if
+  damage must grow back, also a proof that all damage does;
 - for all others: no wrong cell at T.
 """
 
@@ -22,7 +22,6 @@ from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.scene import FoundStarts, Patches, Scene, Streams, scene_of
-from difflogic.evaluation.subject import CircuitTest, Draw, Subject, any_task
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
@@ -31,33 +30,30 @@ from difflogic.tasks import Cases, Task, later_steps, make_task
 STARTS = 64
 """Number of held-out starts by default."""
 
-SOUP_SIDE, SOUP_STEPS = 128, 300
-"""As published: 128×128 cells for 300 steps."""
-
 
 @dataclass(frozen=True)
 class Exactness:
-    """The wrong cells at each step; only those of `decisive` counts decide."""
+    """The wrong cells at each step; only `decisive` counts decide."""
 
     counts: tuple[Count, ...]
 
     @property
     def exact(self) -> bool:
-        """Whether no cell is wrong where none may be."""
+        """Whether no decisive count has a wrong cell."""
         return self.wrong_cells == 0
 
     @property
     def wrong_cells(self) -> int:
-        """Wrong cells in all decisive counts together."""
+        """Wrong cells in all decisive counts."""
         return sum(count.wrong_cells for count in self.counts if count.decisive)
 
     @property
     def cells(self) -> int:
-        """Cells in all decisive counts together."""
+        """Cells in all decisive counts."""
         return sum(count.cells for count in self.counts if count.decisive)
 
     def at(self, step: int) -> Count:
-        """Return the count after `step` steps; KeyError if that was not counted."""
+        """Return the count after `step` steps. Raises KeyError."""
         for count in self.counts:
             if count.step == step:
                 return count
@@ -68,8 +64,8 @@ class Exactness:
 class Plan:
     """What to check to decide whether circuits of a task are exact.
 
-    With one start and nothing random, `starts` is 1. If all cases can be listed, all are checked,
-    and none is drawn.
+    With one start and nothing random, `starts` is 1. If all cases can be listed, all are checked
+    instead of random starts.
     """
 
     scene: Scene
@@ -79,18 +75,17 @@ class Plan:
     what: str = "training grid"
     exhaustive: bool = False
     listed: bool = False
-    """Whether the `starts` are all starts, but too many to check every time."""
+    """Whether `starts` counts all starts, but they are too many to check every time."""
     held: Task | None = None
-    """The task, if its picture has to stay; a proof is then required, too."""
+    """The task, if its picture must stay, which also requires a proof."""
     general: Task | None = None
-    """The task, if a circuit has to be proved for every length or size; for lengths, refuted is
-    as good."""
+    """The task, if every length or size must be decided: proved, or for lengths also refuted."""
     found_starts: FoundStarts | None = None
-    """If every start has to reach one target: that target, and starts that were found."""
+    """If every start must reach one target: that target, and starts found by certificates."""
 
     @classmethod
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
-        """Return the plan for `starts` random starts, or for fewer if not all is random."""
+        """Return the plan for `starts` random starts, one start, or all cases."""
         task = make_task(config)
         cases = task.find_cases()
         if cases is None:
@@ -101,10 +96,10 @@ class Plan:
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start whose target has to stay.
+        """Return the plan for one start whose target must stay.
 
         It checks every step from the training step T to 3T + 1: a search that checks only some
-        finds circuits that are right only at those.
+        steps finds circuits that are right only then.
         """
         steps = task.automaton.steps
         at = tuple(range(steps, 3 * steps + 2))
@@ -112,14 +107,14 @@ class Plan:
 
     @classmethod
     def healing(cls, task: Task, streams: Streams) -> Plan:
-        """Return the plan for one start that has to grow back after each damage.
+        """Return the plan for one start that must grow back after each damage.
 
-        Damaged rollouts are checked at the training step T, and at 2T + 1 and 3T + 1; the
-        undamaged one at every step, as in `holding`.
+        It checks damaged rollouts at the training step T, 2T + 1 and 3T + 1, and the undamaged one
+        at every step, as in `holding`.
         """
         steps = task.automaton.steps
         patches = np.concatenate(list(task.patches.values()))
-        # Shuffled, since a search begins with the first ones.
+        # Shuffle, since a search begins with the first ones.
         patches = patches[np.random.default_rng(0).permutation(len(patches))]
         damage = Patches(patches, steps + 1)
         at = tuple(range(steps, 3 * steps + 2))
@@ -145,7 +140,7 @@ class Plan:
         return cls(scene, number, task.decisive_steps, found_starts=found_starts)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
-        """Return the counts, from the wrong cells of each start (steps, starts)."""
+        """Return the counts from the wrong cells of each start, (steps, starts)."""
         return Exactness(
             tuple(
                 replace(count, decisive=count.step in self.decisive)
@@ -170,23 +165,25 @@ def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
 
 
 def held_out_streams(seed: int) -> Streams:
-    """Return the streams of the final scores, which nothing else uses."""
+    """Return the random streams of held-out starts, which nothing else uses."""
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
 
 
 def held_out(model: Model) -> dict[str, Any]:
     """Count the wrong cells of the hard circuit at the training step and at twice that step.
 
-    Uses STARTS starts. `exact` is as defined above; `exactness` sums the counts that decide it.
+    Uses STARTS starts. `exact` is as defined above; `exactness` sums the decisive counts.
     """
     config, ops = model.config, model.ops
     streams = held_out_streams(config.training.seed)
     plan = Plan.of(config, STARTS, streams)
-    decisive = plan.judge(_wrong_cells(model, plan))
-    found = decisive
+
+    def judged(plan: Plan) -> Exactness:
+        return plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
+
+    found = decisive = judged(plan)
     if plan.exhaustive:
-        sampled = Plan.sampled(make_task(config), STARTS, streams)
-        found = sampled.judge(_wrong_cells(model, sampled))
+        found = judged(Plan.sampled(make_task(config), STARTS, streams))
     steps = config.automaton.steps
     now, later = found.at(steps), found.at(2 * steps)
     return {
@@ -203,63 +200,5 @@ def held_out(model: Model) -> dict[str, Any]:
 
 
 def keeps(model: Model) -> bool:
-    """Whether a circuit is proved to keep its picture, if its task asks for that."""
+    """Whether a circuit provably keeps its picture, or its task does not require that."""
     return not make_task(model.config).holds or assure(model).proved
-
-
-def _wrong_cells(model: Model, plan: Plan) -> npt.NDArray[np.int64]:
-    return count_wrong(model.netlist, model.ops, plan.scene, plan.starts)
-
-
-def run(subject: Subject) -> dict[str, Any]:
-    """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
-    config, task = subject.config, subject.task
-    starts = subject.starts or STARTS
-    plan = Plan.of(config, starts, held_out_streams(subject.seed))
-    found = plan.judge(_wrong_cells(subject.model, plan))
-    counts, notes, more = list(found.counts), [], {}
-    if is_deterministic(task):
-        notes.append("There is one start only, and nothing random: one rollout tells all.")
-    if task.exactness_note is not None:
-        notes.append(task.exactness_note)
-    cases = task.find_cases()
-    if cases is not None:
-        notes.append(cases.note)
-        if cases.repeats is not None and len(task.loss_channels) == 1:
-            more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
-    if task.moves_on() and config.automaton.fire_rate == 1:
-        found_in_soup = run_soup(subject)
-        counts.append(found_in_soup.pop("count"))
-        more |= found_in_soup
-    exact = found.exact and keeps(subject.model)
-    return {"exact": exact, "counts": counts, "notes": notes, **more}
-
-
-def run_soup(subject: Subject) -> dict[str, Any]:
-    """Run a soup of fair bits beside the real rule, and compare after every step.
-
-    Only for tasks whose targets move on. A circuit that was trained for T steps is compared after
-    every T of them. Returns the counts of all compared steps together and the first step with a
-    wrong cell, or None.
-    """
-    steps = subject.config.automaton.steps
-    torus = subject.task.on_grid(SOUP_SIDE, SOUP_SIDE, boundary="periodic", steps=1)
-    at = range(steps, max(SOUP_STEPS, steps) + 1, steps)
-    scene = scene_of(torus, subject.streams(Draw.SOUP), tuple(at))
-    wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
-    bad = np.flatnonzero(wrong[:, 0])
-    count = Count(
-        f"random soup, {len(at)} steps together",
-        scene.grid.height,
-        scene.grid.width,
-        scene.fire_rate,
-        at[-1],
-        1,
-        int(len(bad) > 0),
-        scene.cells * len(at),
-        int(wrong.sum()),
-    )
-    return {"count": count, "first_wrong_step": at[int(bad[0])] if len(bad) else None}
-
-
-EXACTNESS = CircuitTest("exactness", "wrong cells on held-out starts; exact: none", any_task, run)

@@ -9,22 +9,16 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.engine.hard import active_gates
-from difflogic.evaluation.subject import CircuitTest, Subject, any_task
 from difflogic.model.model import Model
 
 PASSING = (Op.A, Op.B)
-"""Ops of gates that only pass an input on. All others are active."""
+"""Ops that only pass an input on. All others are active."""
 
 SCOPES = {
     "all": "every gate with logits of its own",
     "next_state": "active gates that the next state of some channel depends on",
     "loss_channels": "active gates that the loss channels depend on, at any later step",
 }
-
-
-def run(subject: Subject) -> dict[str, Any]:
-    """Count gates and their ops: `count` needs no task."""
-    return count(subject.model)
 
 
 def count(model: Model) -> dict[str, Any]:
@@ -73,6 +67,3 @@ def _statistics(ops: npt.NDArray[np.uint8]) -> dict[str, Any]:
         "active": int(len(ops) - histogram[list(PASSING)].sum()),
         "ops": {op.name: int(histogram[op]) for op in Op},
     }
-
-
-GATES = CircuitTest("gates", "active gates and their ops", any_task, run)

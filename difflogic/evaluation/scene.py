@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +15,18 @@ from difflogic.engine.layout import Grid
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, draw_batch
 
-Draw = Callable[[int, int], tuple[Bits, npt.NDArray]]
-"""From (first, batch) to starts (batch, C, H, W) and their targets (batch, L, H, W)."""
-
+Draw = Callable[[int, int], tuple[Bits, npt.NDArray[Any]]]
+"""Takes (first, batch); returns starts (batch, C, H, W) and their targets (batch, L, H, W)."""
 
 FIRST_FOUND = 2**62
-"""The first number of the starts that certificates found; no drawn start has such a number."""
-
+"""The first number of starts found by certificates; drawn starts have smaller numbers."""
 
 AT_ONCE = 64
-"""Starts that are drawn at a time to count the bits that count."""
+"""Number of starts to draw at a time when counting bits."""
 
 
 class Streams(NamedTuple):
-    """Names the streams that starts, masks and damage are drawn from."""
+    """Names the random streams of starts, masks and damage."""
 
     seed: int
     start: Purpose
@@ -49,10 +47,13 @@ class Damage:
 
     def middle(self, grid: Grid) -> Bits:
         """Return the cells of the square in the middle, shape (H, W)."""
-        return self._square(grid, (grid.height - self.size) // 2, (grid.width - self.size) // 2)
+        cells = np.zeros((grid.height, grid.width), np.uint8)
+        y, x = (grid.height - self.size) // 2, (grid.width - self.size) // 2
+        cells[y : y + self.size, x : x + self.size] = 1
+        return cells
 
     def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
-        """Return the cells that are zeroed after the steps numbered `steps`, from 0.
+        """Return the zeroed cells after the steps numbered `steps`, from 0.
 
         Shape (samples, steps, H, W).
         """
@@ -69,18 +70,13 @@ class Damage:
                 own[step, y : y + self.size, x : x + self.size] = 1
         return cells
 
-    def _square(self, grid: Grid, y: int, x: int) -> Bits:
-        cells = np.zeros((grid.height, grid.width), np.uint8)
-        cells[y : y + self.size, x : x + self.size] = 1
-        return cells
-
 
 @dataclass(frozen=True)
 class Patches:
-    """Zeroes some cells of each start once, after a given step; none of the first start."""
+    """Zeroes some cells of each start once, after a given step; the first start stays whole."""
 
     cells: Bits
-    """Shape (damages, H, W), 1 for cells that are zeroed: start k has damage k - 1."""
+    """Shape (damages, H, W), 1 for zeroed cells: start k has damage k - 1."""
     after: int
     """The step, from 1."""
 
@@ -94,15 +90,12 @@ class Patches:
         return np.array(samples) == 0
 
     def of(self, samples: Sequence[int]) -> Bits:
-        """Return the cells that are zeroed in each of some starts, shape (samples, H, W)."""
+        """Return the zeroed cells of some starts, shape (samples, H, W)."""
         none = np.zeros((1, *self.cells.shape[1:]), np.uint8)
         return np.concatenate([none, self.cells])[list(samples)]
 
     def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
-        """Return the cells that are zeroed after the steps numbered `steps`, from 0.
-
-        Shape (samples, steps, H, W).
-        """
+        """Return the zeroed cells as `Damage.draw` does."""
         cells = np.zeros((len(samples), len(steps), grid.height, grid.width), np.uint8)
         if self.after - 1 in steps:
             cells[:, self.after - 1 - steps.start] = self.of(samples)
@@ -124,10 +117,10 @@ class Scene:
     damage: Damage | Patches | None = None
     ignored: Bits | None = None
     """Cells that do not count, shape (H, W)."""
-    advance: Callable[[npt.NDArray], npt.NDArray] | None = None
+    advance: Callable[[Bits], Bits] | None = None
     """Maps a target (H, W) to that of the next step; None if targets stay."""
     first_target: int = 1
-    """The step of the target that is drawn, if targets move on."""
+    """The step of the drawn target, if targets move on."""
     alone: tuple[int, ...] = ()
     """Steps of `at` at which only undamaged starts count."""
 
@@ -138,9 +131,9 @@ class Scene:
         return (self.grid.cells - ignored) * len(self.channels)
 
     def counted(self, starts: int) -> int:
-        """Return the bits of the first `starts` starts that count, at one step.
+        """Return the number of bits of the first `starts` starts that count at one step.
 
-        Only if one of the first AT_ONCE has cells that do not count, the others are looked at.
+        If all cells of the first AT_ONCE starts count, assumes the same of the others.
         """
         total = self.cells * starts
         for first in range(0, starts, AT_ONCE):
@@ -160,14 +153,14 @@ class Scene:
         return replace(self, at=self.at + later, alone=alone)
 
     def counts(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Return whether starts count at each counted step, (counts, samples)."""
+        """Return whether each start counts at each counted step, (counts, samples)."""
         if not self.alone:
             return np.ones((len(self.at), len(samples)), np.bool_)
         assert isinstance(self.damage, Patches)
         everybody = ~np.isin(self.at, self.alone)
         return everybody[:, None] | self.damage.spares(samples)
 
-    def targets(self, drawn: npt.NDArray) -> Bits:
+    def targets(self, drawn: npt.NDArray[Any]) -> Bits:
         """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""
         targets = (drawn != 0).astype(np.uint8)
         if self.advance is None:
@@ -191,7 +184,7 @@ class FoundStarts:
         self._starts: list[Bits] = []
 
     def clear(self) -> None:
-        """Forget what was found."""
+        """Remove all found starts."""
         self._starts = []
 
     def add(self, starts: Bits) -> range:
@@ -200,7 +193,7 @@ class FoundStarts:
         self._starts += list(starts)
         return range(first, first + len(starts))
 
-    def draw(self, first: int, batch: int) -> tuple[Bits, npt.NDArray]:
+    def draw(self, first: int, batch: int) -> tuple[Bits, npt.NDArray[Any]]:
         """Return starts (batch, C, height, width) and their targets, by consecutive numbers."""
         if first < FIRST_FOUND:
             return self._draw(first, batch)
@@ -214,9 +207,9 @@ def grid_of(config: Config) -> Grid:
 
 
 def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
-    """Return the scene of a task, on its own grid and with its own fire rate."""
+    """Return the scene of a task with its own grid and fire rate, counted after the steps `at`."""
 
-    def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray]:
+    def draw(first: int, batch: int) -> tuple[Bits, npt.NDArray[Any]]:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
 
     def advance(board: Bits) -> Bits:

@@ -1,29 +1,323 @@
-"""All tests of `dct eval`, and what they find out about a model."""
+"""The tests of `dct eval`: the circuit on held-out starts, larger grids, with damage, and so on."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from difflogic.config import Config
+from difflogic.evaluation import gates
 from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.conditions import CONDITIONS
-from difflogic.evaluation.exactness import EXACTNESS
-from difflogic.evaluation.gates import GATES
-from difflogic.evaluation.subject import CircuitTest, Subject
+from difflogic.evaluation.exactness import STARTS, Plan, held_out_streams, is_deterministic, keeps
+from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
+from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.json_values import json_value
-from difflogic.tasks import make_task
+from difflogic.system.streams import Purpose
+from difflogic.tasks import InapplicableError, Task, make_task
 
-TESTS: dict[str, CircuitTest] = {test.name: test for test in (EXACTNESS, *CONDITIONS, GATES)}
+SOUP_SIDE, SOUP_STEPS = 128, 300
+"""As published: 128×128 cells for 300 steps."""
+
+LARGER_STARTS = 16
+
+SQUARE_SIDE, SQUARE = 64, 20
+"""As published: the middle 20×20 of 64×64 cells."""
+SQUARE_TIMES = 4
+"""Steps, as a multiple of the training steps: 80 for the synchronous checkerboard, as published."""
+SQUARE_STARTS = 16
+
+FIRE_RATE = 0.6
+"""Fire rate of asynchronous inference, as published."""
+MODE_TIMES = (1, 2, 4)
+MODE_STARTS = 64
+
+LONG_SIDE, LONG_SQUARE, LONG_STEPS, SETTLED = 64, 10, 4000, 200
+"""64×64 cells, a random 10×10 of them zeroed after each step; errors count after step 200."""
+LONG_STARTS = 8
+
+
+class Draw(IntEnum):
+    """Separates the tests' random streams. The numbers determine results: never change one."""
+
+    GENERALISATION = 0
+    DAMAGE = 1
+    ASYNCHRONOUS = 2
+    ROBUSTNESS = 3
+    SOUP = 4
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The circuit to test."""
+
+    model: Model
+    seed: int
+    """The seed of all streams; it and the model determine the results."""
+    starts: int | None = None
+    """Number of starts per scene; None lets the test decide."""
+
+    @property
+    def config(self) -> Config:
+        return self.model.config
+
+    @cached_property
+    def task(self) -> Task:
+        return make_task(self.config)
+
+    @cached_property
+    def ops(self) -> Ops:
+        return self.model.ops
+
+    def streams(self, draw: Draw) -> Streams:
+        """Return a test's random streams."""
+        return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
+
+    def count(self, what: str, scene: Scene, starts: int) -> list[Count]:
+        """Return the wrong cells at each counted step of a scene, over `starts` starts."""
+        wrong = count_wrong(self.model.netlist, self.ops, scene, starts)
+        return list(Count.of_scene(what, scene, wrong))
+
+
+@dataclass(frozen=True)
+class CircuitTest:
+    """One test of a trained circuit."""
+
+    name: str
+    about: str
+    """One line about what it measures."""
+    require: Callable[[Task], object]
+    """Raises InapplicableError, with the reason, if it does not apply to a task."""
+    run: Callable[[Subject], dict[str, Any]]
+    """Returns JSON values, among them `notes`, and a list of Count in `counts` if it counts."""
+
+    def refusal(self, task: Task) -> str | None:
+        """Return why it does not apply to a task; None if it does."""
+        try:
+            self.require(task)
+        except InapplicableError as error:
+            return str(error)
+        return None
+
+
+def require_lasting_target(task: Task) -> None:
+    """Refuse tasks whose target does not stay: later steps and other grids have no target."""
+    if task.stays:
+        return
+    if task.holds:
+        raise InapplicableError(
+            "the target has to persist from every start, in any update order, but that of "
+            f"{task.name} persists only from its own start, if all cells update in each step"
+        )
+    raise InapplicableError(f"the target has to persist, but that of {task.name} does not")
+
+
+def require_any_grid(task: Task) -> None:
+    """Refuse tasks without a target that stays and fits any grid."""
+    require_lasting_target(task)
+    task.on_grid(task.height + 1, task.width + 1)
+
+
+def exactness(subject: Subject) -> dict[str, Any]:
+    """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
+    task, model = subject.task, subject.model
+    plan = Plan.of(subject.config, subject.starts or STARTS, held_out_streams(subject.seed))
+    found = plan.judge(count_wrong(model.netlist, subject.ops, plan.scene, plan.starts))
+    counts, notes = list(found.counts), []
+    more: dict[str, Any] = {}
+    if is_deterministic(task):
+        notes.append("There is one start only, and nothing random: one rollout tells all.")
+    if task.exactness_note is not None:
+        notes.append(task.exactness_note)
+    cases = task.find_cases()
+    if cases is not None:
+        notes.append(cases.note)
+        if cases.repeats is not None and len(task.loss_channels) == 1:
+            more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
+    if task.moves_on() and subject.config.automaton.fire_rate == 1:
+        soup, more["first_wrong_step"] = run_soup(subject)
+        counts.append(soup)
+    return {"exact": found.exact and keeps(model), "counts": counts, "notes": notes, **more}
+
+
+def run_soup(subject: Subject) -> tuple[Count, int | None]:
+    """Run a soup of fair bits beside the real rule, and compare after every T training steps.
+
+    Only for tasks whose target moves on. Returns the counts of all compared steps together, and the
+    first step with a wrong cell, if any.
+    """
+    steps = subject.config.automaton.steps
+    torus = subject.task.on_grid(SOUP_SIDE, SOUP_SIDE, boundary="periodic", steps=1)
+    at = range(steps, max(SOUP_STEPS, steps) + 1, steps)
+    scene = scene_of(torus, subject.streams(Draw.SOUP), at)
+    wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
+    bad = np.flatnonzero(wrong[:, 0])
+    count = Count(
+        f"random soup, {len(at)} steps together",
+        scene.grid.height,
+        scene.grid.width,
+        scene.fire_rate,
+        at[-1],
+        1,
+        int(len(bad) > 0),
+        scene.cells * len(at),
+        int(wrong.sum()),
+    )
+    return count, at[int(bad[0])] if len(bad) else None
+
+
+def generalisation(subject: Subject) -> dict[str, Any]:
+    """Count wrong cells on the task's larger grid."""
+    larger = subject.task.larger()
+    scene = scene_of(larger.task, subject.streams(Draw.GENERALISATION), larger.steps)
+    is_one = not larger.task.has_random_start and subject.config.automaton.fire_rate == 1
+    counts = subject.count(larger.what, scene, 1 if is_one else subject.starts or LARGER_STARTS)
+    return {"counts": counts, "notes": [] if larger.note is None else [larger.note]}
+
+
+def fault(subject: Subject) -> dict[str, Any]:
+    """Zero the middle after every step, and count wrong cells outside it."""
+    return _damaged(subject, "outside the damage", heals=False)
+
+
+def healing(subject: Subject) -> dict[str, Any]:
+    """Zero the middle during the first half of the steps, and count wrong cells everywhere."""
+    return _damaged(subject, "everywhere", heals=True)
+
+
+def _damaged(subject: Subject, what: str, heals: bool) -> dict[str, Any]:
+    steps = SQUARE_TIMES * subject.config.automaton.steps
+    until = steps // 2 if heals else steps
+    damage, task = Damage(SQUARE, until), subject.task.on_grid(SQUARE_SIDE, SQUARE_SIDE)
+    scene = scene_of(task, subject.streams(Draw.DAMAGE), (steps,))
+    ignored = None if heals else damage.middle(scene.grid)
+    scene = replace(scene, damage=damage, ignored=ignored)
+    counts = subject.count(what, scene, subject.starts or SQUARE_STARTS)
+    note = f"The middle {SQUARE}×{SQUARE} cells are zeroed after each of steps 1 to {until}."
+    return {"counts": counts, "damaged_steps": until, "notes": [note]}
+
+
+def asynchronous(subject: Subject) -> dict[str, Any]:
+    """Count wrong cells in both modes of updating, with equally many updates per cell on average.
+
+    In T training steps a cell updates T · fire rate times; at fire rate f that takes 1 / f as
+    many steps.
+    """
+    automaton = subject.config.automaton
+    trained = automaton.fire_rate
+    other = FIRE_RATE if trained == 1 else 1.0
+    counts = []
+    for what, rate in (("as trained", trained), ("other mode", other)):
+        at = [equal_steps(times * automaton.steps, trained, rate) for times in MODE_TIMES]
+        scene = scene_of(subject.task, subject.streams(Draw.ASYNCHRONOUS), at)
+        scene = replace(scene, fire_rate=rate)
+        counts += subject.count(what, scene, subject.starts or MODE_STARTS)
+    note = (
+        "Both modes give a cell as many updates in the mean: "
+        f"{' and '.join(f'1 per {1 / rate:.3g} steps' for rate in (trained, other))}."
+    )
+    return {"counts": counts, "notes": [note]}
+
+
+def equal_steps(steps: int, trained: float, rate: float) -> int:
+    """Return the steps at fire rate `rate` that update a cell as often as `steps` in training."""
+    # Round first: 50 · 0.6 is a little more than 30.
+    return max(1, math.ceil(round(steps * trained / rate, 6)))
+
+
+def robustness(subject: Subject) -> dict[str, Any]:
+    """Return the mean wrong cells of a long asynchronous run under random damage, as published.
+
+    The mean is over all starts, and all steps after step SETTLED.
+    """
+    trained = subject.config.automaton.fire_rate
+    task, streams = subject.task.on_grid(LONG_SIDE, LONG_SIDE), subject.streams(Draw.ROBUSTNESS)
+    scene = replace(
+        scene_of(task, streams, range(SETTLED + 1, LONG_STEPS + 1)),
+        fire_rate=FIRE_RATE if trained == 1 else trained,
+        damage=Damage(LONG_SQUARE, LONG_STEPS, anywhere=True),
+    )
+    starts = subject.starts or LONG_STARTS
+    wrong = count_wrong(subject.model.netlist, subject.ops, scene, starts)
+    means = wrong.mean(axis=0)
+    return {
+        "height": LONG_SIDE,
+        "width": LONG_SIDE,
+        "fire_rate": scene.fire_rate,
+        "steps": LONG_STEPS,
+        "first_step": SETTLED + 1,
+        "starts": starts,
+        "cells": scene.cells,
+        "mean_wrong_cells": float(means.mean()),
+        "best_start": float(means.min()),
+        "worst_start": float(means.max()),
+        "least_wrong_cells": int(wrong.min()),
+        "most_wrong_cells": int(wrong.max()),
+        "trained": "synchronously trained" if trained == 1 else "asynchronously trained",
+        "published": dict(subject.task.published_robustness),
+        "notes": [
+            f"A {LONG_SQUARE}×{LONG_SQUARE} square anywhere is zeroed after each step, and counts "
+            "like all other cells."
+        ],
+    }
+
+
+def _any_task(task: Task) -> None:
+    pass
+
+
+EXACTNESS = "exactness"
+
+TESTS: dict[str, CircuitTest] = {
+    name: CircuitTest(name, about, require, run)
+    for name, about, require, run in (
+        (EXACTNESS, "wrong cells on held-out starts; exact: none", _any_task, exactness),
+        (
+            "generalisation",
+            "larger grids and longer times than in training",
+            lambda task: task.larger(),
+            generalisation,
+        ),
+        ("fault", "wrong cells around a square that is always zeroed", require_any_grid, fault),
+        (
+            "healing",
+            "wrong cells after a square was zeroed for half the time",
+            require_any_grid,
+            healing,
+        ),
+        (
+            "asynchronous",
+            "the mode of updating that the circuit was not trained in",
+            require_lasting_target,
+            asynchronous,
+        ),
+        (
+            "robustness",
+            "mean error over a long asynchronous run under random damage",
+            require_any_grid,
+            robustness,
+        ),
+        (
+            "gates",
+            "active gates and their ops",
+            _any_task,
+            lambda subject: gates.count(subject.model),
+        ),
+    )
+}
 
 
 def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
     """Return the tests called `names`, or all that apply to a configuration, in fixed order.
 
-    Exactness is always among them. Raises ConfigError if there is no such test, or it does not
-    apply.
+    Exactness is always among them. Raises ConfigError if a test does not exist or apply.
     """
     task = make_task(config)
     for name in names:
@@ -38,7 +332,7 @@ def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
     return [
         test
         for test in TESTS.values()
-        if test.refusal(task) is None and (not names or test.name in {*names, EXACTNESS.name})
+        if test.refusal(task) is None and (not names or test.name in {*names, EXACTNESS})
     ]
 
 
@@ -52,11 +346,11 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure the hard circuit of a model; return plain values, as `dct eval --json` prints them.
 
-    `tests` are names out of TESTS, by default all that apply. `starts` replaces the number of
-    starts of every scene that draws any. `seed` names all random streams, by default that of the
-    model's configuration; results follow from the model, `starts` and `seed` alone. `progress`
-    is called as each test begins, and at the end, with how many are done of how many. Raises
-    ConfigError for a test that does not exist or apply.
+    `tests` are names in TESTS, by default all that apply. `starts` replaces the number of starts of
+    every scene with random starts. `seed` names all random streams, by default the seed of the
+    model's configuration; model, `starts` and `seed` determine the results. `progress` is called
+    before each test and at the end, with the number of tests done, their total, and the test's
+    name. Raises ConfigError if a test does not exist or apply.
     """
     config = model.config
     chosen = choose(config, tests)
@@ -72,7 +366,7 @@ def evaluate(
         "task": subject.task.name,
         "training_seed": config.training.seed,
         "seed": subject.seed,
-        "exact": found[EXACTNESS.name]["exact"],
+        "exact": found[EXACTNESS]["exact"],
         "assurance": json_value(assure(model)),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,

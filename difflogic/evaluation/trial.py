@@ -1,6 +1,6 @@
-"""How many cells a hard circuit gets wrong in a scene.
+"""Counting the wrong cells of a hard circuit in a scene.
 
-Each start has its own random streams, so counts do not depend on how many starts or steps are
+Each start has its own random streams, so counts do not depend on the number of starts or steps
 simulated at a time.
 """
 
@@ -21,10 +21,10 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
 
 VALUES_AT_ONCE = 2**26
-"""Channels times cells that are simulated at a time, which bounds memory to about 1 GB."""
+"""Channels times cells to simulate at a time, which limits memory to about 1 GB."""
 
 EVENTS_AT_ONCE = 2**24
-"""Cells times steps, over all starts, for which masks and damage are drawn at a time."""
+"""Cells times steps, over all starts, to draw masks and damage for at a time."""
 
 Ops = npt.NDArray[np.uint8]
 WrongBits = npt.NDArray[np.int64]
@@ -47,7 +47,7 @@ class Count:
     cells: int
     wrong_cells: int
     decisive: bool | None = None
-    """Whether a circuit must have none wrong here to be exact; None where that is no question."""
+    """Whether an exact circuit must have no wrong cell here; None if this test does not decide."""
 
     @classmethod
     def of_scene(cls, what: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
@@ -67,13 +67,13 @@ class Count:
             )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON; `decisive` only where it is a question."""
+        """Return plain values for JSON, without `decisive` if it is None."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some of the starts, packed, and the scripts of their rollout."""
+    """Some packed starts, and the scripts of their rollout."""
 
     simulator: HardSimulator
     starts: Words
@@ -95,8 +95,7 @@ class Block:
 class Trial:
     """A scene whose starts, masks, damage and targets are drawn and packed once.
 
-    Call it with the ops of any circuit of the netlist, as often as you like. `samples` are the
-    numbers of its starts.
+    Call it with the ops of any circuit of the netlist. `samples` are the numbers of its starts.
     """
 
     def __init__(self, netlist: Netlist, scene: Scene, samples: Sequence[int]) -> None:
@@ -108,7 +107,7 @@ class Trial:
 
     @property
     def active_gates(self) -> int:
-        """Gates of the last circuit that the counted channels ever depend on."""
+        """Number of gates of the last circuit that the counted channels ever depend on."""
         return self._blocks[0].simulator.active_gates
 
     def candidates(self, workers: Workers) -> Candidates | None:
@@ -150,7 +149,7 @@ def _blocks(netlist: Netlist, scene: Scene, samples: Sequence[int]) -> Iterator[
         yield Block(simulator, simulator.pack_states(states), scripts, scene.at[-1])
 
 
-def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArray]:
+def draw_samples(scene: Scene, samples: Sequence[int]) -> tuple[Bits, npt.NDArray[Any]]:
     """Draw starts (batch, C, H, W) and targets (batch, L, H, W) by their numbers."""
     numbers = np.asarray(samples)
     stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
@@ -169,7 +168,7 @@ def _scripts(
 ) -> Iterator[Script]:
     """Draw and pack masks, damage and targets of some starts, for some steps at a time.
 
-    Cells that are `ignored` (batch, H, W) do not count.
+    Cells marked in `ignored` (batch, H, W) do not count.
     """
     seed, _, mask, epoch = scene.streams
     height, width = scene.grid.height, scene.grid.width

@@ -1,4 +1,4 @@
-"""A hard automaton: a logic circuit, and what it takes to run it as it was trained."""
+"""A hard automaton: a logic circuit with everything needed to run it as it was trained."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from difflogic.tasks import Start, Task, TaskSection, palette_of, start_of
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """A circuit with its surroundings. Channels are named by their labels, as in the circuit."""
+    """A circuit with its grid, steps and start. Channels have labels, as in the circuit."""
 
     name: str
     circuit: Circuit
     visible: tuple[int, ...]
-    """Labels of the channels that are looked at: the loss channels of training."""
+    """Labels of the visible channels: the loss channels of training."""
     boundary: Boundary
     height: int
     width: int
-    """Cells of the grid that it was trained on."""
+    """Cells of the training grid."""
     steps: int
-    """Steps after which it was trained to be right."""
+    """The training step, at which it should be right."""
     fire_rate: float
-    """Probability that a cell takes its new state in a step; 1 is synchronous."""
+    """Probability that a cell updates in a step; 1 is synchronous."""
     start: Start
     palette: tuple[tuple[int, int, int], ...] = ()
-    """The colour of each number that the visible bits give, the first the lowest; () if none are
-    named."""
+    """The colour of each number that the visible bits form, lowest bit first; may be empty."""
 
     def __post_init__(self) -> None:
         if not self.visible:
@@ -83,7 +82,7 @@ def _range(labels: tuple[int, ...]) -> str:
 
 
 def from_model(model: Model) -> Automaton:
-    """Return the argmax circuit of a model, with every gate it has."""
+    """Return the argmax circuit of a model, with all its gates."""
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
     around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
@@ -91,13 +90,13 @@ def from_model(model: Model) -> Automaton:
 
 
 def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
-    """Return a netlist's gates with `ops` (parameters,), one op each."""
+    """Return a netlist's gates with `ops` (parameters,)."""
     labels = tuple(range(netlist.channels))
     return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
 
 
 def automaton_of(circuit: Circuit, task: Task) -> Automaton:
-    """Return a circuit in the surroundings that a task gives it."""
+    """Return a circuit with the grid, steps and start of a task."""
     around = _around(circuit, task.name, task.section, task.automaton, task.start)
     return replace(around, palette=task.palette)
 
@@ -118,10 +117,10 @@ def _around(
     )
 
 
-def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> np.ndarray:
+def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """Return which channels the future of `visible` (labels) depends on, by its wires.
 
-    Shape (C,). The visible ones are live, and so is each channel that a live one's next state
+    Shape (C,). The visible channels are live, and so is each channel that a live one's next state
     reads at any neighbour.
     """
     live = np.zeros(circuit.channels, np.bool_)

@@ -1,4 +1,4 @@
-"""A circuit with its logits and its configuration, and the file that keeps them."""
+"""A circuit with its logits and configuration, and their file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from difflogic.system.streams import Purpose, stream
 
 FORMAT = "dct-model"
 VERSION = 2
-"""Goes up when files of one program can no longer be read by the other."""
+"""Changes when programs can no longer read each other's files."""
 
 MAX_HEADER_BYTES = 2**20
 
@@ -37,10 +37,10 @@ Logits = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """All that defines an automaton: what is wired how, and what each gate has learned.
+    """All that defines an automaton: its wiring, and the logits of each gate.
 
-    `logits`, float32 or float64 of shape (parameters, 16), are shared with the caller, not
-    copied. Raises ConfigError if the parts do not fit together.
+    `logits`, float32 or float64 of shape (parameters, 16), are not copied. Raises ConfigError if
+    the parts do not fit together.
     """
 
     layers: WiredLayers
@@ -66,12 +66,12 @@ class Model:
         perception: Sequence[Wires] | None = None,
         update: Wires | None = None,
     ) -> Model:
-        """Return an untrained model, wired from the seed: it carries signals, as `untrained` says.
+        """Return an untrained model, wired from the seed.
 
-        Each `attempt` of a run that starts over has a wiring of its own. Wires may be given
+        Each `attempt` of a run that starts over has its own wiring. The caller may give wires
         instead: for each layer an array (gates, 2), the inputs a and b of each gate. `update` is a
-        list of these, `perception` a list of such lists: one for each kernel, or with
-        perception.directions "same" one for all. Raises ConfigError for what does not fit.
+        list of these arrays, `perception` a list of such lists: one for each kernel, or one for all
+        with perception.directions "same". Raises ConfigError if wires do not fit.
         """
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
@@ -88,7 +88,7 @@ class Model:
             layers.first_ops,
             stream(training.seed, Purpose.FIRST_LOGITS, attempt),
         )
-        # A counter's softmax has no gradient, so that training never changes it.
+        # The softmax of a counter's gate has no gradient, so training never changes it.
         fixed = layers.fixed
         logits[fixed] = SURE * np.eye(gates.OPS)[layers.first_ops[fixed]]
         return cls(layers, np.ascontiguousarray(logits, training.precision), config)
@@ -113,11 +113,9 @@ class Model:
     def save(self, path: str | Path) -> None:
         """Write the model to `path`, whole or not at all; equal models give equal bytes.
 
-        Settings that change no bit of a result are left out, so that files do not tell how they
-        were computed.
-
-        Raises RunDirectoryError if the file cannot be written, and ModelFileError if a logit
-        is not finite, since such a file could not be loaded.
+        The file leaves out settings that change no bit of a result, such as the number of workers.
+        Raises RunDirectoryError if the file cannot be written, and ModelFileError if a logit is not
+        finite, since such a file could not be loaded.
         """
         path = Path(path)
         content = io.BytesIO()
@@ -126,7 +124,7 @@ class Model:
         write_whole(path, lambda file: file.write(content.getbuffer()))
 
     def write(self, file: BinaryIO, name: str) -> None:
-        """Write what `save` does to an open file. Raises ModelFileError, which calls it `name`."""
+        """Write the model to an open file, which messages call `name`. Raises ModelFileError."""
         if not np.isfinite(self.logits).all():
             raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
         header = {"format": FORMAT, "version": VERSION, "config": self.config.effective()}
@@ -140,10 +138,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path, *, follow: bool = True) -> Model:
-        """Read a model, through a link only if `follow`.
-
-        Raises ModelFileError for whatever is not a whole model file.
-        """
+        """Read a model, through a link only if `follow`. Raises ModelFileError."""
         with NpzReader(Path(path), follow=follow) as reader:
             config = _read_config(reader, str(path))
             architecture = config.architecture
@@ -163,12 +158,11 @@ class Model:
 
 
 def _read_config(reader: NpzReader, source: str) -> Config:
-    if "header" not in reader.names:
-        raise reader.error("is an npz archive, but not a model saved by dct")
     try:
-        header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
+        text = reader.text("header", MAX_HEADER_BYTES) if "header" in reader.names else ""
+        header: Any = json.loads(text)
     except (ValueError, RecursionError):
-        raise reader.error("is an npz archive, but not a model saved by dct") from None
+        header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise reader.error("is an npz archive, but not a model saved by dct")
     version = header.get("version")
@@ -187,10 +181,7 @@ def _read_config(reader: NpzReader, source: str) -> Config:
 
 
 def _pack(part: str, layers: Sequence[Wiring]) -> dict[str, npt.NDArray[np.int32]]:
-    """Return the wires of all layers, one after the other, as two arrays.
-
-    Those of perception stand kernel by kernel, or once if all kernels share them.
-    """
+    """Return the wires of all layers in order, as two arrays."""
     return {
         f"{part}_a": np.concatenate([layer.a for layer in layers]),
         f"{part}_b": np.concatenate([layer.b for layer in layers]),

@@ -145,12 +145,11 @@ def made_with() -> dict[str, str]:
 
 
 def _read_header(reader: NpzReader) -> dict[str, Any]:
-    if "header" not in reader.names:
-        raise reader.error("is not a checkpoint of dct")
     try:
-        header: Any = json.loads(reader.text("header", MAX_HEADER_BYTES))
+        text = reader.text("header", MAX_HEADER_BYTES) if "header" in reader.names else ""
+        header: Any = json.loads(text)
     except (ValueError, RecursionError):
-        raise reader.error("is not a checkpoint of dct") from None
+        header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise reader.error("is not a checkpoint of dct")
     version = header.get("version")

@@ -78,7 +78,8 @@ def final_scores(model: Model) -> dict[str, Any]:
     `held_out` has the counts on held-out starts, `assurance` what is proved. If the task's target
     moves on, `exactness` has the counts on all cases and in a random soup.
     """
-    from difflogic.evaluation import evaluate, held_out  # imports kernels; readers do without
+    # Imported here, since it needs kernels, and readers of summaries do not.
+    from difflogic.evaluation import evaluate, held_out
     from difflogic.evaluation.assurance import assure
 
     scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}

@@ -8,7 +8,7 @@ from cli.commands import evaluate
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.engine import compilation
-from difflogic.evaluation import TESTS, conditions
+from difflogic.evaluation import TESTS, tests
 from difflogic.model.model import Model
 
 TEST_NAMES = "exactness generalisation fault healing asynchronous robustness gates"
@@ -26,7 +26,7 @@ def save(model, op, path):
 def tiny_model(tiny, monkeypatch):
     """A checkerboard whose target is 0 everywhere."""
     for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
-        monkeypatch.setattr(conditions, name, value)
+        monkeypatch.setattr(tests, name, value)
     return Model.create(load_config("checkerboard-small", [*tiny, "task.square=4"]))
 
 

@@ -10,8 +10,8 @@ from scipy import signal
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import TESTS, choose, conditions, evaluate, exactness
-from difflogic.evaluation.subject import Draw, Subject
+from difflogic.evaluation import TESTS, choose, evaluate, tests
+from difflogic.evaluation.tests import Draw, Subject
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
@@ -69,7 +69,7 @@ class TestGeneralisation:
                 w + int((states[s][0] != targets[n][0]).sum())
                 for w, s in zip(wrong, (11, 12), strict=True)
             ]
-        found = conditions.generalisation(subject_of(model))
+        found = tests.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, wrong[0]), (13, wrong[1])]
         assert found["counts"][0].cells == 3 * 24 * 28
 
@@ -82,18 +82,18 @@ class TestGeneralisation:
         picture = parse_picture(config.task.target, 1)[0]
         target = np.zeros((40, 40))
         target[10:30, 10:30] = picture
-        found = conditions.generalisation(subject_of(model))
+        found = tests.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, (state[0] != target).sum())]
 
 
 class TestDamage:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(conditions, "SQUARE_SIDE", 12)
-        monkeypatch.setattr(conditions, "SQUARE", 4)
+        monkeypatch.setattr(tests, "SQUARE_SIDE", 12)
+        monkeypatch.setattr(tests, "SQUARE", 4)
 
     @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
-    @pytest.mark.parametrize(("run", "until"), [(conditions.fault, 12), (conditions.healing, 6)])
+    @pytest.mark.parametrize(("run", "until"), [(tests.fault, 12), (tests.healing, 6)])
     def test_as_defined(self, run, until, fire_rate):
         config = tiny(f"automaton.fire_rate={fire_rate}")
         model = random_model(config, seed=1)
@@ -134,12 +134,12 @@ class TestAsynchronous:
             for step in steps:
                 wrong = [states[n][step - 1][0] != targets[n][0] for n in range(3)]
                 found.append((rate, step, int(np.sum(wrong))))
-        counts = conditions.asynchronous(subject_of(model))["counts"]
+        counts = tests.asynchronous(subject_of(model))["counts"]
         assert [(c.fire_rate, c.step, c.wrong_cells) for c in counts] == found
 
     def test_steps_of_the_published_experiments(self):
-        assert conditions.equal_steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
-        assert conditions.equal_steps(50, 0.6, 1.0) == 30
+        assert tests.equal_steps(20, 1.0, 0.6) == math.ceil(20 / 0.6)
+        assert tests.equal_steps(50, 0.6, 1.0) == 30
 
 
 class TestRobustness:
@@ -150,7 +150,7 @@ class TestRobustness:
             ("LONG_STEPS", 30),
             ("SETTLED", 10),
         ):
-            monkeypatch.setattr(conditions, name, value)
+            monkeypatch.setattr(tests, name, value)
         config = tiny()
         model = random_model(config, seed=1)
         starts, targets, masks = drawn(resized(config, 12, 12), Draw.ROBUSTNESS, 3, 30, 0.6)
@@ -166,7 +166,7 @@ class TestRobustness:
 
             states = rollout(model, starts[n], 30, masks=masks[n], damage=zero)
             means.append(np.mean([(state[0] != targets[n][0]).sum() for state in states[10:]]))
-        found = conditions.robustness(subject_of(model))
+        found = tests.robustness(subject_of(model))
         assert found["mean_wrong_cells"] == pytest.approx(np.mean(means))
         assert found["best_start"] == pytest.approx(min(means))
         assert found["worst_start"] == pytest.approx(max(means))
@@ -184,8 +184,8 @@ def life_step(grid, born, survive):
 class TestSoup:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
-        monkeypatch.setattr(exactness, "SOUP_SIDE", 17)
-        monkeypatch.setattr(exactness, "SOUP_STEPS", 12)
+        monkeypatch.setattr(tests, "SOUP_SIDE", 17)
+        monkeypatch.setattr(tests, "SOUP_STEPS", 12)
 
     def still(self, *overrides):
         """A circuit that does nothing, where the rule does nothing either, or not."""
@@ -205,9 +205,9 @@ class TestSoup:
         for _ in range(12):
             board = life_step(board, born, survive)
             wrong += int((board != start).sum())
-        found = exactness.run_soup(subject_of(model))
-        assert found["count"].wrong_cells == wrong
-        assert found["first_wrong_step"] == 1
+        count, first_wrong_step = tests.run_soup(subject_of(model))
+        assert count.wrong_cells == wrong
+        assert first_wrong_step == 1
 
     def test_a_rule_that_differs_for_few_boards(self):
         # Right but for a living cell with eight neighbours: 1 of 512.
@@ -254,8 +254,8 @@ class TestEvaluate:
     @pytest.fixture(autouse=True)
     def _small(self, monkeypatch):
         for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
-            monkeypatch.setattr(conditions, name, value)
-        monkeypatch.setattr(conditions, "SQUARE_SIDE", 24)
+            monkeypatch.setattr(tests, name, value)
+        monkeypatch.setattr(tests, "SQUARE_SIDE", 24)
 
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
