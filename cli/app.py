@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import re
 import sys
@@ -13,19 +14,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from cli import interrupt
-from cli.errors import (
-    COMMAND_LINE_ERROR,
-    FAILURE,
-    discard_what_cannot_be_printed,
-    explained,
-    note,
-    printable,
-    require_own_difflogic,
-)
+from cli.errors import COMMAND_LINE_ERROR, explained, fail_for, require_own_difflogic, reword
 from cli.progress import report_long_work
 
 WITHOUT_RICH: dict[str, Any] = {
-    # Rich help would import rich, which takes longer than everything else here.
+    # Rich takes longer to import than everything else here.
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "add_completion": False,
@@ -36,8 +29,8 @@ WITHOUT_RICH: dict[str, Any] = {
 class Entry:
     """Where a command is defined, and its summary in the list of commands.
 
-    `place` is a module of cli.commands, or nothing for this one, and its function, which Typer
-    turns into a command, or its Typer app with sub-commands: "config:show".
+    `place` is a module of cli.commands, or nothing for this module, and the name of a function or
+    of a Typer app with sub-commands: "config:show".
     """
 
     place: str
@@ -50,14 +43,14 @@ class Entry:
 
 
 ONCE = {"--from", "--resume", "--dir"}
-"""Options that name a run, where the last of several would silently win."""
+"""Options that name a run. Click would silently take the last of several."""
 
 COMMON = "Options"
 """Heading of the options that belong to no panel."""
 
 
 class Command(TyperCommand):
-    """A command whose help shows its options in panels, without Rich, which is slow to import."""
+    """A command whose help shows its options in panels, without Rich."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         rest = super().parse_args(ctx, list(args))
@@ -72,14 +65,14 @@ class Command(TyperCommand):
 
 
 def show_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write arguments and options, each panel under a heading of its own, unnamed ones first."""
+    """Write arguments, common options, and then each panel under its own heading."""
     panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], COMMON: []}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
             argument = param.param_type_name == "argument"
             panel = "Arguments" if argument else getattr(param, "rich_help_panel", None) or COMMON
-            # Typer puts a default in words into parentheses, and appends the range: errors name it.
+            # Drop the parentheses around a default in words, and the range: errors name it.
             text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
             text = re.sub(r"(; |  \[)[^\[;]*<=?x[^\[;]*\]$", lambda m: "]" * (m[1] == "; "), text)
             name = str(param.metavar or record[0]) if argument else record[0]
@@ -91,7 +84,7 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
 
 
 class LazyGroup(TyperGroup):
-    """A group that imports a command's module only when that command is asked for."""
+    """A group that imports the module of a command only when it is needed."""
 
     entries: ClassVar[dict[str, Entry]] = {}
 
@@ -159,8 +152,10 @@ class Root(LazyGroup):
         try:
             return super().make_context(*given, **more)
         except COMMAND_LINE_ERROR as error:
-            error.message = printable(error.message)
+            reword(error)
             raise
+        except OSError as error:  # the help could not be printed
+            fail_for(error)
 
     def invoke(self, ctx: Any) -> Any:
         require_own_difflogic()
@@ -236,13 +231,25 @@ def main() -> None:
         # Closed by the caller, as in `dct … >&-`: discard output.
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character gets a question mark, not a traceback.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    try:
-        app(prog_name="dct")
-    except OSError as error:  # the help did not fit on a full disk
-        discard_what_cannot_be_printed()
-        note(f"error: {error.strerror or error}")
-        sys.exit(FAILURE)
+    # A terminal that cannot show a character gets a question mark, not a traceback.
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_Stdout(sys.stdout.fileno(), "w", closefd=False)),
+            sys.stdout.encoding,
+            errors="replace",
+            line_buffering=sys.stdout.line_buffering,
+        )
+    app(prog_name="dct")
+
+
+class _Stdout(io.FileIO):
+    """Standard output, named in its errors."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "standard output"
+            raise

@@ -1,7 +1,7 @@
 """From exceptions to messages and exit codes.
 
-A usage or input error exits 2, a failure 1, an interruption 130 or 143. Set DCT_DEBUG=1 to see the
-traceback of an error that is otherwise shown as one line.
+A usage or input error exits 2, a failure 1, an interruption 130 or 143, a closed pipe 141. Set
+DCT_DEBUG=1 to see the traceback of an error that is otherwise one line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import typer
@@ -25,15 +25,16 @@ COMMAND_LINE_ERROR: Any = typer.BadParameter.__mro__[2]
 FAILURE = 1
 USAGE = 2
 INTERRUPTED = 130
-
+CLOSED_PIPE = 141
 
 OUT_OF_MEMORY = (
     "out of memory: use fewer workers, a smaller batch, or a smaller grid, or raise the limit with "
     "ulimit -v"
 )
-
 ROOM = 2**25
-"""Bytes of memory that always are left where memory is not what a failure is about."""
+"""Bytes that can always be mapped unless memory is the problem."""
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
@@ -45,15 +46,12 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
 def note(message: str) -> None:
-    """Write a line to stderr, for everything but results; never fail."""
+    """Write a line to stderr, for everything but results. Never fails."""
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:
-        # Nobody reads stderr any more, which is no reason to lose a run.
+        # A closed stderr is no reason to lose a run.
         return
 
 
@@ -63,20 +61,17 @@ def require_own_difflogic() -> None:
         import difflogic
     except ImportError as error:
         # The other package imports torch, which may be missing; ours imports nothing.
-        _refuse_difflogic(f"importing it failed: {error}")
+        found = f"importing it failed: {error}"
     else:
-        if getattr(difflogic, "PROJECT", None) != "dct":
-            _refuse_difflogic(f"found: {getattr(difflogic, '__file__', None) or 'no file'}")
-
-
-def _refuse_difflogic(found: str) -> None:
-    _show_traceback()
-    note(
-        "error: the installed Python package `difflogic` does not belong to dct "
+        if getattr(difflogic, "PROJECT", None) == "dct":
+            return
+        found = f"found: {getattr(difflogic, '__file__', None) or 'no file'}"
+    _fail(
+        "the installed Python package `difflogic` does not belong to dct "
         f"({found}).\nAnother package of that name is on PyPI. Install dct into its own "
-        "environment, with `pipx install .` or `make demo` in dct's directory."
+        "environment, with `pipx install .` or `make demo` in dct's directory.",
+        FAILURE,
     )
-    raise typer.Exit(FAILURE)
 
 
 @contextmanager
@@ -89,22 +84,14 @@ def explained() -> Iterator[None]:
             sys.stdout.flush()
     except KeyboardInterrupt as error:
         _interrupted(getattr(error, "exit_code", INTERRUPTED))
-    except BrokenPipeError:
-        _discard_stdout()
-        raise typer.Exit(FAILURE) from None
     except OSError as error:
         if interrupt.received():
             _interrupted(interrupt.received())
-        if error.errno == errno.ENOMEM or not memory_is_left():
-            _fail(OUT_OF_MEMORY, FAILURE)
-        discard_what_cannot_be_printed()
-        place = f"{error.filename}: " if error.filename else ""
-        remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
-        _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
+        fail_for(error)
     except MemoryError:
         _fail(OUT_OF_MEMORY, FAILURE)
     except COMMAND_LINE_ERROR as error:
-        error.message = printable(error.message)
+        reword(error)
         raise
     except Exception as error:
         # An import or a compiler callback can turn Ctrl-C into another error.
@@ -119,11 +106,30 @@ def explained() -> Iterator[None]:
         _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
 
 
-def memory_is_left() -> bool:
-    """Whether this process may still map some memory.
+def reword(error: Any) -> None:
+    """Make the message of a command line error plain and printable."""
+    from difflogic.system.errors import plain
 
-    Where it may not, libraries fail in ways that do not say why: a module that cannot be imported,
-    a thread that cannot be started, an error of Python's interpreter itself.
+    error.message = printable(plain(error.message))
+
+
+def fail_for(error: OSError) -> NoReturn:
+    """Exit because the system refused something; quietly if nobody reads stdout any more."""
+    _discard_unprinted()
+    if isinstance(error, BrokenPipeError):
+        raise typer.Exit(CLOSED_PIPE) from None
+    if error.errno == errno.ENOMEM or not memory_is_left():
+        _fail(OUT_OF_MEMORY, FAILURE)
+    place = f"{error.filename}: " if error.filename else ""
+    remedy = ": raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
+    _fail(f"{place}{error.strerror or error}{remedy}", FAILURE)
+
+
+def memory_is_left() -> bool:
+    """Return whether this process can still map some memory.
+
+    If it cannot, libraries fail without saying why: a module cannot be imported, a thread cannot be
+    started, or Python's interpreter itself raises an error.
     """
     try:
         import mmap
@@ -140,30 +146,18 @@ def _interrupted(code: int) -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    _show_traceback()
+    if os.environ.get("DCT_DEBUG", "") not in ("", "0"):
+        note(traceback.format_exc().rstrip())
     note(f"error: {message}")
     raise typer.Exit(code) from None
 
 
-def _show_traceback() -> None:
-    if os.environ.get("DCT_DEBUG", "") not in ("", "0"):
-        note(traceback.format_exc().rstrip())
-
-
-def discard_what_cannot_be_printed() -> None:
-    """Discard results that did not fit on a full disk: the interpreter would try again."""
+def _discard_unprinted() -> None:
+    """Redirect stdout to nowhere if it cannot be written: the interpreter would try again."""
     try:
         sys.stdout.flush()
     except OSError:
-        _discard_stdout()
-
-
-def _discard_stdout() -> None:
-    """Redirect stdout to nowhere, so that the interpreter's last flush does not complain."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, sys.stdout.fileno())
-    except (OSError, ValueError):
-        return
-    finally:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        with suppress(OSError, ValueError):  # ValueError: stdout is no file, as in tests
+            os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

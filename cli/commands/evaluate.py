@@ -1,4 +1,4 @@
-"""`dct eval`: tests a trained circuit, and shows the counts."""
+"""`dct eval`: tests a trained circuit on starts that training did not use."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def evaluate(
 ) -> None:
     """Test a trained circuit on start states that training never uses.
 
-    Exact means that no cell is wrong: for checkerboards at the trained step T and at T + 1, 2T and
-    2T + 1; for life on all 512 neighbourhoods; for pictures at step T.
+    A circuit is exact if it makes no cell wrong: checkerboards at the trained step T and at T + 1,
+    2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
     """
     from difflogic import evaluation
     from difflogic.library.evaluating import evaluate as measure

@@ -77,7 +77,10 @@ def plan(
         _show_device(settings, as_json)
         return
     workers_between = None if simulate is None else _between(simulate)
-    where = None if machine is None else Machine.parse(machine)
+    try:
+        where = None if machine is None else Machine.parse(machine)
+    except ConfigError as error:
+        raise ConfigError(f"--{error}") from None
     if measure:
         compile_for(settings)
     with show_progress() as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,19 +24,23 @@ def runs(
 ) -> None:
     """List saved runs and sweeps, the newest last.
 
-    Other commands call the newest run "last". A stopped run may still be training; if not, continue
-    it with dct train --resume RUN. Seconds are training time.
+    For other commands, "last" names the newest run. A stopped run may still be training; if not,
+    continue it with dct train --resume RUN. Seconds are training time.
     """
-    from difflogic.training.run_directory import list_runs
+    from difflogic.training.run_directory import SWEEP, list_runs
 
     found = list_runs(directory)
     if as_json:
         output.show_json(found)
         return
     if not found:
-        note(f"{directory}: no runs yet: dct train NAME makes one")
+        hint = "no runs yet: dct train NAME makes one"
+        if (directory / SWEEP).is_file():
+            place = shlex.quote(str(directory))
+            hint = f"is a sweep: dct watch {place} shows it, dct sweep --dir {place} continues it"
+        note(f"{directory}: {hint}")
         return
-    # A default name already tells the experiment, the seed and the time.
+    # The default name of a run contains its experiment, seed and time.
     output.show_table(
         "run | begun | experiment | state | seed | epochs | exact | active gates | seconds",
         map(_row, found),
@@ -59,5 +64,5 @@ def _row(listed: Listed) -> list[Any]:
 
 
 def _one_line(text: str) -> str:
-    """Return a text without control characters, line ends and tabs included."""
+    """Return a text with all control characters escaped, line ends and tabs too."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")

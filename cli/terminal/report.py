@@ -1,4 +1,4 @@
-"""The summary of a training run, for people."""
+"""The summary of a training run, as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from cli.errors import printable
 from cli.terminal import display
-from difflogic.system.quantities import counted
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
@@ -19,15 +18,15 @@ OF_ONE_RUN: Any = {
     "published": True,
     "run": True,
 }
-"""What differs between runs of one experiment."""
+"""Settings that differ between runs of one experiment."""
 
 
 def render(
     summary: Mapping[str, Any], directory: str, own_code: bool = False, quiet: bool = False
 ) -> str:
-    """Return the summary as text: seconds per phase unless `quiet`, scores, and what to do next.
+    """Return the summary as text: seconds per phase unless `quiet`, scores, and next commands.
 
-    With `own_code` the task is the user's code, which may run again only with --allow-code.
+    With `own_code` the task is the user's own code: the commands need --allow-code.
     """
     headline, *commands = _next_step(summary, directory, " --allow-code" if own_code else "")
     paragraphs = [
@@ -71,14 +70,16 @@ def _scores(
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
         f"at epoch {scores['best_epoch'] or '-'}"
     ]
-    cells, starts = held_out["cells"], counted(held_out["starts"], "held-out start")
+    cells, starts = held_out["cells"], f"on {held_out['starts']} held-out starts"
+    if held_out["starts"] == 1:
+        starts = "from the task's only start"
     for label, step, wrong in (
         ("held out", held_out["step"], held_out["wrong_cells"]),
         ("", held_out["later_step"], held_out["wrong_cells_later"]),
     ):
         lines.append(
             f"{label:<11}{display.percent(1 - wrong / cells)} of cells right at step {step}: "
-            f"{wrong} of {cells} wrong, on {starts}"
+            f"{wrong} of {cells} wrong, {starts}"
         )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
@@ -92,7 +93,7 @@ def _scores(
 
 
 def _attempts(summary: Mapping[str, Any]) -> list[str]:
-    """Say how many attempts there were, if learning starts over."""
+    """Count the attempts, if learning starts over."""
     if "attempts" not in summary:
         return []
     begun, result = (summary["attempts"][key] for key in ("begun", "result"))
@@ -100,21 +101,21 @@ def _attempts(summary: Mapping[str, Any]) -> list[str]:
 
 
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
-    """Say what polishing gained: gates, and the first certified step, before and after."""
+    """Return gates and first certified step, before and after polishing."""
     words = [f"{gates[0]} → {gates[1]} gates"]
     words += [] if from_step is None else [f"certified from {from_step[0]} → {from_step[1]} on"]
     return ", ".join(words)
 
 
 def assurance(found: Mapping[str, Any], exact: bool) -> str:
-    """Say what is proved about a circuit, or else whether it is right on samples."""
+    """Say what is proved about a circuit, or that it is right on samples."""
     if exact and found["verdict"] == "open":
         return f"right on samples; {found['text']}"
     return str(found["text"])
 
 
 def _exactness(found: Mapping[str, Any]) -> list[str]:
-    """Return a line per count of the final test of a life-like rule."""
+    """Return one line for each count of a life-like rule's final test."""
     lines = [
         f"{count['what']} of {count['height']}×{count['width']} cells, step {count['step']}: "
         f"{count['wrong_cells']} of {count['cells']} wrong"
@@ -127,7 +128,7 @@ def _exactness(found: Mapping[str, Any]) -> list[str]:
 
 
 def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[str]:
-    """Return what to do next in a sentence, and the commands for it."""
+    """Return a sentence on what to do next, and the commands for it."""
     path = shlex.quote(directory)
     if summary["interrupted"]:
         return ["Interrupted: resume this run", f"dct train --resume {path}{allow}"]
@@ -139,7 +140,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
         ]
     epochs, seed = summary["epochs_requested"], summary["seed"]
     resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
-    # The run's own start file: from another start it would be another experiment.
+    # From another start it would be another experiment.
     source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
     full = _full_experiment(summary, directory)
     if full is not None:
@@ -157,7 +158,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
 
 
 def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
-    """Return the shipped experiment that a run was a small or short version of, if any."""
+    """Return the shipped experiment if the run was a small or short version of one."""
     from difflogic.config import load_config, shipped_configs
     from difflogic.system.errors import ConfigError
 
@@ -165,7 +166,7 @@ def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
     if name not in shipped_configs():
         return None
     if summary.get("start") and name != summary["experiment"]:
-        return None  # its circuit is larger than that of the model that the run started from
+        return None  # the run's start is too small for the full circuit
     short = summary["epochs_requested"] < TRIAL_SHARE * load_config(name).training.epochs
     if not short and name == summary["experiment"]:
         return None
@@ -175,5 +176,5 @@ def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
             for source in (f"{directory}/config.toml", summary["experiment"])
         )
     except ConfigError:
-        return None  # a task of the user's own that has the same name
+        return None  # the user's own task of the same name
     return name if run == shipped else None

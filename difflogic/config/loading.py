@@ -141,6 +141,8 @@ def _locate(source: str | Path) -> Path:
     looks_like_a_path = path.suffix == ".toml" or len(path.parts) > 1
     if looks_like_a_path or path.is_file():
         return path
+    if path.is_dir():
+        raise ConfigError(f"{source}: is a directory: name a configuration or a TOML file")
     raise ConfigError(
         f'no configuration "{source}": {did_you_mean(source, shipped)} '
         "(for your own file give a path, such as my.toml)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -58,6 +59,27 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if nearest:
         return f'did you mean "{nearest[0]}"?'
     return "known: " + ", ".join(known)
+
+
+_PLAIN = (
+    (r"Value error, (.*)", r"\1"),
+    (r"Input should be greater than or equal to (.*)", r"must be at least \1"),
+    (r"Input should be less than or equal to (.*)", r"must be at most \1"),
+    (r"Input should be greater than (.*)", r"must be more than \1"),
+    (r"Input should be a valid integer.*", "must be a whole number"),
+    (r"Input should be a valid number.*", "must be a number"),
+    (r"Input should be a valid string", "must be a text"),
+    (r"Input should be a valid (\w+).*", r"must be a \1"),
+    (r"\w+ should (\w+ .*?)( after validation)?(, not .*)?", r"must \1\3"),
+)
+
+
+def plain(message: str) -> str:
+    """Return a message of pydantic in plain words: "must be at least 1"."""
+    for pattern, words in _PLAIN:
+        if found := re.fullmatch(pattern, message):
+            return found.expand(words)
+    return message
 
 
 def described(value: object) -> str:

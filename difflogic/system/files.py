@@ -201,8 +201,14 @@ def check_output(
     parent = path.absolute().parent
     if not parent.is_dir():
         raise refused(path, "written", OSError(errno.ENOENT, os.strerror(errno.ENOENT)))
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES)))
+    probe = parent / f".dct-{secrets.token_hex(8)}.tmp"
+    try:
+        probe.open("xb").close()
+        probe.unlink()
+    except FileNotFoundError:  # as in /proc
+        raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES))) from None
+    except OSError as error:
+        raise refused(path, "written", error) from error
 
 
 def check_new_output(path: Path) -> None:

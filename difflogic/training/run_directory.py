@@ -291,6 +291,8 @@ def find_run(name: str, root: str | Path = ROOT) -> Path:
         there = is_there(path / CONFIG)
     except OSError as error:
         raise refused(path, "used as run directory", error) from error
+    if is_there(path) and not path.is_dir():
+        raise RunDirectoryError(f"{path}: is not a run directory, but a file")
     if not path.is_dir():
         found = _runs(root)
         known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""

@@ -28,7 +28,14 @@ def test_runs(dct, tiny):
     assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
 
 
-def test_none(dct):
+def test_a_sweep_is_named(dct, tmp_path):
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep/sweep.toml").touch()
+    shown = dct("runs", "sweep")
+    assert "sweep: is a sweep: dct watch sweep shows it" in shown.stderr
+
+
+def test_no_runs(dct):
     assert "runs: no such directory" in dct("runs").refusal
     Path("runs").mkdir()
     assert "no runs yet" in dct("runs").stderr

@@ -113,6 +113,7 @@ def test_defaults_are_the_automatons(dct, three):
         (["--start=nothing"], "nothing: cannot be read"),
         (["--picture=end.jpg"], ".png"),
         (["--save=no/where.npz"], "create the directory first"),
+        (["--picture=/proc/x.png"], "/proc/x.png: cannot be written: permission denied"),
         (["--picture=taken.png"], "give --force"),
         (["--steps=-1"], "--steps"),
         (["--workers=0"], "whole number from 1"),

@@ -363,9 +363,11 @@ class TestResume:
             (["--resume", "last", "--dir", "x"], "leave --dir out"),
             (["--resume", "nowhere"], "nowhere: no such run directory: the newest of runs is"),
             (["--resume", "runs"], "runs: holds no run, as it has no config.toml"),
+            (["--resume", "mine.json"], "mine.json: is not a run directory, but a file"),
         ],
     )
     def test_refuses(self, dct, stopped, arguments, message):
+        Path("mine.json").touch()
         assert message in dct("train", *arguments).refusal
 
     @pytest.mark.thorough
@@ -485,6 +487,7 @@ class TestExperiments:
         [
             (["train"], "name a configuration: addition, checkerboard, checkerboard-async"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
+            (["train", "."], ".: is a directory: name a configuration or a TOML file"),
             (["train-gol", "lizard"], 'lizard is of kind "pattern"'),
             (["train", "lizard", "--recipe", "referense"], 'did you mean "reference"?'),
             (["train-gol", "--rule", "B3S23"], "[task] rule must be"),

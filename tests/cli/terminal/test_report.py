@@ -78,6 +78,8 @@ def test_timing_per_phase() -> None:
 def test_scores() -> None:
     text = report.render(summary(), "runs/x")
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
+    one = report.render(summary(held_out={"starts": 1}), "runs/x")
+    assert "164 of 16384 wrong, from the task's only start" in one
     assert "99.00 % of cells right at step 20: 164 of 16384 wrong, on 64 held-out starts" in text
     assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
     for word in ("exact:", "proof  ", "polished", "attempts"):
