@@ -1,8 +1,8 @@
-"""A circuit with all its values, from which candidates differ in a gate: the base.
+"""The base of a search: a circuit with all its values, from which candidates differ in one gate.
 
-It is simulated once. A change that is kept is followed through the same gates once more and leaves
-its values behind: the base takes it over, and is not simulated anew. Each worker has one of its
-own, so that nobody waits for another: following a change costs less than that.
+The base is simulated once. When a change is kept, the base follows it through the gates that it
+reaches and takes over their values, which is faster than simulating again. Each worker has a base
+of its own, since following every change costs less than waiting for each other.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from difflogic.engine.kernels.structures import WORDS
 Ops = npt.NDArray[np.uint8]
 
 SPARE = 64
-"""Rows that there is room for besides those whose values are kept, and half as many."""
+"""Spare rows: there is room for 1.5 times the needed rows, and this many more."""
 
 TIDY = 16
-"""Changes that a base takes over before it is looked through for what no longer matters."""
+"""Changes that a base takes over before it drops the rows that no longer matter."""
 
 NEVER = -1
-"""Wrong bits that there never are."""
+"""A number of wrong bits that no candidate reaches."""
 
 NO_CHANCES, NO_DRAWS = np.zeros(2), np.zeros(0)
-"""What a kernel is given that does not decide."""
+"""Arguments of kernel calls that decide nothing."""
 
 
 class SimulatedBase:
@@ -52,13 +52,13 @@ class SimulatedBase:
     def __init__(
         self, simulator: HardSimulator, starts: Words, script: Script, wiring: Wiring, most: int
     ) -> None:
-        """`starts` and `script` are as the simulator packs them. `most` bounds the values' bytes.
+        """`starts` and `script` are packed by the simulator. `most` bounds the values' bytes.
 
-        The simulator and the wiring may be shared: nothing is written to them.
+        The simulator and the wiring may be shared, since they are only read.
         """
         netlist = simulator.netlist
         self.ops: Ops = np.empty(0, np.uint8)
-        """Of the circuit that the base is; none before it `differs_from` any."""
+        """The circuit's ops, shape (parameters,); empty before the first `load`."""
         self._wiring, self._most = wiring, most
         self._simulator, self._script = simulator, script
         self._words, self._steps = starts.shape[1], script.steps
@@ -82,26 +82,25 @@ class SimulatedBase:
             np.empty(0, np.int32),
             np.zeros(1, np.int64),
         )
-        # Room to work in.
         self._stack, self._order = np.empty(3 * rows, np.int32), np.empty(rows, np.int32)
         self._live, self._alive = np.empty(rows, np.bool_), np.empty(channels, np.bool_)
         self._scratch: Scratch | None = None
         self._kept, self._spare = 0, 1
-        self.many_gates = 0
-        """No fewer gates than matter."""
+        self.most_active = 0
+        """An upper bound of the active gates."""
 
     @property
     def room(self) -> int:
         """Rows whose values can be kept."""
         return len(self._base.free)
 
-    def differ_from(self, ops: Ops) -> bool:
-        """Become the circuit with `ops` (parameters,); return whether its values fit."""
+    def load(self, ops: Ops) -> bool:
+        """Become the circuit with `ops`, shape (parameters,); return whether its values fit."""
         self.ops = ops.copy()
         return self._simulate()
 
     def find_room(self) -> bool:
-        """Simulate the circuit anew, with room for more values; return whether they fit."""
+        """Simulate the circuit again with room for more values; return whether they fit."""
         self._spare *= 2
         return self._simulate()
 
@@ -113,20 +112,20 @@ class SimulatedBase:
         if slots * row > self._most:
             return False
         if slots > len(base.free):
-            # Memory that nothing is written to costs nothing.
+            # Memory costs nothing until it is written.
             self._base = base = base._replace(free=np.empty(slots, np.int32))
             values = np.empty((self._steps * slots, self._words), np.uint64)
-            values[::slots] = 0  # those of NOWHERE
+            values[::slots] = 0  # the row NOWHERE
             self._history = self._history._replace(values=values)
             self._scratch = self._new_scratch(slots)
         find_slots(base)
         simulate_base(*self._circuit, self._order)
-        self._begin_anew()
+        self._reset_scratch()
         return True
 
     @property
     def _circuit(self) -> tuple[Any, ...]:
-        """What all kernels are called with."""
+        """The first arguments of all kernels."""
         return (
             self._wiring,
             self._base,
@@ -175,21 +174,21 @@ class SimulatedBase:
             some(np.int64, 12),
         )
 
-    def _begin_anew(self) -> None:
-        """Let the scratch follow what the base has become."""
+    def _reset_scratch(self) -> None:
+        """Make the scratch agree with the base."""
         assert self._scratch is not None
         for name in FOLLOWED:
             getattr(self._scratch, name)[:] = getattr(self._base, name)
         self._scratch.ordered[:] = UNORDERED
         self._kept = 0
-        # Live ones, by the base or longer; pass-throughs are none.
+        # Gates that were live when the base was simulated or tidied, without pass-throughs.
         first, base = self._wiring.inputs, self._base
         passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
-        self.many_gates = int(np.count_nonzero(base.live[first:] & ~passing))
+        self.most_active = int(np.count_nonzero(base.live[first:] & ~passing))
 
     @property
-    def untidied(self) -> int:
-        """Changes that it may take over until it is to be tidied."""
+    def until_tidying(self) -> int:
+        """Changes to take over until the base is tidied."""
         return max(1, TIDY - self._kept)
 
     def judge(
@@ -200,17 +199,17 @@ class SimulatedBase:
         chances: npt.NDArray[np.float64] = NO_CHANCES,
         draws: npt.NDArray[np.float64] = NO_DRAWS,
     ) -> bool:
-        """Do a worker's part of a job, and take over what is kept; return whether all values fit.
+        """Do a worker's part of a job, and take over the kept changes; return whether values fit.
 
-        `fields` say where the worker is, and then, where it has come to. If values did not fit the
+        `fields` hold the worker's place in the job, before and after. If values do not fit, the
         base is as after the last change that did.
         """
         before = int(fields[k.VERSION])
-        fields[k.MANY_GATES], fields[k.HIT], fields[k.FITS] = self.many_gates, k.NO_HIT, 1
+        fields[k.MANY_GATES], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
         k.judge(*self._circuit, self._scratch, job, worker, fields, chances, draws)
         after = int(fields[k.VERSION])
         if after > before:
-            self.many_gates = int(fields[k.MANY_GATES])
+            self.most_active = int(fields[k.MANY_GATES])
             kept = job.versions[before + 1 : after + 1, k.START] - 1
             self.ops[job.parameters[kept]] = job.ops[kept]
             self._kept += after - before
@@ -219,20 +218,20 @@ class SimulatedBase:
         return bool(fields[k.FITS])
 
     def take_over(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
-        """Become the circuit with `ops[i]` for `parameters[i]`, for each i; return if that fits."""
+        """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
         job, fields = all_kept(parameters, ops), np.zeros(k.WALK_FIELDS, np.int64)
         fits = True
         while fits and fields[k.VERSION] < len(ops):
-            fields[k.MOST_KEPT] = fields[k.VERSION] + self.untidied
-            # As one who is told: nothing is decided.
+            fields[k.MOST_KEPT] = fields[k.VERSION] + self.until_tidying
+            # As worker 1, which follows decisions and makes none.
             fits = self.judge(job, 1, fields) or self.find_room()
         return fits
 
     def _tidy(self) -> None:
-        """Look the base through for what no longer matters."""
+        """Drop the rows that no longer matter."""
         counted = self._script.packed.channels
         tidy(self._wiring, self._base, counted, self._live, self._alive, self._stack)
-        self._begin_anew()
+        self._reset_scratch()
 
 
 def new_job(
@@ -245,7 +244,7 @@ def new_job(
     stop: int = NEVER,
     sizes: Sequence[int] = (),
 ) -> k.Job:
-    """Return a job of which nothing is done. `sizes` are those of its batches; else it is one."""
+    """Return a job to be done. `sizes` are the sizes of its batches; by default it is one batch."""
     size = len(ops)
     versions = np.zeros((size + 1, 2), np.int64)
     versions[0] = 0, limit
@@ -266,7 +265,7 @@ def new_job(
 
 
 def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.Job:
-    """Return a job that is over: all of its candidates are kept."""
+    """Return a finished job in which every candidate was kept."""
     job = new_job(parameters, ops, 0, 1, keeps=True)
     job.versions[:, k.START] = np.arange(len(ops) + 1)
     job.control[k.NEWEST], job.control[k.OVER] = len(ops), 1
@@ -274,16 +273,16 @@ def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.Job:
 
 
 def find_block(cells: int, words: int) -> int:
-    """Return the fewest words of a batch that whole samples of so many cells fill, as vectors do.
+    """Return the fewest words of a batch that hold both whole samples and whole vectors.
 
-    All words where blocks of these do not fill the batch.
+    A sample has `cells`. Return all `words` if the batch is not a multiple of such blocks.
     """
     block = math.lcm(cells, 64 * WORDS) // 64
     return block if words % block == 0 else words
 
 
 def wiring_of(netlist: Netlist) -> Wiring:
-    """Return a netlist by its rows, with the gates that read each."""
+    """Return a netlist indexed by rows, with the readers of each row."""
     rows, first = netlist.rows, netlist.inputs
     gates = np.arange(first, rows, dtype=np.int32)
     a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
@@ -297,6 +296,6 @@ def wiring_of(netlist: Netlist) -> Wiring:
 def _table(
     keys: npt.NDArray[Any], values: npt.NDArray[Any], size: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return where the values of each key from 0 to `size` start, and the values, in order."""
+    """Return the first index of each key below `size`, and the values sorted by key."""
     start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))])
     return start.astype(np.int32), values[np.argsort(keys, kind="stable")].astype(np.int32)

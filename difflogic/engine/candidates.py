@@ -1,16 +1,15 @@
-"""Many circuits that differ from one in a single gate, judged by what the difference reaches.
+"""Judges candidates: circuits that differ from a base circuit in a single gate.
 
-A search tries thousands of changes of one gate. Simulating each circuit anew would mostly repeat
-what is known: here the circuit as it is, the *base*, is simulated once and every value is kept.
-A candidate then starts from its changed gate and goes on only where a value differs from the
-base's, in the order of the gates, step after step. The field calls it concurrent fault simulation
-(Ulrich and Baker 1974, "Concurrent simulation of nearly identical digital networks"). Where much
-differs all gates are evaluated, which then is sooner.
+A search tries thousands of changes of one gate. The *base* is simulated once and all its values are
+kept. A candidate is then evaluated from its changed gate on, in the order of the gates and step by
+step, and only where a value differs from the base's. This is concurrent fault simulation (Ulrich
+and Baker 1974, "Concurrent simulation of nearly identical digital networks"). If much differs, all
+gates are evaluated, which is then faster.
 
-Candidates are independent of each other, so workers share them; each result depends on base and
-candidate alone. Whoever asks leads, and decides in the order of the candidates. The others each
-have a base of their own, on a thread that judges what will be asked for next. The leader never
-waits for one: on a busy machine, where a thread may be stopped anywhere, it does all by itself.
+A candidate's result depends only on the base and the candidate, so workers can share the work. The
+calling thread leads: it decides about the candidates in their order. Helpers have bases of their
+own, and judge on other threads the candidates that come next. The leader never waits for a helper.
+On a busy machine, where a thread may be stopped at any point, it does everything itself.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ from difflogic.engine.kernels import candidates as k
 from difflogic.engine.workers import Workers
 
 MOST_BYTES = 2**29
-"""For all bases' values: past that, they are read from memory more slowly than computed anew."""
+"""Bytes for all bases' values. Reading more from memory is slower than computing it again."""
 
 MOST_HELPERS = 3
-"""Threads besides the leader's: the more there are, the more is judged ahead in vain."""
+"""Threads besides the leader's. More would judge more candidates that are never needed."""
 
 WORTH = 2e-3
-"""Seconds of work that are worth calling helpers for: more than ten times what a call takes. Two
-threads at once in Python wait for each other, and for whoever else has the core of one of them."""
+"""Seconds of work that make helpers worth calling, more than ten times the cost of a call. Two
+Python threads at once wait for each other, and for other processes on their cores."""
 
 RECENT = 0.2
-"""Weight of the last job in the means that tell how long the next one will take."""
+"""Weight of the last job in the running means that predict the next job's time."""
 
 ANEW = 32
-"""Changes from which on a base is simulated anew sooner than it takes them over."""
+"""Simulating a base again is faster than taking over this many changes."""
 
 ANY = np.array([np.inf, 0.0])
-"""Chances that let a hit have any number of gates."""
+"""Chances that accept a hit with any number of gates."""
 
 AT_ONCE = 64
 """Changes that a walk tries between two reports of progress."""
@@ -57,38 +56,39 @@ AT_ONCE = 64
 
 @dataclass
 class Walk:
-    """A walk through changes that are tried one after the other, and what ends it.
+    """A walk: changes are tried one after the other, and kept if they do no harm.
 
-    A change that leaves fewer bits wrong is kept. One that leaves as many is, if no more than
-    `most_gates` matter then, where the next of `draws` in [0, 1) is below `sideways`.
+    A change that leaves fewer wrong bits is kept. A change that leaves as many is kept if at most
+    `most_gates` gates are then active and the next of `draws` in [0, 1) is below `sideways`.
     """
 
     wrong: int
-    """Bits that are wrong in the circuit as it is."""
+    """Wrong bits of the current circuit."""
     improvements: int
-    """Those that are left until it ends."""
+    """Improvements left until the walk ends."""
     most_tried: int
     most_gates: float
     sideways: float
     draws: npt.NDArray[np.float64]
-    """As many as there are changes."""
+    """Random numbers, one for each change."""
     tried: int = 0
     place: int = 0
-    """The next change."""
+    """Index of the next change."""
     drawn: int = 0
+    """Draws used so far."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something wrong, and improvements and tries are left."""
+        """Whether bits are wrong, and improvements and tries are left."""
         return self.wrong > 0 and self.improvements > 0 and self.tried < self.most_tried
 
     @property
     def chances(self) -> npt.NDArray[np.float64]:
-        """What a kernel decides by."""
+        """The limits by which a kernel decides."""
         return np.array([self.most_gates, self.sideways])
 
     def decide(self, wrong: int, gates: int) -> bool:
-        """Try a change with so many wrong bits and active gates; return whether it is kept."""
+        """Count a change that leaves these wrong bits and gates; return whether it is kept."""
         self.tried += 1
         if wrong > self.wrong:
             return False
@@ -101,7 +101,7 @@ class Walk:
         return bool(self.draws[self.drawn - 1] < self.sideways)
 
     def fields(self) -> npt.NDArray[np.int64]:
-        """Return what a kernel goes on with, from its own first change on."""
+        """Return the walk's state for a kernel, which counts changes from its own first one."""
         fields = np.zeros(k.WALK_FIELDS, np.int64)
         fields[k.TRIED], fields[k.MOST_TRIED] = self.tried, self.most_tried
         fields[k.IMPROVEMENTS], fields[k.WRONG] = self.improvements, self.wrong
@@ -109,73 +109,65 @@ class Walk:
         return fields
 
     def take(self, fields: npt.NDArray[np.int64], first: int) -> None:
-        """Take what a kernel made of them, whose first change was the walk's `first`."""
+        """Read the state back from a kernel whose first change was the walk's `first`."""
         self.place = first + int(fields[k.PLACE])
         self.tried, self.improvements = int(fields[k.TRIED]), int(fields[k.IMPROVEMENTS])
         self.wrong, self.drawn = int(fields[k.WRONG]), int(fields[k.DRAWN])
 
 
 Batch = tuple[npt.NDArray[Any], npt.NDArray[Any]]
-"""Changes that are drawn at a time: gates, and an op for each."""
+"""Changes that are drawn together: gates, and an op for each."""
 
 
 class Round(NamedTuple):
-    """What came of some batches, one after the other."""
+    """The result of one or several batches."""
 
     batch: int
-    """The last one of them."""
+    """Index of the last of these batches."""
     tried: int
-    """Changes of all that were not told of before."""
+    """Changes tried since the previous round."""
     hit: int | None = None
-    """The one in the last batch that leaves no bit wrong, if there is any to consider."""
+    """Index of the change in the last batch that leaves no wrong bit; None without one."""
     gates: int = 0
-    """Those that matter then."""
+    """Active gates after the hit."""
 
 
 class Candidates:
-    """Judges changes of single gates of a circuit, the base, on one packed batch.
+    """Judges changes of single gates of a base circuit on one packed batch.
 
-    The memory is that of every value of the base at every step, and the same for each other worker
-    if all of it is no more than MOST_BYTES; else one worker judges alone.
+    It holds every value of the base at every step, once per worker. If that is more than MOST_BYTES
+    altogether, one worker judges alone.
     """
 
     def __init__(
         self, simulator: HardSimulator, starts: Words, script: Script, workers: Workers
     ) -> None:
-        """`starts` and `script` are as the simulator packs them; the script says what counts.
+        """`starts` and `script` are packed by the simulator. The script says what counts.
 
-        The `workers` are entered when anything is judged.
+        `workers` must be entered before anything is judged.
         """
-        of_base = simulator, starts, script, wiring_of(simulator.netlist)
-        self._base = SimulatedBase(*of_base, MOST_BYTES)
+        common = simulator, starts, script, wiring_of(simulator.netlist)
+        self._base = SimulatedBase(*common, MOST_BYTES)
         count = min(workers.count, 1 + MOST_HELPERS)
-        # Most are never called: what is tried of a circuit often is done soon.
-        make = partial(SimulatedBase, *of_base, MOST_BYTES // count)
+        # Bases are created at the first call, since most helpers are never called.
+        make = partial(SimulatedBase, *common, MOST_BYTES // count)
         self._helpers = [Helper(make, number, workers) for number in range(1, count)]
         self._usual = {True: 0.0, False: 0.0}
-        """Seconds per candidate of jobs that keep changes, or do not, of late."""
+        """Recent seconds per candidate, of jobs that keep changes and of others."""
         self._seconds = 0.0
-        """Those of the present job."""
+        """Seconds of the present job."""
 
     @property
     def room(self) -> int:
         """Rows whose values can be kept."""
         return self._base.room
 
-    @property
-    def workers(self) -> int:
-        """Those that a job may have."""
-        return 1 + len(self._helpers)
-
     def differ_from(self, ops: Ops) -> bool:
-        """Take the circuit with `ops` (parameters,) for the base; return whether it fits."""
-        return self._base.differ_from(ops)
+        """Make the circuit with `ops` (parameters,) the base; return whether its values fit."""
+        return self._base.load(ops)
 
     def take_over(self, parameters: Sequence[int], ops: Sequence[int]) -> bool:
-        """Make the base the circuit with `ops[i]` for gate `parameters[i]`, for each i.
-
-        Returns whether that fits.
-        """
+        """Change each gate `parameters[i]` of the base to `ops[i]`; return whether it fits."""
         return self._base.take_over(np.asarray(parameters, np.int32), np.asarray(ops, np.uint8))
 
     def walk(
@@ -185,17 +177,17 @@ class Candidates:
         walk: Walk,
         on_progress: Callable[[], None],
     ) -> tuple[npt.NDArray[np.int64], bool]:
-        """Go on with a walk through some changes; return the places of those that are kept.
+        """Continue a walk through these changes; return the indices of those that are kept.
 
-        The base takes these over. At least one is tried, if there is any. `on_progress` is called
-        now and then. Returns also whether the values of the next one fit.
+        The base takes over the kept changes. At least one change is tried, if there is any.
+        `on_progress` is called now and then. Also returns whether the next change's values fit.
         """
         fields, first, fits = walk.fields(), walk.place, True
         with self._shared(walk.chances, parameters, ops, walk.wrong, keeps=True) as job:
             while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
                 on_progress()
                 fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
-                fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
+                fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.until_tidying
                 fits = self._lead(job, fields, walk.chances, walk.draws)
                 walk.take(fields, first)
                 fits = fits or self._base.find_room()
@@ -204,32 +196,32 @@ class Candidates:
     def judge(
         self, parameters: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-        """Return what becomes of the base with `ops[i]` for gate `parameters[i]`, for each i.
+        """Judge each change of gate `parameters[i]` to `ops[i]`; return wrong bits and gates.
 
-        These are the wrong bits, where a number above `limit` only says that there are more than
-        that, and else the gates that the counted channels depend on. After the first with at most
-        `stop` wrong bits nothing is told. None if the values of one do not fit.
+        Gates are those that the counted channels depend on. Wrong bits above `limit` are not
+        counted exactly, and then the gates are undefined. The arrays end after the first change
+        with at most `stop` wrong bits. Returns None if the values of a change do not fit.
         """
         fields, size, fits = np.zeros(k.WALK_FIELDS, np.int64), len(ops), True
         fields[k.END] = size
-        asked = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8), limit
-        with self._shared(ANY, *asked, stop=stop) as job:
+        changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
+        with self._shared(ANY, *changes, limit, stop=stop) as job:
             while fits and not self._lead(job, fields, ANY):
                 fits = self._base.find_room()
         if not fits:
             return None
         hit = int(fields[k.HIT])
-        told = np.arange(size if hit == k.NO_HIT else hit + 1)
-        by = job.known.reshape(job.workers, size)[:, : len(told)].argmax(axis=0)
-        found = job.told.reshape(job.workers, size, 2)[by, told]
+        judged = np.arange(size if hit == k.NO_HIT else hit + 1)
+        by = job.known.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
+        found = job.told.reshape(job.workers, size, 2)[by, judged]
         return found[:, 0], found[:, 1]
 
     def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, int]:
-        """Yield the hits of some batches in turn: those that leave no bit wrong.
+        """Yield the hits of the batches in turn: changes that leave no wrong bit.
 
-        A hit is the first of its batch, and passed over if more than `most_gates` matter then. The
-        last one to be told of is none. Helpers go on meanwhile; the base must not change before the
-        generator is closed. Returns how many batches fit.
+        Only the first such change of a batch is a hit, and only if at most `most_gates` are then
+        active. The last round yielded has no hit. Helpers continue in the meantime, so the base
+        must not change before the generator is closed. Returns how many batches fit.
         """
         sizes = [len(ops) for _, ops in batches]
         starts = np.cumsum([0, *sizes])
@@ -237,8 +229,8 @@ class Candidates:
         chances = np.array([most_gates, 0.0])
         fields = np.zeros(k.WALK_FIELDS, np.int64)
         fields[k.END] = len(ops)
-        asked = gates.astype(np.int32), ops.astype(np.uint8), 0
-        with self._shared(chances, *asked, stop=0, sizes=sizes) as job:
+        changes = gates.astype(np.int32), ops.astype(np.uint8)
+        with self._shared(chances, *changes, 0, stop=0, sizes=sizes) as job:
             while True:
                 fits = self._lead(job, fields, chances)
                 tried, place, hit = (int(fields[each]) for each in (k.TRIED, k.PLACE, k.HIT))
@@ -281,9 +273,9 @@ class Candidates:
         keeps: bool = False,
         **batches: Any,
     ) -> Iterator[k.Job]:
-        """Hand candidates to helpers, too, while they are judged; but not if that soon is done."""
+        """Create a job, and call the helpers for it if it is long enough."""
         size, each = max(1, len(ops)), self._usual[keeps]
-        workers = self.workers if size * each >= WORTH else 1
+        workers = 1 + len(self._helpers) if size * each >= WORTH else 1
         job = new_job(parameters, ops, limit, workers, keeps=keeps, **batches)
         self._seconds = 0.0
         try:
@@ -299,24 +291,24 @@ Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]
 
 
 class Helper:
-    """A worker who judges on a thread what will be asked for next."""
+    """A worker that judges the next candidates ahead of the leader, on a thread of its own."""
 
     def __init__(self, make: Callable[[], SimulatedBase], number: int, workers: Workers) -> None:
-        """`make` makes its base, of no circuit yet, when it is first called."""
+        """`make` creates its base, at the first call."""
         self._make, self._number, self._workers = make, number, workers
         self._fits = True
         self._calls: deque[Call] = deque(maxlen=1)
-        """The last call, while nobody has taken it."""
+        """The latest call, until it is taken."""
         self._running = Future[None]()
         self._running.set_result(None)
 
     def call(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
-        """Let it help, with candidates of the circuit with `ops`, as soon as it is free.
+        """Help with candidates of the circuit with `ops`, as soon as this helper is free.
 
-        Raises what went wrong before.
+        Raises the exception that ended an earlier call.
         """
         self._calls.append((ops, job, chances))
-        # One that is about to end may not see this call: then it helps from the next one on.
+        # A thread that is about to end may miss this call. The next call then starts another.
         if self._running.done():
             self._running.result()
             self._running = self._workers.aside(self._run)
@@ -326,7 +318,7 @@ class Helper:
             try:
                 self._help(*self._calls.pop())
             except MemoryError:
-                # The leader does without, and has what memory there is.
+                # Leave the memory to the leader, which does everything itself.
                 self._fits = False
                 self.__dict__.pop("_base", None)
 
@@ -334,7 +326,7 @@ class Helper:
         fields = np.zeros(k.WALK_FIELDS, np.int64)
         fits = self._fits and not job.control[k.OVER] and self._follow(ops)
         while fits and not job.control[k.OVER]:
-            fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.untidied
+            fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.until_tidying
             fits = self._base.judge(job, self._number, fields, chances)
             if fields[k.VERSION] < fields[k.MOST_KEPT]:
                 break
@@ -345,17 +337,17 @@ class Helper:
         return self._make()
 
     def _follow(self, ops: Ops) -> bool:
-        """Make its base the circuit with `ops`; return whether that fits."""
+        """Make the circuit with `ops` this helper's base; return whether its values fit."""
         if not len(self._base.ops):
-            return self._base.differ_from(ops)
+            return self._base.load(ops)
         changed = np.flatnonzero(ops != self._base.ops).astype(np.int32)
         if len(changed) >= ANEW:
-            return self._base.differ_from(ops)
+            return self._base.load(ops)
         return not len(changed) or self._base.take_over(changed, ops[changed])
 
 
 def warm_up(simulator: HardSimulator, ops: Ops) -> None:
-    """Compile or load the kernels that judge; they are the same for any size."""
+    """Compile or load the kernels that judge, which are the same for every size."""
     nothing = np.zeros((simulator.batch, 1, simulator.grid.height, simulator.grid.width), np.uint8)
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
     starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))

@@ -1,7 +1,8 @@
-"""Detectors: spare gates of a hard circuit that become the conjunction of what tells a point apart.
+"""Detectors: spare gates of a hard circuit that recognise one point, and so correct it.
 
-A point is a cell at a step. A gate whose value should be another one there, of whose inputs its op
-ignores one, can read a detector of that point by it, if gates that do nothing feed that input.
+A point is a cell at a step. A detector is a conjunction of values that tell the point apart. A gate
+with a wrong value at the point can read a detector through an input that its op ignores, if spare
+gates, which do nothing yet, feed that input.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from difflogic.engine.kernels import detectors as k
 from difflogic.engine.kernels.candidate_base import ABSENT
 
 POINTS = 6
-"""Points at which a gate is looked at, those first where another value does most good."""
+"""Points to examine per gate: those where another value does the most good."""
 
 LAYERS = (3, 5, 7, 9)
-"""Layers of gates that detectors have at most, while none of fewer does."""
+"""Limits on a detector's layers of gates, tried in this order."""
 
 MOST_SLOPES = 2**27
-"""Bytes of the slopes of all gates that are looked at: of more gates some are drawn by lot."""
+"""Bytes for the slopes of all examined gates. Of more gates, a random selection is examined."""
 
 NEARLY = 24
-"""Detectors that do harm, too, which come after the others, those of the least harm first."""
+"""Detectors that also do harm: the least harmful ones are yielded last."""
 
 
 @dataclass(frozen=True)
 class Rectification:
-    """Changes of several gates that are expected to leave fewer cells wrong."""
+    """Changes of several gates that are expected to leave fewer wrong cells."""
 
     harm: int
-    """Points at which they are expected to do harm."""
+    """Points where the changes are expected to do harm."""
     ops: dict[int, int]
     """The new op of each parameter that changes."""
 
@@ -49,7 +50,7 @@ class Rectification:
 
 
 class Detectors:
-    """What can be made of the spare gates of one circuit, and mended by that."""
+    """The detectors that the spare gates of one circuit can form."""
 
     def __init__(
         self,
@@ -61,12 +62,13 @@ class Detectors:
         gates: npt.NDArray[np.int32],
         slopes: npt.NDArray[np.float32],
     ) -> None:
-        """Points are counted step by step, those of a step as a simulator packs cells.
+        """Points are numbered step by step, and within a step as a simulator packs cells.
 
-        `ops` (parameters,) are the circuit's, and `spare` (rows,) says which rows are of gates that
-        do nothing and share their logits with none. `values` (…, words) are those of `rows`, which
-        no change of spare gates reaches; `slopes` (…, points) dL/d(value) of live `gates`, whose
-        rows are among these, where L counts wrong cells.
+        - `ops` (parameters,): the circuit;
+        - `spare` (rows,): whether a row is a gate that does nothing and has logits of its own;
+        - `values` (len(rows), words): values of `rows`, which changes of spare gates do not reach;
+        - `slopes` (len(gates), points): dL/d(value) of live `gates`, whose rows are among `rows`. L
+          counts wrong cells.
         """
         self._netlist, self._ops = netlist, ops
         inputs, words = netlist.inputs, values.shape[1]
@@ -93,10 +95,10 @@ class Detectors:
         k.survey(values, slopes, self._sites)
 
     def __iter__(self) -> Iterator[Rectification]:
-        """Yield what is expected to mend something, detectors of few layers first.
+        """Yield rectifications, those with detectors of few layers first.
 
-        Those that do harm, too, come last. Of several that would be the same change to what is
-        computed only one is yielded.
+        Rectifications that also do harm come last. Of several with the same effect on what is
+        computed, only one is yielded.
         """
         netlist, sites = self._netlist, self._sites
         wires = np.stack([netlist.a, netlist.b])[:, self._gates]
@@ -128,7 +130,7 @@ class Detectors:
     def _effects(
         self, gates: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Return a number for each of some sites, the same where one gate hands on another's."""
+        """Return a number for each site: equal if one gate only passes on the other's value."""
         sites, known = self._sites, dict[tuple[bytes, bytes], int]()
         values = self._signals.values[sites.place]
         same = [
@@ -139,7 +141,7 @@ class Detectors:
         return np.array(same, np.int64)[gates] * points + sites.points[gates, numbers]
 
     def _rectification(self, harm: int, site: int, side: int, number: int) -> Rectification:
-        """Return the changes that make the detector that has grown, and let a gate read it."""
+        """Return the changes that form the detector found last, and make a gate read it."""
         netlist, growth = self._netlist, self._growth
         ops = {}
         for row in growth.rows[: growth.count[0]].tolist():
@@ -160,7 +162,7 @@ class Detectors:
 
 
 def op_of(function: Callable[[int, int], int]) -> int:
-    """Return the op with the values of a function of two bits."""
+    """Return the op that computes a function of two bits."""
     return sum(function(a, b) << (3 - (2 * a + b)) for a in (0, 1) for b in (0, 1))
 
 
@@ -176,11 +178,11 @@ CONJUNCTIONS = {
     for first in (k.NOTHING, k.LOW, k.HIGH)
     for second in (k.NOTHING, k.LOW, k.HIGH)
 }
-"""The op that is 1 where both inputs are as they tell."""
+"""The op that is 1 if each input has the demanded value, or none is demanded."""
 
 
 def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
-    """Compile or load the kernels; they are the same for any size."""
+    """Compile or load the kernels, which are the same for every size."""
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)
     rows, gates = np.array([netlist.inputs], np.int32), np.zeros(1, np.int32)

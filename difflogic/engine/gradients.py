@@ -1,4 +1,4 @@
-"""Gradients of one sample and of one tile as pure functions: the kernels on one worker."""
+"""Gradients of one sample or one tile as pure functions, by the kernels on one worker."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def rollout_gradients(
     grid: Grid,
     mask: npt.NDArray[np.uint8] | None = None,
 ) -> Array:
-    """Return dL/d(coefficients), shape (parameters, 4), of one sample. Changes no argument.
+    """Return dL/d(coefficients), shape (parameters, 4), of one sample. Arguments stay unchanged.
 
-    `start` and `loss_gradient`, dL/d(last state), have shape (C, H, W); `mask` (steps, H, W).
-    The type of `coefficients` (parameters, 4) is the precision.
+    `start` and `loss_gradient`, which is dL/d(last state), have shape (C, H, W), `mask` (steps, H,
+    W). The type of `coefficients` (parameters, 4) is the precision.
     """
     with Engine(netlist, grid, steps, batch=1, dtype=coefficients.dtype) as engine:
         engine.forward(coefficients, start[None], None if mask is None else mask[None])
@@ -39,10 +39,10 @@ def rollout_gradients(
 
 
 def all_reduce(parts: Iterable[Array]) -> Array:
-    """Add up arrays of one shape in the order in which they come, whoever computed them.
+    """Add up arrays of the same shape in the given order.
 
-    Floating point rounds after each addition: the same parts in the same order give the same bits,
-    on any number of workers. Raises ValueError if there is none, or if shapes differ.
+    Floating point rounds after each addition, so the same parts in the same order give the same
+    bits, whoever computed them. Raises ValueError without parts, or if shapes differ.
     """
     total: Array | None = None
     for part in parts:
@@ -57,10 +57,7 @@ def all_reduce(parts: Iterable[Array]) -> Array:
 
 
 def step_outputs(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
-    """Return the next states (C, cells) of a tile of cells. Changes no argument.
-
-    The arguments are those of `step_gradients`, which says more.
-    """
+    """Return the next states (C, cells) of a tile of cells. See `step_gradients`."""
     tile = _Tile(netlist, coefficients, inputs)
     tile.run_forward()
     return tile.values[tile.program.backward.outputs, : tile.cells].copy()
@@ -69,11 +66,11 @@ def step_outputs(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
 def step_gradients(
     netlist: Netlist, coefficients: Array, inputs: Array, output_gradients: Array
 ) -> tuple[Array, Array]:
-    """Return one step's gradients for one tile of cells. Changes no argument.
+    """Return one step's gradients for a tile of at most MAX_LANES cells. Arguments stay unchanged.
 
-    `inputs` (9·C, cells) are the neighbourhoods, `output_gradients` (C, cells) is dL/d(next
-    state); at most MAX_LANES cells. Returns dL/d(inputs) (9·C, cells) and dL/d(coefficients)
-    (parameters, 4). Raises ValueError if there are too many cells.
+    `inputs` (9·C, cells) are the neighbourhoods, `output_gradients` (C, cells) is dL/d(next state).
+    Returns dL/d(inputs) (9·C, cells) and dL/d(coefficients) (parameters, 4). Raises ValueError for
+    too many cells.
     """
     tile = _Tile(netlist, coefficients, inputs)
     tile.run_forward()
@@ -82,7 +79,7 @@ def step_gradients(
 
 
 class _Tile:
-    """The buffers of one tile, its inputs filled."""
+    """The buffers of one tile, with the inputs filled in."""
 
     def __init__(self, netlist: Netlist, coefficients: Array, inputs: Array) -> None:
         self.cells = inputs.shape[1]
@@ -104,7 +101,7 @@ class _Tile:
         run_forward(self.program.backward, self._coefficients, self._space, self._lanes)
 
     def run_backward(self, output_gradients: Array) -> Array:
-        """Return the four sums of each parameter, flat."""
+        """Return the four sums of each parameter, flattened."""
         space, code = self._space, self.program.backward
         self.gradients[code.grad_outputs, : self.cells] = output_gradients
         held = code.outputs < self.program.inputs

@@ -1,13 +1,13 @@
-"""The hard automaton: 64 cells to a word, every gate a few bitwise instructions.
+"""The hard automaton: 64 cells to a word, and each gate is a few bitwise instructions.
 
-A hardened circuit is pruned first: most gates of a trained circuit only pass an input on.
+A hardened circuit is pruned first, since most gates of a trained circuit only pass an input on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +22,15 @@ from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
 GATE_WORDS_PER_CALL = 5 * 10**7
-"""Gates times words that a kernel evaluates in one call, about: some hundredths of a second. A
-longer rollout can be stopped in between."""
+"""Gates times words that a kernel evaluates in one call, about: some hundredths of a second.
+Longer rollouts can be stopped between calls."""
 
 Bits = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
 # Over bits, the coefficients modulo 2 are the op's algebraic normal form.
 FORMS = np.where(COEFFICIENTS.astype(np.int64) % 2 == 1, ~np.uint64(0), np.uint64(0))
-"""Shape (16, 4): each op's algebraic normal form, as words of zeros or ones."""
-
+"""Each op's algebraic normal form as words of zeros or ones, shape (16, 4)."""
 
 EVERY = np.full(k.WORDS, ~np.uint64(0))
 _NO_ROWS = np.empty(0, np.int32)
@@ -39,14 +38,14 @@ _NO_ROWS = np.empty(0, np.int32)
 
 @dataclass(frozen=True)
 class Script:
-    """What happens to a batch during `steps` steps, and what is counted; packed by a simulator."""
+    """Masks and damage of a batch for `steps` steps, and what to count; packed by a simulator."""
 
     steps: int
     packed: k.HardScript
 
 
 class HardSimulator:
-    """Runs hardened circuits of one netlist on batches of one grid. Holds its buffers."""
+    """Runs hardened circuits of one netlist on batches of one grid."""
 
     def __init__(self, netlist: Netlist, grid: Grid, batch: int) -> None:
         self.netlist, self.grid, self.batch = netlist, grid, batch
@@ -55,8 +54,7 @@ class HardSimulator:
         self.cells = self._find_neighbors()
         shape = (2, netlist.channels, self._words + 2 * self.cells.pad)
         self._states = np.zeros(shape, dtype=np.uint64)
-        self._gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
-        self._origin = np.empty(netlist.gates, dtype=np.int32)
+
         self._tile = aligned((netlist.rows, k.WORDS), np.uint64)
         self._code: k.HardCode | None = None
         self.active_gates = 0
@@ -74,7 +72,7 @@ class HardSimulator:
                 shifts.append(int(shift))
                 masks.append(self._pack(np.tile(valid, self.batch)[None])[0])
             start.append(len(shifts))
-        # Every shifted read stays inside: one word more for the bits that straddle two.
+        # Enough for every shifted read, with one word more for bits that straddle two words.
         pad = max(map(abs, shifts)) // 64 + 2
         skip, shift = np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)
         return k.HardCells(
@@ -104,12 +102,12 @@ class HardSimulator:
         return self.pack_states(cells)
 
     def load(self, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None) -> None:
-        """Take the op of each parameter, shape (parameters,).
+        """Load the circuit with these `ops`, shape (parameters,).
 
-        With `channels`, only what their states will ever depend on is computed from here on: the
-        circuit is smaller, and other channels of the states that a rollout returns mean nothing.
+        With `channels`, only what their states ever depend on is computed. Other channels of the
+        rollout's states are then undefined.
         """
-        self._code, _ = _prune(self.netlist, ops, channels, self._gates, self._origin)
+        self._code = prune(self.netlist, ops, channels).code
         self.active_gates = len(self._code.gates)
 
     def script(
@@ -123,14 +121,15 @@ class HardSimulator:
         ignored: npt.NDArray | None = None,
         counts: npt.NDArray[np.bool_] | None = None,
     ) -> Script:
-        """Prepare a rollout of this simulator's batch, for `run`. All arrays hold 0 and 1.
+        """Prepare a rollout of this simulator's batch for `run`. All arrays hold 0 and 1.
 
-        `masks` (batch, steps, H, W) is 1 where a cell takes its new state, and `damage`, of that
-        shape or with one step that stands for all, 1 where a cell is zeroed after the step. The
-        bits of `channels` that differ from `targets` are counted after the steps `at`, ascending
-        from 1; `targets` is (batch, L, H, W), or (counts, batch, L, H, W) if they differ. Cells
-        where `ignored`, (H, W) or (batch, H, W), is 1 do not count, and with `counts` (counts,
-        batch) no samples after a step where that says so.
+        `masks` (batch, steps, H, W) is 1 where a cell takes its new state. `damage`, of the same
+        shape or with one step for all, is 1 where a cell is zeroed after the step.
+
+        Wrong bits of `channels` are counted after the steps `at`, ascending from 1. `targets` is
+        (batch, L, H, W), or (counts, batch, L, H, W) with a target for each of these steps. Cells
+        where `ignored`, (H, W) or (batch, H, W), is 1 do not count. `counts` (counts, batch) says
+        which samples count after which of the steps; by default all.
         """
         if targets is None or not len(at):
             packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
@@ -157,23 +156,23 @@ class HardSimulator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of a packed state: channels, and words, `cells.pad` of them before and after."""
+        """Channels and words of a packed state, with `cells.pad` words before and after."""
         return self._states.shape[1:]
 
     @property
     def state(self) -> Words:
-        """The states of all samples as packed bits (C, words): where `run` begins and ends.
+        """The packed states of all samples, shape (C, words): where `run` begins and ends.
 
-        Bits beyond the last sample mean nothing.
+        Bits beyond the last sample are undefined.
         """
         pad = self.cells.pad
         return self._states[0, :, pad : pad + self._words]
 
     def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
-        """Go on from `state`; return the wrong bits (counts, batch) that the script counts.
+        """Run the script from `state`; return the wrong bits that it counts, (counts, batch).
 
-        Pauses where it takes long; `done` steps of a rollout of `total` came before, if the script
-        is only a part of one. Raises ValueError if no circuit was loaded.
+        If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
+        report them. Raises ValueError if no circuit is loaded.
         """
         if self._code is None:
             raise ValueError("no circuit yet: call load() first")
@@ -200,9 +199,9 @@ class HardSimulator:
     def rollout(
         self, starts: Bits, steps: int, masks: Bits | None = None, damage: Bits | None = None
     ) -> Bits:
-        """Return the states after `steps` steps, shape (batch, C, H, W), as 0 and 1.
+        """Return the states after `steps` steps as 0 and 1, shape (batch, C, H, W).
 
-        `starts` has the same shape; `masks` and `damage` are as in `script`. Call `load` first.
+        `starts` has the same shape. `masks` and `damage` are as in `script`. Call `load` first.
         """
         self.state[:] = self.pack_states(starts)
         self.run(self.script(steps, masks, damage))
@@ -219,22 +218,20 @@ class HardSimulator:
 def active_gates(
     netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None
 ) -> npt.NDArray[np.int32]:
-    """Return the gates of the netlist that do something, ascending.
+    """Return the active gates of the netlist, ascending.
 
-    They pass no input on, and the next state of some channel depends on them through inputs that
-    ops do not ignore; with `channels`, the states of those channels, at any later step.
+    They do more than pass an input on, and the next state of some channel depends on them through
+    inputs that ops do not ignore. With `channels`, only the later states of these channels count.
     """
-    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
-    origin = np.empty(netlist.gates, dtype=np.int32)
-    return _prune(netlist, ops, channels, gates, origin)[1]
+    return prune(netlist, ops, channels).origin
 
 
 def live_parameters(
     netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
 ) -> npt.NDArray[np.bool_]:
-    """Return the gates with logits that the states of `channels` at any later step depend on.
+    """Return which parameters the later states of `channels` depend on, shape (parameters,).
 
-    Shape (parameters,). Gates that only pass an input on are among them, fixed ones are not.
+    Gates that only pass an input on are included. Fixed gates, which have no logits, are not.
     """
     live, _ = mark_live(netlist, ops, channels)
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
@@ -245,9 +242,9 @@ def live_parameters(
 def mark_live(
     netlist: Netlist, ops: npt.NDArray[np.uint8], channels: Sequence[int]
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return the rows (rows,) and the channels (C,) that those of `channels` ever depend on.
+    """Return which rows (rows,) and channels (C,) the later states of `channels` depend on.
 
-    Gates that only pass an input on are among them.
+    Gates that only pass an input on are included.
     """
     live, alive = np.zeros(netlist.rows, np.bool_), np.zeros(netlist.channels, np.bool_)
     a, b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
@@ -265,52 +262,41 @@ def mark_live(
 def by_rows(
     netlist: Netlist, of_gates: npt.NDArray[Any], dtype: npt.DTypeLike = np.int32, none: int = 0
 ) -> npt.NDArray[Any]:
-    """Return what each gate has (gates,), by rows (rows,): inputs have `none`."""
+    """Extend an array over gates, shape (gates,), to all rows, shape (rows,): inputs get `none`."""
     return np.concatenate([np.full(netlist.inputs, none), of_gates]).astype(dtype)
 
 
-def _wires(netlist: Netlist) -> k.Wires:
-    return k.Wires(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
+class Pruned(NamedTuple):
+    """What remains of a hardened netlist."""
+
+    code: k.HardCode
+    origin: npt.NDArray[np.int32]
+    """Gates of the netlist that remain, ascending."""
+    values: npt.NDArray[np.int64]
+    """Row of the code's tile that holds the value of each needed row, shape (rows,)."""
 
 
-def _space(netlist: Netlist) -> k.Space:
-    rows = netlist.rows
-    return k.Space(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.bool_))
-
-
-def prune_for(
-    netlist: Netlist, ops: npt.NDArray[np.uint8], wanted: npt.NDArray[np.int32]
-) -> tuple[k.HardCode, npt.NDArray[np.int64]]:
-    """Return the circuit that computes the values of `wanted` rows, at any later step too.
-
-    And the row of its tile in which each row (rows,) has its values, for those that are wanted.
-    """
-    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
-    origin, space = np.empty(netlist.gates, dtype=np.int32), _space(netlist)
-    code, _ = _prune(netlist, ops, (), gates, origin, space, wanted)
-    return code, space.number[space.source]
-
-
-def _prune(
+def prune(
     netlist: Netlist,
     ops: npt.NDArray[np.uint8],
-    channels: Sequence[int] | None,
-    gates: npt.NDArray[np.int32],
-    origin: npt.NDArray[np.int32],
-    space: k.Space | None = None,
+    channels: Sequence[int] | None = None,
     wanted: npt.NDArray[np.int32] = _NO_ROWS,
-) -> tuple[k.HardCode, npt.NDArray[np.int32]]:
-    """Return the circuit that remains, in the buffer `gates`, and what gates it is made of."""
+) -> Pruned:
+    """Reduce a netlist to what the states of `channels` and the `wanted` rows ever depend on.
+
+    `ops` has shape (parameters,). By default all channels count.
+    """
     live = np.zeros(netlist.channels, dtype=np.bool_)
     live[slice(None) if channels is None else list(channels)] = True
+    size = netlist.rows
+    space = k.Space(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.bool_))
+    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
+    origin = np.empty(netlist.gates, dtype=np.int32)
     rows = np.empty(netlist.channels, dtype=np.int32)
     read = np.empty(netlist.inputs, dtype=np.bool_)
-    kept = kernels.prune(
-        _wires(netlist), ops, space or _space(netlist), wanted, gates, origin, rows, live, read
-    )
+    wires = k.Wires(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
+    kept = kernels.prune(wires, ops, space, wanted, gates, origin, rows, live, read)
     inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
     inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)
-    return (
-        k.HardCode(gates[:kept], inputs.astype(np.int32), alive.astype(np.int32), rows[live]),
-        origin[:kept],
-    )
+    code = k.HardCode(gates[:kept], inputs.astype(np.int32), alive.astype(np.int32), rows[live])
+    return Pruned(code, origin[:kept], space.number[space.source])

@@ -1,10 +1,9 @@
-"""Gradients of a hard circuit: the engine's, from bits and live gates alone.
+"""Gradients of a hard circuit: the same as the engine's, but from bits and live gates alone.
 
-Every gate of a hard circuit has a value of 0 or 1, and hands on its slope as it is, negated or
-not at all. So with a loss whose slopes are whole numbers every number of the way back is whole,
-and as long as those of one cell are not too large for a float32, sums of them are the same in any
-order. Then there is no need to evaluate all gates as vectors of numbers: values are bits, and the
-way back meets only the gates that the loss depends on, where they have a slope to hand on.
+A gate of a hard circuit has the value 0 or 1, and passes its slope on unchanged, negated or not at
+all. If the loss has integer slopes, all numbers of the backward pass are therefore integers. As
+long as those of one cell fit a float32, their sums are the same in any order. So values can be
+bits, and the backward pass visits only gates that the loss depends on and that have a slope.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from difflogic.engine.hard import (
     Words,
     by_rows,
     mark_live,
-    prune_for,
+    prune,
 )
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard_gradients import (
@@ -41,14 +40,14 @@ from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
 BACKWARD = 16
-"""Times that a gate takes as long on the way back as forward, about."""
+"""Time of a gate in the backward pass, relative to the forward pass, about."""
 
 
 class HardGradients:
     """Differentiates hard circuits of one netlist, for up to `batch` samples at a time.
 
-    Exactly, unless a cell's slope by some gate comes to 2**22; then it is rounded, the same way on
-    any machine.
+    The result is exact unless a cell's slope by some gate reaches 2**22. Then it is rounded, in the
+    same way on every machine.
     """
 
     def __init__(self, netlist: Netlist, grid: Grid, steps: int, batch: int) -> None:
@@ -63,7 +62,7 @@ class HardGradients:
         self._every = np.full((1, words - 2 * simulator.cells.pad), ~np.uint64(0))
         slots = most_slopes(netlist)
         self._slopes = Slopes(
-            # Memory that nothing is written to costs nothing.
+            # Memory costs nothing until it is written.
             np.empty(slots * CELLS, np.float32),
             np.full(rows, ABSENT, np.int64),
             CELLS * np.arange(slots)[::-1].copy(),
@@ -83,17 +82,17 @@ class HardGradients:
         channels: Sequence[int],
         read: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        """Take a circuit, ops (parameters,), whose loss depends on the states of `channels`.
+        """Load a circuit, `ops` (parameters,), with a loss that depends on `channels`.
 
-        Rows `read` have values besides, for `trace`.
+        The rows `read` get values too, for `trace`.
         """
         netlist = self._netlist
         live, alive = mark_live(netlist, ops, channels)
         order = np.flatnonzero(live[netlist.inputs :])[::-1] + netlist.inputs
         op = by_rows(netlist, ops[netlist.param], np.uint8)
-        # What an op ignores counts, too: with another op it would not be.
+        # Inputs that an op ignores count too: the gradient is by all coefficients of a gate.
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
-        self._code, values = prune_for(netlist, ops, np.concatenate(wired))
+        self._code, _, values = prune(netlist, ops, (), np.concatenate(wired))
         self._graph = Graph(
             self._a,
             self._b,
@@ -109,14 +108,15 @@ class HardGradients:
     def add(
         self, starts: Bits, slope: npt.NDArray, channels: Sequence[int], masks: Bits | None
     ) -> None:
-        """Add the gradients of some samples, as `Engine.forward` and `backward` are given them.
+        """Add the gradients of some samples.
 
-        `slope` (samples, len(channels), H, W) is dL/d(last states).
+        `starts` and `masks` are as in `Engine.forward`. `slope` is dL/d(last states), shape
+        (samples, len(channels), H, W).
         """
         self._differentiate(starts, {self._steps: slope}, channels, masks)
 
     def values(self, starts: Bits, read: npt.NDArray[np.int32]) -> Words:
-        """Return the values of the rows `read`, as `trace` does, without any way back."""
+        """Return the values of the rows `read` as `trace` does, without a backward pass."""
         self._run_from(starts, None)
         return self._read(read)
 
@@ -128,12 +128,11 @@ class HardGradients:
         read: npt.NDArray[np.int32],
         kept: npt.NDArray[np.int32],
     ) -> tuple[Words, npt.NDArray[np.float32]]:
-        """Return the values of the rows `read`, and dL/d(those of the rows `kept`), cell by cell.
+        """Return the values of the rows `read`, and the slopes of the rows `kept`.
 
-        Shapes (len(read), steps, words), as a simulator packs cells, and (len(kept), steps, 64 ·
-        words), of each step. `slopes` are dL/d(states) by the step that they are of, as `add` is
-        given them; `begin` has been told of `read`. All of it is of one step's gates as they are:
-        a slope tells what a change of one value does, of one cell in one step.
+        Values have shape (len(read), steps, words), packed as by a simulator. Slopes have shape
+        (len(kept), steps, 64 · words): dL/d(value) of one cell at one step. `slopes` maps steps to
+        dL/d(states), each as in `add`. Pass `read` to `begin` first.
         """
         found = np.zeros((len(kept), self.points), np.float32)
         kept_at = np.full(self._netlist.rows, ABSENT, np.int32)
@@ -148,7 +147,7 @@ class HardGradients:
 
     @property
     def counted(self) -> Words:
-        """The bits of all samples' cells, (words,): others mean nothing."""
+        """A mask of the bits that belong to samples' cells, shape (words,)."""
         ones = np.ones((self._batch, 1, self._grid.height, self._grid.width), np.uint8)
         return self._simulator.pack_states(ones)[0]
 
@@ -159,7 +158,7 @@ class HardGradients:
         channels: Sequence[int],
         masks: Bits | None,
     ) -> None:
-        """Run some samples forward, and go all the way back from dL/d(states) of some steps."""
+        """Run some samples forward and back, given dL/d(states) of some steps as `seeds`."""
         fires = self._run_from(starts, masks)
         pad, cells = self._simulator.cells.pad, len(starts) * self._grid.cells
         self._slopes.states[:] = 0.0
@@ -172,7 +171,7 @@ class HardGradients:
             end = first
 
     def _run_from(self, starts: Bits, masks: Bits | None) -> npt.NDArray[np.uint64]:
-        """Run some samples forward; return which cells fire, as `differentiate` is told."""
+        """Run some samples forward; return the packed masks, for `differentiate`."""
         simulator = self._simulator
         pad, (_, length) = simulator.cells.pad, simulator.shape
         self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
@@ -183,7 +182,7 @@ class HardGradients:
         return fires
 
     def _read(self, read: npt.NDArray[np.int32]) -> Words:
-        """Return the values of rows in what was run last, (len(read), steps, words)."""
+        """Return the values of rows in the last forward pass, shape (len(read), steps, words)."""
         values = np.empty((len(read), self._steps, self._words), np.uint64)
         read_values(
             self._code,
@@ -197,7 +196,7 @@ class HardGradients:
         return values
 
     def _filled(self, batch: Bits) -> Bits:
-        """Return as many samples as the simulator has; the others are zero."""
+        """Fill a batch up with zeros to the simulator's number of samples."""
         missing = self._batch - len(batch)
         return np.concatenate([batch, np.zeros((missing, *batch.shape[1:]), batch.dtype)])
 
@@ -206,17 +205,17 @@ class HardGradients:
 
     @property
     def points(self) -> int:
-        """Cells of all steps, and what fills the words up."""
+        """Cells of all steps, including the padding of the words."""
         return 64 * self._steps * self._words
 
     @property
     def _words(self) -> int:
-        """Of one channel's cells."""
+        """Words of one channel's cells."""
         return self._simulator.shape[1] - 2 * self._simulator.cells.pad
 
     @property
     def _rows(self) -> npt.NDArray[np.uint64]:
-        """The tile's rows that are used: the last ones are the circuit's gates."""
+        """The rows of the tile that are in use: inputs, then the circuit's gates."""
         return self._tile[: self._netlist.inputs + len(self._code.gates)]
 
     def _run_forward(self, fires: npt.NDArray[np.uint64]) -> None:
@@ -238,7 +237,7 @@ class HardGradients:
     def _run_backward(
         self, fires: npt.NDArray[np.uint64], words: int, begin: int, end: int
     ) -> None:
-        """Go back from the state after step `end` - 1 to that before step `begin`."""
+        """Go back from the state before step `end` to the state before step `begin`."""
         gates = len(self._code.gates) + BACKWARD * len(self._graph.order)
         per_call = self._per_call(gates)
         for last in range(end, begin, -per_call):
@@ -259,14 +258,14 @@ class HardGradients:
 
     @property
     def gradients(self) -> npt.NDArray[np.float64]:
-        """dL/d(coefficients), shape (parameters, 4), of all that was added."""
+        """dL/d(coefficients), shape (parameters, 4), summed over all samples added."""
         return self._slopes.sums
 
 
 def most_slopes(netlist: Netlist) -> int:
-    """Return how many rows of any circuit have slopes at the same time, at most.
+    """Return the most rows that have slopes at the same time, in any circuit of the netlist.
 
-    A row has some from its last reader, which comes first on the way back, to itself.
+    In the backward pass, a row has a slope from its last reader until itself.
     """
     rows = netlist.rows
     gates, last = np.arange(netlist.inputs, rows), np.arange(rows)
@@ -278,7 +277,7 @@ def most_slopes(netlist: Netlist) -> int:
 
 
 def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
-    """Compile or load the kernels; they are the same for any size."""
+    """Compile or load the kernels, which are the same for every size."""
     hard = HardGradients(netlist, Grid(1, 1, "zero"), 1, 1)
     hard.begin(ops, (0,))
     hard.add(np.zeros((1, netlist.channels, 1, 1), np.uint8), np.ones((1, 1, 1, 1)), (0,), None)

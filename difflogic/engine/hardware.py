@@ -1,4 +1,4 @@
-"""The machine that work is planned for: this one, or one that is described."""
+"""The machine that work is planned for: this one, or one that the user describes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE, registers
 from difflogic.system.quantities import parse_bytes
 
 USUAL_L2 = 1 << 20
-"""Bytes of the second-level cache, where the system does not tell."""
+"""Bytes of the second-level cache, if the system does not tell."""
 
 MOST_CORES = 1024
 VECTORS = {"avx512": AVX512.width, "avx": AVX.width, "neon": NEON.width, "sse": SSE.width}
@@ -20,22 +20,22 @@ VECTORS = {"avx512": AVX512.width, "avx": AVX.width, "neon": NEON.width, "sse": 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a plan asks of a machine. Sizes in bytes."""
+    """The properties of a machine that a plan depends on. Sizes are in bytes."""
 
     cores: int
     """Workers that can run at once."""
     l2: int = USUAL_L2
     """Second-level cache of a core."""
     memory: int | None = None
-    """What can be had without swapping; None if nothing tells."""
+    """Memory that is available without swapping; None if unknown."""
     vector: int = 64
     """Widest vector register."""
     described: bool = False
-    """Whether it is another machine than this one, as far as is known."""
+    """Whether the user described this machine."""
 
     @classmethod
     def here(cls) -> Machine:
-        """Return this machine, as far as its limits let this process use it."""
+        """Return this machine within the limits of this process."""
         return cls(
             cores=machine.cpu_count(),
             l2=machine.cache_bytes(2) or USUAL_L2,
@@ -45,9 +45,9 @@ class Machine:
 
     @classmethod
     def parse(cls, text: str) -> Machine:
-        """Return this machine, changed as a text says: cores=64,l2=1MB,memory=256GB.
+        """Return this machine with the changes in `text`, such as cores=64,l2=1MB,memory=256GB.
 
-        A further key is vector (avx512, avx, neon or sse). Raises ConfigError.
+        Another key is vector (avx512, avx, neon or sse). Raises ConfigError.
         """
         changes: dict[str, Any] = {}
         for part in text.split(","):

@@ -1,9 +1,9 @@
 """How the cells of a batch are laid out in memory and cut into pieces of work.
 
-A *group* is as many samples as fit a tile (one, unless the grid is small): its cells are numbered
-through. A *tile* is 16, 32 or 64 of them, side by side in the lanes of a vector. A *chunk* is a
-run of tiles that one worker does at a time, and whose gate sums share a slot. All of it follows
-from the problem, never from the number of workers: that keeps results bit-identical.
+A *group* is as many samples as fit a tile (one, unless the grid is small). Its cells are numbered
+consecutively. A *tile* is 16, 32 or 64 of them, side by side in the lanes of vectors. A *chunk* is
+a run of tiles that one worker processes together, and whose gate sums share a slot. All of this
+follows from the problem, never from the number of workers, so that results are bit-identical.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 
 SLOTS = 32
-"""Chunks per group at most: each has a slot of four numbers per gate."""
+"""Most chunks per group. Each has a slot of four numbers per gate."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,23 @@ class Grid:
 
 
 def samples_per_group(grid: Grid) -> int:
-    """As many samples as fit the widest tile, at least one."""
+    """Return how many samples fit the widest tile, at least one."""
     return max(1, k.MAX_LANES // grid.cells)
 
 
 def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> int:
-    """Choose the lanes of a tile from its rows of values and gradients, the grid and the processor.
+    """Choose the lanes of a tile with so many `rows` of values and gradients.
 
-    More lanes spread the fixed work per gate, until four vectors of each row no longer fit the
+    More lanes spread the fixed work per gate, as long as four vectors of each row fit the
     registers: 64 lanes for AVX-512, 32 for others (measured: docs/performance.md). A tile should
-    not overflow the second-level cache, and a grid needs tiles enough to share.
+    fit the second-level cache, and a grid needs enough tiles to share.
     """
     cells = grid.cells * samples_per_group(grid)
     cache = machine.l2
     most = min(k.MAX_LANES, max(32, 4 * machine.vector // np.dtype(np.float32).itemsize))
     for lanes in (lanes for lanes in (64, 32) if lanes <= most):
-        # Something else needs a place, too: the letter G's 64 lanes fill 92 % of 2 MB, and 32 are
-        # faster by 4 %.
+        # Leave room for other data: 64 lanes of the letter G fill 92 % of 2 MB, and 32 are 4 %
+        # faster.
         fits = rows * lanes * itemsize <= 7 * cache // 8
         shares_evenly = cells % (2 * lanes) == 0 or cells >= 8 * lanes or cells <= lanes
         if fits and shares_evenly:
@@ -62,8 +62,8 @@ def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> i
 def automatic_chunk(tiles: int) -> int:
     """Choose the tiles of a chunk: one, unless the group has more tiles than `SLOTS`.
 
-    More and smaller pieces balance better. This must follow from the problem alone: gate sums of
-    a chunk meet in one slot, so that the cut is part of the order in which they are added.
+    Small pieces balance better. The choice must follow from the problem alone, since a chunk's gate
+    sums share a slot: the cut decides the order in which they are added.
     """
     return -(-tiles // SLOTS)
 
@@ -81,7 +81,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
     samples = samples_per_group(grid)
     table = neighbors(grid.height, grid.width, grid.boundary)
     cells = samples * grid.cells
-    # Samples follow each other; no cell has a neighbour in another sample.
+    # Samples follow each other. No cell has a neighbour in another sample.
     stacked = np.concatenate(
         [np.where(table == OUTSIDE, OUTSIDE, table + s * grid.cells) for s in range(samples)],
         axis=1,
@@ -99,7 +99,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
             found = stacked[n, own]
             wrong = found != own + shift
             mend_lane.extend(np.flatnonzero(wrong).tolist())
-            # Place 0 of a state lies before the first cell and is always zero.
+            # Place 0 of a state is before the first cell and always zero.
             source = np.where(found == OUTSIDE, 0, found + lead)[wrong]
             mend_source.extend(source.tolist())
             mend_start[tile, n + 1] = len(mend_lane)
@@ -126,9 +126,10 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
 def _chunks_seen(
     stacked: npt.NDArray[np.integer], first_cells: npt.NDArray[np.integer], all_of_them: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """List for each chunk those that its cells see, from neighbours (9, cells), or all of them.
+    """List for each chunk the chunks that its cells see, or all of them.
 
-    Cells see each other, so the list also says who sees a chunk.
+    `stacked` (9, cells) are the cells' neighbours. Seeing is mutual, so the list also says which
+    chunks see a chunk.
     """
     chunks = len(first_cells)
     owner = np.searchsorted(first_cells, np.arange(stacked.shape[1]), side="right") - 1
@@ -141,23 +142,23 @@ def _chunks_seen(
 
 
 def stride(grid: Grid) -> int:
-    """Length of one channel of a group's state: its cells, and what shifted tiles touch."""
+    """Return the length of one channel of a group's state: cells, and margins for shifted tiles."""
     cells = samples_per_group(grid) * grid.cells
     return _round_up(_lead(grid) + cells + k.MAX_LANES + _reach(grid), k.MAX_LANES)
 
 
 def _reach(grid: Grid) -> int:
-    """How far the farthest neighbour of a cell is from it, counted in cells."""
+    """Return the distance of a cell's farthest neighbour, counted in cells."""
     return grid.width + 1
 
 
 def _lead(grid: Grid) -> int:
-    """Places before the first cell: the farthest neighbour's, and one that stays zero."""
+    """Return the places before the first cell: its neighbours, and one that stays zero."""
     return _round_up(_reach(grid) + 1, k.MAX_LANES)
 
 
 def _cut(cells: int, lanes: int) -> tuple[list[int], list[int]]:
-    """Cut cells into tiles of `lanes`, and what is left into the fewest lanes that hold it."""
+    """Cut cells into tiles of `lanes`, and the remainder into as few lanes as possible."""
     starts, widths = [], []
     start = 0
     while cells - start >= lanes:

@@ -1,8 +1,8 @@
-"""The reference: plain NumPy in float64, one gate after the other, written to be read.
+"""The oracle: plain NumPy in float64, one gate after the other, written to be read.
 
-It shares with the kernels the netlist (`netlist.py`), the table of the ops' coefficients
-(`gates.py`), which tests compare with truth tables, and the order of a cell's neighbours
-(`grid.py`). All other arithmetic is its own, and the kernels are compared with it.
+The kernels are compared with it. It shares with them only the netlist (`netlist.py`), the table of
+the ops' coefficients (`gates.py`), which tests compare with truth tables, and the order of a cell's
+neighbours (`grid.py`).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def rollout(
     boundary: Boundary,
     mask: npt.NDArray | None = None,
 ) -> list[Array]:
-    """Return the states (C, H, W) of all steps, the start first.
+    """Return the states (C, H, W) of all steps, beginning with the start.
 
-    `mask` (steps, H, W) is 1 where a cell takes its new state in that step.
+    `mask` (steps, H, W) is 1 where a cell takes its new state.
     """
     states = [start.astype(np.float64)]
     for step in range(steps):
@@ -60,9 +60,8 @@ def rollout(
 
 
 def loss(state: Array, target: Array, channels: Sequence[int]) -> float:
-    """Return the sum of squared errors over the cells of the loss channels.
-
-    Where the target is NaN, any state is right.
+    """Return the sum of squared errors in the loss channels. Any state is right where the target is
+    NaN.
     """
     return float(np.nansum((state[list(channels)] - target) ** 2))
 
@@ -98,7 +97,7 @@ def coefficient_gradients(
             grad[row_a] += g * (c1 + c3 * b)
             grad[row_b] += g * (c2 + c3 * a)
             total[param] += (g.sum(), (g * a).sum(), (g * b).sum(), (g * a * b).sum())
-        # Every cell hands its inputs' gradient to the neighbours it saw.
+        # Every cell passes its inputs' gradient on to the neighbours that it saw.
         before = np.zeros((channels, height * width))
         for n, places in enumerate(neighbors(height, width, boundary)):
             seen = places != OUTSIDE

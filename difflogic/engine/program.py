@@ -1,15 +1,15 @@
-"""From a netlist to the instructions that the compiled kernels execute.
+"""Translates a netlist into the instructions that the compiled kernels execute.
 
-Three kinds of instruction carry the speed, since moving rows costs more than arithmetic:
+Moving rows costs more than arithmetic, so there are three kinds of instruction:
 
-- a *gate*: one row. Where its input a is the input b of the gate before, both are linked and the
-  shared value, and the shared input's gradient, stay in registers;
-- a *run*: adjacent gates that share their logits, a perception gate's copies for all channels;
-- a *star*: seven runs at once, the tree of 4, 2 and 1 gates over four neighbours and the centre
-  that makes one output of a perception kernel. Its inner values never leave the registers.
+- a *gate* computes one row. If its input a is the input b of the gate before, both are linked: the
+  shared value and its gradient stay in registers;
+- a *run* is adjacent gates that share their logits: a perception gate's copies for all channels;
+- a *star* is seven runs at once: the tree of 4, 2 and 1 gates over four neighbours and the centre
+  that gives one output of a perception kernel. Its inner values never leave the registers.
 
-Rows are assigned by liveness: a row that nobody will read again is given to a later instruction,
-and what the kernels touch stays in the nearest caches.
+Rows are assigned by liveness. A row that nobody will read again is reused by a later instruction,
+so that the kernels' memory stays in the nearest caches.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from difflogic.engine.kernels import structures as k
 
 @dataclass(frozen=True)
 class Program:
-    """A netlist, compiled. Row numbers count rows of a tile, gradient rows those of a second one.
+    """A compiled netlist. Values have rows in one tile, gradients in a second one.
 
-    `forward` reuses rows and keeps only the outputs; `backward` keeps every row that the gradient
-    needs, and its instructions serve both to recompute the values and to walk back.
+    `forward` reuses rows and keeps only the outputs. `backward` keeps every row that the gradient
+    needs; its instructions both recompute the values and walk back.
     """
 
     forward: k.Code
@@ -40,32 +40,35 @@ class Program:
     backward_rows: int
     gradient_rows: int
     zero_rows: npt.NDArray[np.int32]
-    """Gradient rows to clear before the walk back: what nobody writes, or not first."""
+    """Gradient rows to clear before the walk back: no instruction stores to them first."""
     inputs: int
     rows: int
-    """Those of the netlist: its inputs and gates."""
+    """Rows of the netlist: its inputs and gates."""
     parameters: int
 
     @property
     def code(self) -> k.ProgramCode:
-        """What the kernels need of it."""
+        """The part of the program that the kernels need."""
         inputs = np.arange(self.inputs, dtype=np.int32)
         return k.ProgramCode(self.forward, self.backward, self.zero_rows, inputs)
 
     @property
     def gates(self) -> int:
-        """Gates that are evaluated per cell: those that nobody reads have no instruction."""
+        """Gates that are evaluated per cell. Gates that nobody reads have no instruction."""
         code = self.forward
         repeated = int(code.runs[:, k.WIDTH].sum()) + 7 * int(code.stars[:, k.STAR_WIDTH].sum())
         return len(code.gates) + repeated
 
 
 YES = b"\1"
-"""A mark."""
+"""The mark of a row that is set."""
 
 
 class Instruction(NamedTuple):
-    """Netlist rows are the first of `width` adjacent ones; `params` has 1 entry, or 7 of a star."""
+    """An instruction on netlist rows: each is the first of `width` adjacent ones.
+
+    A star has seven `params`, the others have one.
+    """
 
     reads: tuple[int, ...]
     out: int
@@ -78,13 +81,13 @@ class Instruction(NamedTuple):
 
 
 _COMPILED: dict[int, tuple[weakref.ref[Netlist], Program]] = {}
-"""Programs of the netlists that are still in use: a plan and several engines ask for the same."""
+"""Programs of the netlists in use: a plan and several engines compile the same netlist."""
 
 
 def compile_program(netlist: Netlist) -> Program:
-    """Turn a netlist into instructions, with rows for the forward and the backward pass.
+    """Return a netlist's instructions, with rows for the forward and the backward pass.
 
-    The same netlist gives the same program, which must not be changed.
+    The same netlist gives the same program object, which must not be changed.
     """
     key = id(netlist)
     known = _COMPILED.get(key)
@@ -114,23 +117,31 @@ def _compile(netlist: Netlist) -> Program:
 
 
 def instructions_of(netlist: Netlist) -> list[Instruction]:
-    """Return the instructions of a netlist in the order in which they are executed."""
+    """Return the instructions of a netlist in the order of their execution."""
     instructions = _merge_stars(netlist, live_runs(netlist))
     stars = [i for i in instructions if i.is_star]
     runs = [i for i in instructions if not i.is_star and i.width > 1]
     gates = [i for i in instructions if not i.is_star and i.width == 1]
-    order = [*stars, *runs, *gates]
-    _require_topological(netlist, order)
-    return order
+    return [*stars, *runs, *gates]
 
 
 def live_runs(netlist: Netlist) -> list[Instruction]:
-    """Return the runs of adjacent gates that outputs depend on, in the order of the netlist."""
-    return _live(netlist, _runs(netlist))
+    """Return the runs of gates that outputs depend on, in the order of the netlist.
+
+    The other runs are dropped: their logits have no gradient.
+    """
+    needed = _marks(netlist, netlist.outputs)
+    kept = []
+    for run in reversed(_runs(netlist)):
+        if any(needed[run.out : run.out + run.width]):
+            kept.append(run)
+            for row in run.reads:
+                needed[row : row + run.width] = YES * run.width
+    return kept[::-1]
 
 
 def _runs(netlist: Netlist) -> list[Instruction]:
-    """Join gates that follow each other in a, b and out, and share their logits."""
+    """Join gates whose a, b and out are adjacent, and which share their logits."""
     joins = _joins(netlist)
     starts = np.flatnonzero(np.concatenate([[True], ~joins]))
     widths = np.diff(np.append(starts, netlist.gates))
@@ -142,18 +153,18 @@ def _runs(netlist: Netlist) -> list[Instruction]:
 
 
 def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
-    """Return of each gate but the first whether it continues the run of the one before.
+    """Return for each gate but the first whether it continues the run of the gate before.
 
-    Where a kernel sees several channels, its copies' inputs go from the last channel to the first.
-    All runs that read each other, then, end where one of them does. And a run must not read a row
-    twice, by two gates, since its gradient would be stored after it was added to.
+    If a kernel sees several channels, its copies' inputs wrap around from the last channel to the
+    first. All runs that read each other must then end at the same copy. A run must not read a row
+    by two of its gates either, since the row's gradient would be stored after it was added to.
     """
     copies = np.diff(netlist.param) == 0
     nexts = [np.diff(rows) == 1 for rows in (netlist.a, netlist.b)]
     reads = netlist.a[1:], netlist.b[1:]
     apart = np.abs(reads[0] - reads[1])
     joins = copies & nexts[0] & nexts[1] & ((apart == 0) | (apart >= netlist.channels))
-    # By row: inputs are there from the start.
+    # The same by row. Inputs count as joined.
     joined = np.concatenate([np.ones(netlist.inputs + 1, bool), joins])
     while True:
         before = np.count_nonzero(joins)
@@ -168,20 +179,8 @@ def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
             return joins
 
 
-def _live(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]:
-    """Drop runs that no output depends on: their logits have no gradient."""
-    needed = _marks(netlist, netlist.outputs)
-    kept = []
-    for run in reversed(runs):
-        if any(needed[run.out : run.out + run.width]):
-            kept.append(run)
-            for row in run.reads:
-                needed[row : row + run.width] = YES * run.width
-    return kept[::-1]
-
-
 def _marks(netlist: Netlist, rows: npt.NDArray[np.integer]) -> bytearray:
-    """Return a mark per row, set for some: of few at a time bytes are quicker than an array."""
+    """Return a mark per row, set for `rows`. Bytes are faster than an array for few at a time."""
     marks = bytearray(netlist.rows)
     for row in rows.tolist():
         marks[row] = 1
@@ -192,7 +191,7 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
     """Replace each tree of seven runs over input rows with a common centre by one star."""
     writer = {run.out: run for run in runs}
     counts = np.bincount(netlist.outputs, minlength=netlist.rows + 1)
-    # A run reads adjacent rows: one more from the first on, one less after the last.
+    # Count the readers of each row: a run adds one at its first row and removes it after its last.
     steps = np.zeros(netlist.rows + 1, dtype=int)
     first = np.array([row for run in runs for row in run.reads], dtype=int)
     width = np.array([run.width for run in runs for _ in run.reads], dtype=int)
@@ -201,7 +200,7 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
     reads = (counts + np.cumsum(steps)).tolist()
 
     def private_inputs(run: Instruction) -> list[Instruction] | None:
-        """The two runs that `run` reads, if nobody else reads them."""
+        """Return the two runs that `run` reads, if nobody else reads them."""
         inner = []
         for row in run.reads:
             source = writer.get(row)
@@ -227,7 +226,7 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
         if len(centers) > 1 or any(row + run.width > netlist.inputs for row in rows):
             continue
         if centers & {leaf.reads[0] for leaf in leaves}:
-            continue  # the kernel holds the centre's gradient while it adds to the leaves'
+            continue  # the kernel holds the centre's gradient while it adds to the leaves
         if (np.diff(sorted({*rows})) < run.width).any():
             continue  # copies of leaves that see several channels of a cell
         parts = [*leaves, *branches, run]
@@ -239,15 +238,6 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
         )
         inside.update(part.out for part in parts[:-1])
     return [merged.get(run.out, run) for run in runs if run.out not in inside]
-
-
-def _require_topological(netlist: Netlist, order: list[Instruction]) -> None:
-    defined = _marks(netlist, np.arange(netlist.inputs))
-    for instruction in order:
-        width = instruction.width
-        for row in instruction.reads:
-            assert all(defined[row : row + width]), "instructions out of order"
-        defined[instruction.out : instruction.out + width] = YES * width
 
 
 class _Rows:
@@ -270,7 +260,7 @@ class _Rows:
                 self._width[out] = width
 
     def at(self, row: int) -> int:
-        """The tile row of a netlist row; its block is placed if it is not yet."""
+        """Return the tile row of a netlist row; place its block first if necessary."""
         if self.place[row] < 0:
             block = self.block[row]
             width = self._width[block]
@@ -295,7 +285,7 @@ def _forward_rows(
     rows = _Rows(netlist, order)
     place, block = rows.place, rows.block
     last_read: list[int] = [-1] * (netlist.rows + 1)
-    """By block; one more place is that of all inputs, which are never freed."""
+    """By block. The last element stands for all inputs, which are never freed."""
     for index, instruction in enumerate(order if reuse else ()):
         for row in instruction.reads:
             last_read[block[row]] = index
@@ -305,9 +295,8 @@ def _forward_rows(
 
     placed = []
     for index, instruction in enumerate(order):
-        # What an instruction reads was placed before.
         reads = tuple([place[row] for row in instruction.reads])
-        # Freed before the output is placed: a gate may overwrite an input that dies with it.
+        # Free inputs before placing the output: a gate may overwrite an input that dies with it.
         for each in {block[row] for row in instruction.reads} if reuse else ():
             if last_read[each] == index:
                 rows.free(each)
@@ -319,16 +308,16 @@ def _forward_rows(
 def _gradient_rows(
     netlist: Netlist, order: list[Instruction]
 ) -> tuple[tuple[list[Placed], npt.NDArray[np.int32]], int, list[int], npt.NDArray[np.int32]]:
-    """Place gradients: a row lives from its value's last reader, back to the value's writer.
+    """Place gradients: a row lives from its value's last reader back to the value's writer.
 
-    The first reader that the backward walk meets stores to the row, the others add to it: a bit
-    per read of each instruction says which.
+    The first reader in the backward walk stores to the row, the others add to it. A bit per read of
+    each instruction says which.
     """
     rows = _Rows(netlist, order)
     place = rows.place
     written, linked = _marks(netlist, netlist.outputs), _links(order)
     outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
-    # An input that is an output gets its gradient from a row of its own: see hand_on.
+    # An input that is also an output gets its gradient from a row of its own: see hand_on.
     held = np.flatnonzero(outputs < netlist.inputs)
     outputs[held] = rows.end + np.arange(len(held))
     rows.end += len(held)
@@ -343,7 +332,7 @@ def _gradient_rows(
         adds_to = written[row : row + width]
         first = not any(adds_to)
         if not first and not all(adds_to):
-            # Only some channels of an input have been written: the others' rows start at zero.
+            # Only some channels of an input were written. The rows of the others start at zero.
             assert row + width <= netlist.inputs, "rows of a block first written one by one"
             zero_rows.extend(_unmarked(written, row, row + width))
         written[row : row + width] = YES * width
@@ -356,8 +345,7 @@ def _gradient_rows(
         unread = _unmarked(written, block, block + width)
         zero_rows += [out + row - block for row in unread]
         bits = 0
-        # A gate's input b first, as its chain hands that gradient on (see kernels); a star's leaves
-        # in their order.
+        # A gate's input b comes first, as in the kernels. A star's leaves come in their order.
         for position in range(len(read)) if instruction.is_star else (1, 0):
             if position != 0 or not linked[index]:
                 bits |= add_or_store(read[position], width) << position
@@ -377,10 +365,10 @@ def _unmarked(marks: bytearray, start: int, stop: int) -> list[int]:
 
 
 def _links(order: list[Instruction]) -> list[bool]:
-    """Return of each instruction whether it and the one before are linked gates.
+    """Return for each instruction whether it and the one before are linked gates.
 
-    The input a of the second is the input b of the first. One more follows: after the last comes
-    nothing.
+    Linked means that the second gate's input a is the first gate's input b. A last element, False,
+    stands for the end.
     """
     gates = [not each.is_star and each.width == 1 for each in order]
     linked = [False] * (len(order) + 1)
@@ -397,7 +385,7 @@ def _encode(
     gradients: tuple[list[Placed], npt.NDArray[np.int32]],
     adds: list[int],
 ) -> k.Code:
-    # Flat: an array is made of numbers in half the time that it takes of lists.
+    # Flat lists: NumPy converts them twice as fast as nested ones.
     stars: list[int] = []
     runs: list[int] = []
     gates: list[int] = []

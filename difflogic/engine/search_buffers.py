@@ -1,4 +1,4 @@
-"""The buffers of searches for exact circuits, as a plan counts them."""
+"""The memory that searches for exact circuits take, for the plan."""
 
 from __future__ import annotations
 
@@ -18,39 +18,40 @@ from difflogic.system.arrays import CACHE_LINE
 from difflogic.tasks import make_task
 
 MOST_SAMPLES = 64
-"""Start states of a search at most: each makes every candidate slower."""
+"""Most starts of a search. Each makes every candidate slower."""
 
 FIRST_STARTS = 8
-"""Start states that a search begins with; counterexamples join them."""
+"""Starts at the beginning of a search. Counterexamples join them."""
 
 VERIFIED_STARTS = 1024
-"""Further start states on which a circuit must have no wrong cell. One that goes wrong on one start
+"""Further starts on which a circuit must have no wrong cell. A circuit that is wrong on one start
 in 200 passes them once in 170 times."""
 
 ROUND = 256
-"""Fresh start states that are looked at together for counterexamples."""
+"""Fresh starts that are checked together for counterexamples."""
 
 LATER = 16
-"""Times the steps that a search looks at, in which a run that is to stay is looked at once more."""
+"""Multiple of a search's steps after which a circuit that must stay is checked once more."""
 
 SEARCH_CELLS = 1024
 """Cells that a search takes a gradient over, about: a few grids, or many small ones."""
 
 WORD = 8
-"""Bytes of 64 cells."""
+"""Bytes of 64 packed cells."""
 
 SHIFTS = {"zero": 9, "periodic": 25}
-"""By which packed cells find their neighbours: one each, two around edges, four around corners."""
+"""Most shifts that lead packed cells to their neighbours. On a torus it is one for the cell itself,
+two for each neighbour at a side, and four for each neighbour at a corner."""
 
 
 def most_samples(grid: Grid) -> int:
-    """Return how many samples a search takes a gradient over at a time, at most."""
+    """Return the most samples that a search takes a gradient over at a time."""
     return max(1, SEARCH_CELLS // grid.cells)
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A batch of bit-packed samples, as a `HardSimulator` has it."""
+    """A batch of bit-packed samples, as in a `HardSimulator`."""
 
     grid: Grid
     batch: int
@@ -62,7 +63,7 @@ class Packed:
 
     @property
     def padded(self) -> int:
-        """The same with the words before and after, which neighbours of edges are looked for in."""
+        """Words of one channel with the padding for shifted reads."""
         height, width = self.grid.height, self.grid.width
         if self.grid.boundary == "periodic":
             furthest = self.grid.cells - 1
@@ -79,18 +80,18 @@ class Packed:
 
 @dataclass(frozen=True)
 class Trials:
-    """Starts that are run side by side, and what happens to them; as `Trial` packs them."""
+    """The size of a `Trial`: starts that are run side by side, with masks and damage."""
 
     starts: int
     steps: int
     masked: bool = False
     damaged: bool = False
     counts: int = 1
-    """Steps after which other cells count than after the rest."""
+    """Different sets of counted cells."""
     loss_channels: int = 1
 
     def bytes(self, netlist: Netlist, grid: Grid) -> int:
-        """Return the bytes of their simulator, and of all that is packed."""
+        """Return the bytes of the simulator and of all packed arrays."""
         batch = Packed(grid, self.starts)
         rows = netlist.channels + self.steps * (self.masked + self.damaged)
         rows += self.counts + self.loss_channels
@@ -99,24 +100,23 @@ class Trials:
 
 @dataclass(frozen=True, eq=False)
 class SearchBuffers:
-    """What a search for exact circuits of one netlist works in."""
+    """The memory of a search for exact circuits of one netlist."""
 
     netlist: Netlist
     grid: Grid
     steps: int
     samples: int
-    """Over which it takes a gradient at a time."""
+    """Samples of a gradient."""
     faced: Trials
-    """The most starts that circuits are compared on."""
+    """The starts that circuits are compared on, at most."""
     fresh: tuple[Trials, ...] = ()
-    """Those that circuits are verified on."""
+    """The starts that circuits are verified on."""
     searchers: int = 1
     """Workers that judge candidates."""
     rectified: int = 0
-    """Starts that circuits are rectified on; 0 if they are not."""
+    """Starts that circuits are rectified on; 0 without rectification."""
     stays: bool = False
-    """Whether a circuit that is right at all steps that are looked at is run on, to where it goes
-    wrong."""
+    """Whether the target must stay, so that circuits are also checked at later steps."""
 
     @classmethod
     def for_config(cls, config: Config, netlist: Netlist, searchers: int) -> SearchBuffers | None:
@@ -164,17 +164,17 @@ class SearchBuffers:
 
     @cached_property
     def bytes(self) -> int:
-        """All of them together, but for the values of circuits."""
+        """Bytes of all buffers except the values of circuits."""
         trials = sum(each.bytes(self.netlist, self.grid) for each in (self.faced, *self.fresh))
         found = self._gradients(self.steps, self.samples) + self._rectification
         return found + trials + self._wiring + self._bases * (self._base + self._scratch)
 
     @cached_property
     def values(self) -> int:
-        """Bytes of the values of a circuit in which every gate matters, or what is taken at most.
+        """Bytes of the values of a circuit in which every gate is live, at most MOST_BYTES.
 
-        Of most circuits they are a small part of that. Where they are too many, each change is
-        simulated by itself; nothing else depends on it.
+        Most circuits need a small part of that. If the values do not fit, each change is simulated
+        on its own, with the same results.
         """
         row = self._faced.words * WORD
         slots = min(self.netlist.rows + 1, MOST_BYTES // (self.faced.steps * row))
@@ -187,9 +187,9 @@ class SearchBuffers:
 
     @cached_property
     def later(self) -> int:
-        """Bytes that are taken besides, values included, if one goes wrong as late as is looked.
+        """Additional bytes, values included, if a circuit goes wrong only at the last later step.
 
-        Of nearly all circuits that stay so long and no longer they are a small part of that.
+        Nearly all circuits go wrong earlier, and need a small part of that.
         """
         if not self.stays:
             return 0
@@ -210,7 +210,7 @@ class SearchBuffers:
 
     @property
     def _base(self) -> int:
-        """Bytes of a base, which each worker has, but for the values."""
+        """Bytes of one worker's base, except its values."""
         netlist, batch = self.netlist, self._faced
         base = (10 + 4 * 3 + 4 + 1) * netlist.rows + netlist.parameters
         states = (self.faced.steps + 1) * netlist.channels * batch.padded * WORD
@@ -218,13 +218,13 @@ class SearchBuffers:
 
     @property
     def _scratch(self) -> int:
-        """Bytes that a worker needs besides to follow a candidate."""
+        """Bytes of one worker's scratch space for following a candidate."""
         channels = self.netlist.channels
         return 98 * self.netlist.rows + channels * (27 + 2 * self._faced.padded * WORD) + 256
 
     @property
     def _rectification(self) -> int:
-        """Bytes of what finds rectifications, with the values and slopes that it looks at."""
+        """Bytes of the search for rectifications, with its values and slopes."""
         if not self.rectified:
             return 0
         netlist, steps = self.netlist, self.faced.steps

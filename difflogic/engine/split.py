@@ -1,13 +1,13 @@
-"""A netlist cut for workers that share a tile's gates: split layers.
+"""A netlist cut into parts, for workers that share a tile's gates.
 
-Each worker is one *part*. Forward it computes its part of each layer, into rows that all see
-(columns of the layer, gathered in shared memory). On the way back nobody adds to another's rows:
-the gradient of a row belongs to one part, which sums up what all readers of the row hand back
-(rows of the layer, reduced by their owner). It adds in the order, and with the roundings, of the
-instructions that one worker runs for a whole tile (program.py), so that not a bit differs.
+Each worker is one *part*. Forward, it computes its part of each layer into rows that all parts see.
+Backward, no part adds to another's rows: the gradient of a row belongs to one part, which *pulls*
+and adds up the contributions of all readers of the row. It adds them in the order, and with the
+roundings, of the instructions that one worker runs for a whole tile (program.py), so that all bits
+are the same.
 
-A *stage* is what happens between two meetings of the parts. A layer begins a new one only where a
-part reads what another part has written since they met.
+A *stage* is the work between two meetings of the parts. A layer begins a new stage only if a part
+reads what another part has written since they met.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from difflogic.engine.program import Instruction, instructions_of, live_runs
 
 
 class Pull(NamedTuple):
-    """What one reader of a row adds to the row's gradient."""
+    """The contribution of one reader of a row to the row's gradient."""
 
     grad: int  # the reader's output row
-    other: int  # the row of its other input
+    other: int  # the row of the reader's other input
     param: int
-    side: int  # 1 if the row is its input a, 2 if it is b: the coefficient without that input
+    side: int  # 1 if the row is the reader's input a, 2 if b: index of the linear coefficient
     fused: int  # whether product and sum are rounded together
 
 
 class _Runs:
-    """The live runs of a netlist: who wrote a row, and who reads it."""
+    """The live runs of a netlist, with the writer and the readers of each row."""
 
     def __init__(self, netlist: Netlist) -> None:
         self.all = live_runs(netlist)
@@ -47,13 +47,13 @@ class _Runs:
                 self.readers[source].add(index)
 
     def sources(self, run: Instruction) -> set[int]:
-        """Indices of the runs that a run reads; inputs have none."""
+        """Return the indices of the runs that a run reads."""
         rows = (row + w for row in run.reads for w in range(run.width))
         return {self.writer[row] for row in rows if row in self.writer}
 
 
 def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
-    """Cut a netlist's gates for `parts` workers. Raises ValueError unless there is one."""
+    """Cut a netlist's gates for `parts` workers. Raises ValueError for less than one."""
     if parts < 1:
         raise ValueError(f"a tile's gates need one worker or more, not {parts}")
     runs = _Runs(netlist)
@@ -83,7 +83,7 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
             for index in part:
                 run = runs.all[index]
                 rows = range(run.out, run.out + run.width)
-                # What a loss gave an output row that nobody reads is all of its gradient.
+                # An output row that nobody reads has only the gradient from the loss.
                 add_targets(row for row in rows if pulls[row] or row not in outputs)
             bounds.append(len(targets))
         target_bounds.append(bounds)
@@ -111,11 +111,12 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
 
 
 def pulls_of(netlist: Netlist, order: Sequence[Instruction]) -> dict[int, list[Pull]]:
-    """Return what is added to the gradient of each netlist row, in the order of one worker.
+    """Return the contributions to the gradient of each netlist row, in the order of one worker.
 
-    The walk back takes the instructions in reverse. A run rounds its products and adds them, b
-    first; so does a star within itself. A gate fuses what it adds to b, and rounds what it adds to
-    a, be it kept in a register for the gate before or not. A star's leaves fuse both.
+    The walk back takes the instructions in reverse. A run rounds its products before it adds them,
+    b first; so do the inner gates of a star. A gate fuses what it adds to b, and rounds what it
+    adds to a, whether or not that stays in a register for the gate before. A star's leaves fuse
+    both.
     """
     writer = {run.out: run for run in live_runs(netlist)}
     found: dict[int, list[Pull]] = defaultdict(list)
@@ -149,7 +150,7 @@ def star_runs(writer: dict[int, Instruction], star: Instruction) -> list[Instruc
 
 
 def _depths(runs: _Runs, before: Any, order: Iterable[int]) -> list[int]:
-    """Return for each run how many others must come before it, one after the other."""
+    """Return for each run the length of the longest chain of runs before it."""
     depths = [0] * len(runs.all)
     for index in order:
         depths[index] = 1 + max((depths[other] for other in before(index)), default=-1)
@@ -157,7 +158,7 @@ def _depths(runs: _Runs, before: Any, order: Iterable[int]) -> list[int]:
 
 
 def _owners(runs: _Runs, depths: list[int], parts: int) -> list[int]:
-    """Give each run a part: its only reader's, if that one has not enough of the layer yet."""
+    """Choose a part for each run: that of its only reader, unless it has enough of the layer."""
     layers: dict[int, list[int]] = defaultdict(list)
     for index, depth in enumerate(depths):
         layers[depth].append(index)
@@ -177,7 +178,7 @@ def _owners(runs: _Runs, depths: list[int], parts: int) -> list[int]:
 
 
 def _stages(depths: list[int], owner: list[int], before: Any, parts: int) -> list[list[list[int]]]:
-    """Return the runs of each stage and part, those of a part in order of their depth."""
+    """Return the runs of each stage and part, in the order of their depth."""
     stages: list[list[list[int]]] = []
     stage_of: dict[int, int] = {}
     by_depth = sorted(range(len(depths)), key=lambda index: depths[index])
@@ -198,7 +199,7 @@ def _stages(depths: list[int], owner: list[int], before: Any, parts: int) -> lis
 
 
 def _sums(runs: _Runs, order: Sequence[Instruction], parts: int) -> list[list[Instruction]]:
-    """Share out whose gate sums are added up: one part has all of a parameter's, in order."""
+    """Share out the gate sums: one part adds up all sums of a parameter, in order."""
     writer = {run.out: run for run in runs.all}
     by_param: dict[int, list[Instruction]] = defaultdict(list)
     for instruction in reversed(order):
@@ -214,7 +215,7 @@ def _sums(runs: _Runs, order: Sequence[Instruction], parts: int) -> list[list[In
 
 
 def _even(items: Sequence[int], weights: Sequence[int], parts: int) -> list[Sequence[int]]:
-    """Cut items into runs of about the same weight."""
+    """Cut items into consecutive slices of about the same weight."""
     ends = np.concatenate([[0], np.cumsum(weights)])
     marks = [ends[-1] * part / parts for part in range(1, parts)]
     cuts = [0, *np.searchsorted(ends, marks).tolist(), len(items)]
@@ -224,7 +225,7 @@ def _even(items: Sequence[int], weights: Sequence[int], parts: int) -> list[Sequ
 def _rows_of(
     stages: list[list[list[Instruction]]],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Encode the runs of each stage and part, and the bounds of each."""
+    """Encode the runs of each stage and part, with their bounds."""
     rows: list[list[int]] = []
     bounds = []
     for stage in stages:

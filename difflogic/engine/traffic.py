@@ -1,4 +1,4 @@
-"""How many rows a program moves between registers and memory: what bounds it beside arithmetic."""
+"""The rows that a program moves between registers and memory, its limit besides arithmetic."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflogic.engine.program import Program
 
 @dataclass(frozen=True)
 class Traffic:
-    """Rows of a tile that are loaded and stored. A row has a number per lane."""
+    """Rows of a tile that are loaded and stored. A row holds a number per lane."""
 
     loads: int
     stores: int
@@ -24,15 +24,15 @@ class Traffic:
 
 
 def training(program: Program) -> Traffic:
-    """Return what a tile moves for one automaton step: forward, again on the way back, and back.
+    """Return a tile's traffic in one automaton step: values forward, values again, gradients.
 
-    Sums that are kept for a gate at a time are left out: they stay next to the registers.
+    The sums of a gate are not counted, since they stay next to the registers.
     """
     return values(program.forward) + values(program.backward) + walk_back(program.backward)
 
 
 def values(code: k.Code) -> Traffic:
-    """Return what evaluating all gates moves."""
+    """Return the traffic of evaluating all gates."""
     linked = (code.gates[:, k.FLAGS] & k.LINKED) != 0
     runs, stars = int(code.runs[:, k.WIDTH].sum()), int(code.stars[:, k.STAR_WIDTH].sum())
     gates = len(code.gates)
@@ -40,12 +40,12 @@ def values(code: k.Code) -> Traffic:
 
 
 def walk_back(code: k.Code) -> Traffic:
-    """Return what the gradients of all gates move, and the values that they are made of."""
+    """Return the traffic of the gradients of all gates, and of the values that they use."""
     flags, gates = code.gates[:, k.FLAGS], len(code.gates)
     link, linked, add_a, add_b = (
         (flags & bit) != 0 for bit in (k.LINK, k.LINKED, k.ADD_A, k.ADD_B)
     )
-    # A chain keeps the value and the gradient that its gates share.
+    # Linked gates keep their shared value and gradient in registers.
     chains = Traffic(
         2 * gates + int((~linked).sum() + add_b.sum() + (add_a & ~link).sum()),
         gates + int((~link).sum()),
@@ -56,5 +56,5 @@ def walk_back(code: k.Code) -> Traffic:
     width = code.stars[:, k.STAR_WIDTH]
     added = int(sum(width @ (code.stars[:, k.STAR_ADDS] >> read & 1) for read in range(5)))
     stars = int(width.sum())
-    # Leaves, centre, the gradient of the output, and those of the others where they are added to.
+    # Loads: leaves, centre, the output's gradient, and the gradients that are added to.
     return chains + runs + Traffic(6 * stars + added, 5 * stars)

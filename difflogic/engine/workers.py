@@ -1,9 +1,9 @@
-"""Threads for the kernels, through joblib, and how they share a batch.
+"""Threads that run the kernels, through joblib.
 
-A call of joblib.Parallel costs at least 10 ms with joblib's own backends, since it polls for
-results with a sleep of that length; a whole training step takes less. The backend below hands
-results over as futures: 0.07 ms where it is called in a loop, and 0.4 ms within training steps,
-which displace it from the caches.
+With joblib's own backends a call of joblib.Parallel costs at least 10 ms, since it sleeps that long
+between polls for results. A whole training step takes less. The backend below passes results on as
+futures. A call takes 0.07 ms in a loop, and 0.4 ms within training steps, which displace it from
+the caches.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 
 class CallerAndThreads(ParallelBackendBase):
-    """A joblib backend over a thread pool that waits for results instead of polling.
+    """A joblib backend over a thread pool, which waits for results instead of polling.
 
-    The calling thread does the first task itself when it asks for its result. So one thread less
-    has to wake up, and the others find its core taken: woken together after a pause, two threads
-    can share a core for milliseconds (measured: steps of 11 ms instead of 8).
+    The calling thread does the first task itself, when it asks for the result. So there is one
+    thread less to wake, and the others do not land on its core. Threads that wake together after a
+    pause can share a core for milliseconds (measured: steps of 11 ms instead of 8).
 
-    `supports_retrieve_callback` stays False: then joblib asks `retrieve_result` for each result
-    in turn, which blocks until it is there.
+    With `supports_retrieve_callback` False, joblib calls `retrieve_result` for each result in turn,
+    which blocks until the result is there.
     """
 
     supports_retrieve_callback = False
@@ -56,8 +56,8 @@ class CallerAndThreads(ParallelBackendBase):
             try:
                 return func()
             finally:
-                # Before the result is there, or joblib sleeps for 10 ms where it sees the result
-                # of the last task before this call, which counts finished tasks.
+                # The callback counts finished tasks. If joblib saw the last result before this
+                # call, it would sleep for 10 ms.
                 if callback is not None:
                     callback(None)
 
@@ -78,7 +78,7 @@ class CallerAndThreads(ParallelBackendBase):
 
 
 class _OwnTask(Future):
-    """A task that the thread which asks for its result does itself."""
+    """A task that runs in the thread that asks for its result."""
 
     def __init__(self, task: Callable) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ joblib.register_parallel_backend(BACKEND, CallerAndThreads)
 
 
 class Workers:
-    """A team of `count` threads that stays together for a whole run. Use it in a `with`."""
+    """A team of `count` threads that lives as long as this context."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -120,24 +120,23 @@ class Workers:
         self._parallel.__exit__(*raised)
 
     def aside(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Call a function on a thread besides the caller's, as soon as one is free.
+        """Call a function on a thread other than the caller's, as soon as one is free.
 
-        Raises RuntimeError outside of a `with`, and for one worker.
+        Raises RuntimeError outside of the context, and for one worker.
         """
         if self._aside is None:
             raise RuntimeError("no thread besides the caller's: enter two workers or more")
         return self._aside.submit(function, *arguments)
 
     def run(self, kernel: Callable[..., Any], arguments: list[tuple]) -> None:
-        """Run kernel(*arguments[w]) for every worker w at the same time; wait for all.
+        """Run kernel(*arguments[w]) for every worker w at the same time, and wait for all.
 
-        There are exactly as many threads as calls, the caller's included, so calls may wait for
-        each other.
+        There is a thread for each call, including the caller's, so calls may wait for each other.
         """
         if len(arguments) != self.count:
             raise ValueError(f"{len(arguments)} calls for {self.count} workers")
         if self._interrupted:
-            raise RuntimeError("an earlier call was interrupted: its workers may still be at it")
+            raise RuntimeError("an earlier call was interrupted: its workers may still be running")
         self._interrupted = True
         self._parallel(joblib.delayed(kernel)(*call) for call in arguments)
         self._interrupted = False
