@@ -125,7 +125,7 @@ def identify(
 
 def lines(found: Identified) -> list[str]:
     """Return what is found as text."""
-    from difflogic.identification.hidden import describe
+    from difflogic.identification.rules import describe_hidden
 
     rule, circuit = found.rule, found.circuit
     space = rule.space
@@ -139,7 +139,7 @@ def lines(found: Identified) -> list[str]:
         f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
         f"{rule.recording.states} states",
         f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
-        *([f"hidden: {describe(space)}"] if space.looks else []),
+        *([f"hidden: {describe_hidden(space)}"] if space.looks else []),
         *(f"    {line}" for line in found.equations),
     ]
     if rule.flipped is not None:

@@ -1,49 +1,49 @@
-"""From a recording to its rule, in the cheapest way that is exact, and how much of it is proved."""
+"""Identifies the rule of a recording, by the cheapest exact method, and what is proved of it."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.identification import solving, synthesis, table
-from difflogic.identification.hidden import spaces as hidden_spaces
-from difflogic.identification.recording import Recording
+from difflogic.identification import synthesis
+from difflogic.identification.recording import Question, Recording, Update
 from difflogic.identification.rules import (
     BOUNDARIES,
     NEIGHBOURHOODS,
     UNKNOWN,
     Space,
     Table,
+    hidden_spaces,
     spread_states,
 )
-from difflogic.identification.solving import Update
+from difflogic.identification.solving import Flags, Solved, solve
+from difflogic.identification.votes import contradiction, count, fewest_flips
 from difflogic.model.automaton import Automaton
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 
-Flags = npt.NDArray[np.bool_]
-
 GUESS_SECONDS = 20.0
-"""For a rule with more symmetry than is asked for, whose entries the solver then tries first."""
+"""Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
 UNDRAWABLE = (
-    "a circuit reads the nine cells around, and line-2 and radius-2 read cells further away: "
-    "leave out the file; the output and --json have the whole rule"
+    "a circuit reads a 3×3 neighbourhood, but line-2 and radius-2 read cells further away: leave "
+    "out the file; the output and --json have the whole rule"
 )
 TRIED = 1000
-"""Frames of random cells among which one is looked for that tells two rules apart."""
+"""Random frames to try, to find one that tells two rules apart."""
 
 
 @dataclass(frozen=True)
 class Identified:
-    """A rule that explains a recording, and how far it is shown to be the only one."""
+    """A rule that explains a recording, and which of its entries are shown to be unique."""
 
     recording: Recording
     space: Space
@@ -52,24 +52,28 @@ class Identified:
     method: str
     """table, SAT or MaxSAT."""
     table: Table
-    """The next state by entry; UNKNOWN if no cell that was seen depends on it."""
+    """The next state by entry; UNKNOWN if no seen cell depends on it."""
     determined: Flags
-    """By entry: every rule that explains the recording has it."""
+    """By entry: it is the same in every rule that explains the recording."""
     open: Flags
-    """By entry: a rule that explains the recording has another state there. What is neither and
-    not UNKNOWN is undecided."""
+    """By entry: it differs in another rule that explains the recording. Entries that are neither
+    determined, open nor UNKNOWN are undecided."""
     second: Table | None
-    """Another rule that explains the recording, where one was found."""
+    """Another rule that explains the recording, if one was found."""
     flipped: npt.NDArray[np.int64] | None = None
-    """Of a recording with noise: cells that were recorded wrongly, (n, 4)."""
-    fewest: bool = False
-    """Whether no fewer of the cells that were looked at will do."""
+    """In a recording with noise: the cells that were recorded wrongly, (n, 4)."""
     sure: npt.NDArray[np.float64] | None = None
-    """Of a recording with noise: by entry, the share of its occurrences that agree."""
+    """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
+
+    @property
+    def fewest(self) -> bool:
+        """Whether no fewer wrong cells, among those considered, explain a recording with noise."""
+        return self.flipped is not None
 
     @property
     def never_seen(self) -> Flags:
-        return self.table == UNKNOWN
+        unseen: Flags = self.table == UNKNOWN
+        return unseen
 
     @property
     def undecided(self) -> Flags:
@@ -77,9 +81,9 @@ class Identified:
 
     @property
     def unique(self) -> bool | None:
-        """Whether all rules that explain the recording agree on all entries that it depends on.
+        """Whether all rules that explain the recording agree on the entries that it depends on.
 
-        None if that is not decided.
+        None if that is undecided.
         """
         if self.open.any():
             return False
@@ -87,20 +91,17 @@ class Identified:
 
     @cached_property
     def built(self) -> Circuit:
-        """A circuit of the rule, not yet simplified, with entries that are free filled.
-
-        Raises CircuitError for a neighbourhood that no circuit can read.
-        """
+        """A circuit of the rule, not yet simplified, with the free entries filled."""
         return synthesis.build(self.space, self.table)
 
     @cached_property
     def complete(self) -> Table:
-        """The next state by pattern, shape (patterns,), with entries that are free filled."""
+        """The next state by pattern, shape (patterns,), with the free entries filled."""
         return synthesis.filled(self.space, self.table, None if self.space.counted else self.built)
 
     @property
     def name(self) -> str | None:
-        """The usual name of the complete rule, as B3/S23 or rule 110."""
+        """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
 
     def circuit(
@@ -109,9 +110,8 @@ class Identified:
         step: Callable[[], object] = lambda: None,
         deadline: Deadline = NEVER,
     ) -> Circuit:
-        """Return the rule's circuit, simplified; it is compared with the table on all patterns."""
-        surroundings = self._automaton(self.built)
-        small = simplify(surroundings, EFFORTS[effort], step, deadline).circuit
+        """Return the rule's simplified circuit, compared with the table on all patterns."""
+        small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
         if (synthesis.evaluate(self.space, small) != self.complete).any():
@@ -135,9 +135,9 @@ class Identified:
         return Automaton(name, circuit, visible, boundary, height, width, steps, 1.0, "random")
 
     def next_frame(self, seed: int = 0) -> npt.NDArray[np.int64] | None:
-        """Return a frame (height, width) after which the rule and `second` differ, if one is found.
+        """Return a frame (height, width) that tells the rule and `second` apart, if one is found.
 
-        Recorded again after `gap` steps it rules one of them out.
+        Recording it again `gap` steps later rules out one of them.
         """
         if self.second is None or self.space.looks:
             return None
@@ -162,9 +162,9 @@ class Identified:
 def run(
     space: Space, patterns: Table, frame: npt.NDArray[np.int64], boundary: str, steps: int
 ) -> npt.NDArray[np.int64]:
-    """Return frames (…, height, width) after some steps of a rule by pattern.
+    """Return frames (…, height, width) after `steps` steps of a rule by pattern.
 
-    What follows from something UNKNOWN is UNKNOWN.
+    A cell that depends on an UNKNOWN one is UNKNOWN.
     """
     for _ in range(steps):
         found = spread_states(frame, space, boundary)
@@ -186,91 +186,85 @@ def identify(
     """Find a rule of `space` that explains a recording of frames `gap` steps apart.
 
     With `noise` some cells may have been recorded wrongly, as few as possible. With `hidden` cells
-    may have up to this many more states than are seen, by `plain_start` not in the first frame.
-    Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
-    to find one.
+    may have up to this many more states than are seen; with `plain_start` none of them is in the
+    first frame. Raises ConfigError if no rule explains the recording, with the place, and
+    StoppedError if there was no time to find one.
     """
-    _check(recording, space, boundary, gap, noise, hidden)
+    question = Question(recording, space, boundary, gap, deadline, update)
+    _check(question, noise, hidden)
     if hidden:
-        return _hidden(recording, space, boundary, gap, deadline, update, hidden, plain_start)
+        return _with_hidden(question, hidden, plain_start)
     if noise:
-        from difflogic.identification.noise import fewest_flips
-
-        votes = table.count(recording, space, boundary)
-        found = fewest_flips(recording, space, boundary, votes, deadline, update)
-        seen, nobody = votes.counts.any(axis=1), np.zeros(space.entries, np.bool_)
-        sure = votes.counts.max(axis=1) / np.maximum(votes.counts.sum(axis=1), 1)
-        answer = (found.table, nobody, nobody, None)
-        confidence = np.where(seen, sure, 0.0)
-        noted = (found.flipped, found.fewest, confidence)
-        return Identified(recording, space, boundary, gap, "MaxSAT", *answer, *noted)
+        return _with_noise(question)
     known = np.full(space.entries, UNKNOWN)
     if gap == 1:
-        votes = table.count(recording, space, boundary)
+        votes = count(recording, space, boundary)
         if len(votes.contradicted):
-            where = table.contradiction(recording, space, boundary, votes)
-            raise ConfigError(f"{recording.source}: {where}{_remedy(recording, space, boundary)}")
+            where = contradiction(recording, space, boundary, votes)
+            raise ConfigError(f"{recording.source}: {where}{_remedy(question)}")
         known = votes.table
         if recording.complete and boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
-            return Identified(
-                recording, space, boundary, gap, "table", known, known != UNKNOWN, none, None
-            )
-    guess = _guess(recording, space, boundary, gap, known, deadline, update)
-    solved = solving.solve(recording, space, boundary, gap, known, guess, deadline, update)
+            return _identified(question, "table", Solved(known, known != UNKNOWN, none, None))
+    solved = solve(question, known, _guess(question, known))
     if solved is None:
-        number, frame = _first_unexplained(recording, space, boundary, gap, deadline, update)
+        number, frame = _first_unexplained(question)
         raise ConfigError(
             f"{recording.source}: no rule explains recording {number} up to frame {frame}, though "
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
-    return _by_sat(recording, space, boundary, gap, solved)
+    return _identified(question, "SAT", solved)
 
 
-def _by_sat(
-    recording: Recording, space: Space, boundary: str, gap: int, solved: solving.Solved
+def _identified(
+    question: Question,
+    method: str,
+    solved: Solved,
+    flipped: npt.NDArray[np.int64] | None = None,
+    sure: npt.NDArray[np.float64] | None = None,
 ) -> Identified:
-    flags = (solved.determined, solved.open)
-    return Identified(recording, space, boundary, gap, "SAT", solved.table, *flags, solved.second)
+    found = (solved.table, solved.determined, solved.open, solved.second)
+    asked = (question.recording, question.space, question.boundary, question.gap)
+    return Identified(*asked, method, *found, flipped, sure)
 
 
-def _hidden(
-    recording: Recording,
-    space: Space,
-    boundary: str,
-    gap: int,
-    deadline: Deadline,
-    update: Update,
-    hidden: int,
-    plain_start: bool,
-) -> Identified:
-    refuted = 0
-    for each in hidden_spaces(space, hidden):
-
-        def trying(done: int, total: int | None, what: str) -> None:
-            update(done, total, f"{refuted} kinds of hidden states refuted; {what}")  # noqa: B023
-
-        known = np.full(each.entries, UNKNOWN)
-        try:
-            solved = solving.solve(
-                recording, each, boundary, gap, known, None, deadline, trying, True, plain_start
-            )
-        except StoppedError as error:
-            raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
-        if solved is not None:
-            return _by_sat(recording, each, boundary, gap, solved)
-        refuted += 1
-    raise ConfigError(
-        f"{recording.source}: no rule with up to {hidden} hidden states explains it (proved for "
-        f"all {refuted} kinds of them): it may have more (--hidden), noise (--noise), other --gap "
-        "or --boundary, or a larger neighbourhood"
+def _with_noise(question: Question) -> Identified:
+    recording, space = question.recording, question.space
+    votes = count(recording, space, question.boundary)
+    flips = fewest_flips(question, votes)
+    total = votes.counts.sum(axis=1)
+    sure = votes.counts.max(axis=1) / np.maximum(total, 1)
+    none = np.zeros(space.entries, np.bool_)
+    return _identified(
+        question, "MaxSAT", Solved(flips.table, none, none, None), flips.flipped, sure
     )
 
 
-def _check(
-    recording: Recording, space: Space, boundary: str, gap: int, noise: bool, hidden: int
-) -> None:
+def _with_hidden(question: Question, hidden: int, plain_start: bool) -> Identified:
+    refuted = 0
+
+    def update(done: int, total: int | None, what: str) -> None:
+        question.update(done, total, f"{refuted} kinds of hidden states refuted; {what}")
+
+    for space in hidden_spaces(question.space, hidden):
+        attempt = replace(question, space=space, update=update)
+        try:
+            solved = solve(attempt, np.full(space.entries, UNKNOWN), plain_start=plain_start)
+        except StoppedError as error:
+            raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
+        if solved is not None:
+            return _identified(attempt, "SAT", solved)
+        refuted += 1
+    raise ConfigError(
+        f"{question.recording.source}: no rule with up to {hidden} hidden states explains it "
+        f"(proved for all {refuted} kinds of them): it may have more (--hidden), noise (--noise), "
+        "other --gap or --boundary, or a larger neighbourhood"
+    )
+
+
+def _check(question: Question, noise: bool, hidden: int) -> None:
+    recording, boundary, gap = question.recording, question.boundary, question.gap
     if boundary not in BOUNDARIES:
         raise ConfigError(f'no boundary "{boundary}": known are {", ".join(BOUNDARIES)}')
     if gap < 1:
@@ -279,27 +273,21 @@ def _check(
         raise ConfigError("noise and hidden states cannot be told apart: give one of them")
     if noise and (gap > 1 or boundary == "unknown" or not recording.complete):
         raise ConfigError(
-            "noise is found in recordings one step apart in which every cell and what lies beyond "
-            "the boundary is seen"
+            "noise needs a recording of frames one step apart, without unseen cells, and a known "
+            "boundary"
         )
-    # Around a small torus a cell would be its own neighbour, which is right, but rarely meant.
-    if recording.states > space.states:
-        raise ConfigError(f"the recording has {recording.states} states, not {space.states}")
+    if recording.states > question.space.states:
+        raise ConfigError(
+            f"the recording has {recording.states} states, not {question.space.states}"
+        )
 
 
-def _guess(
-    recording: Recording,
-    space: Space,
-    boundary: str,
-    gap: int,
-    known: Table,
-    deadline: Deadline,
-    update: Update,
-) -> Table | None:
-    """Return a rule with more symmetry that explains the recording, by the entries of `space`.
+def _guess(question: Question, known: Table) -> Table | None:
+    """Return an outer-totalistic rule that explains the recording, by the question's entries.
 
-    Only what the solver tries first: no answer depends on it.
+    The solver tries it first; no answer depends on it.
     """
+    space = question.space
     if space.symmetry == "outer-totalistic" or space.entries == (known != UNKNOWN).sum():
         return None
     coarse = Space(space.neighbourhood, "outer-totalistic", space.states)
@@ -307,64 +295,54 @@ def _guess(
     if merged is None:
         return None
 
-    def guessing(done: int, total: int | None, what: str) -> None:
-        update(done, total, f"a first guess, {what}")
+    def update(done: int, total: int | None, what: str) -> None:
+        question.update(done, total, f"a first guess, {what}")
 
-    short = Deadline(min(deadline.at, Deadline.after(GUESS_SECONDS).at))
+    short = Deadline(min(question.deadline.at, Deadline.after(GUESS_SECONDS).at))
+    simpler = replace(question, space=coarse, deadline=short, update=update)
     try:
-        solved = solving.solve(
-            recording, coarse, boundary, gap, merged, None, short, guessing, decide=False
-        )
+        solved = solve(simpler, merged, decide=False)
     except StoppedError:
-        update(0, 1, "")  # raises it again if not only this guess took too long
+        question.update(0, 1, "")  # raises StoppedError if the user stopped it
         return None
     if solved is None:
         return None
     return np.maximum(solved.table, 0)[coarse.entry_of[space.examples]]
 
 
-def _first_unexplained(
-    recording: Recording, space: Space, boundary: str, gap: int, deadline: Deadline, update: Update
-) -> tuple[int, int]:
-    """Return the recording, and its frame, up to which no rule explains them."""
+def _first_unexplained(question: Question) -> tuple[int, int]:
+    """Return the first recording, and its frame, up to which no rule explains all."""
 
-    def explained(frames: npt.NDArray[np.int64]) -> bool:
-        part = Recording(frames, recording.states)
-        known = np.full(space.entries, UNKNOWN)
-        found = solving.solve(part, space, boundary, gap, known, None, deadline, update, False)
-        return found is not None
+    def fails(frames: npt.NDArray[np.int64]) -> bool:
+        part = replace(question, recording=Recording(frames, question.recording.states))
+        known = np.full(question.space.entries, UNKNOWN)
+        return solve(part, known, decide=False) is None
 
-    every = recording.frames
-    numbers = range(1, len(every) + 1)
-    number = bisect_left(numbers, True, key=lambda n: not explained(every[:n]))
-    # Later frames of this recording are left out by taking them as unseen.
-    before = every[: number + 1]
+    every = question.recording.frames
+    number = bisect_left(range(1, len(every) + 1), True, key=lambda n: fails(every[:n]))
 
     def cut(frame: int) -> npt.NDArray[np.int64]:
-        last = before[number, :frame]
-        rest = np.full_like(before[number, frame:], UNKNOWN)
-        return np.concatenate([before[:number], np.concatenate([last, rest])[None]])
+        frames = every[: number + 1].copy()
+        frames[number, frame:] = UNKNOWN
+        return frames
 
-    frames = range(2, every.shape[1] + 1)
-    return number, 1 + bisect_left(frames, True, key=lambda n: not explained(cut(n)))
+    return number, 1 + bisect_left(range(2, every.shape[1] + 1), True, key=lambda n: fails(cut(n)))
 
 
-def _remedy(recording: Recording, space: Space, boundary: str) -> str:
-    """Say what would explain a recording that the rules do not."""
-    others = [
-        (hood, symmetry, edge)
-        for edge in ("periodic", "zero", "unknown")
-        for hood in NEIGHBOURHOODS
-        for symmetry in ("outer-totalistic", "rotations", "none")
-        if hood.startswith("line") == space.neighbourhood.startswith("line")
-        if (hood, symmetry, edge) != (space.neighbourhood, space.symmetry, boundary)
-    ]
-    for hood, symmetry, edge in others:
+def _remedy(question: Question) -> str:
+    """Return a hint: which other spaces or options might explain the recording."""
+    space = question.space
+    for edge, hood, symmetry in product(
+        ("periodic", "zero", "unknown"), NEIGHBOURHOODS, ("outer-totalistic", "rotations", "none")
+    ):
+        same = (hood, symmetry, edge) == (space.neighbourhood, space.symmetry, question.boundary)
+        if same or hood.startswith("line") != space.neighbourhood.startswith("line"):
+            continue
         try:
             other = Space(hood, symmetry, space.states)
         except ConfigError:
             continue
-        if not len(table.count(recording, other, edge).contradicted):
+        if not len(count(question.recording, other, edge).contradicted):
             return (
                 f". No entry is contradicted with --neighbourhood {hood} --symmetry {symmetry} "
                 f"--boundary {edge}"

@@ -1,8 +1,8 @@
-"""Recordings: frames of cells' states, from arrays, patterns and animations, read without trust."""
+"""Recordings: frames of cells' states, read from arrays, patterns and untrusted animations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,40 +10,58 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.identification.rules import MOST_STATES, UNKNOWN
+from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space
 from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
 from difflogic.tasks.images import opened
 
 MOST_CELLS = 2**25
-"""Of all frames together."""
+"""In all frames together."""
 MOST_BYTES = 2**26
 IMAGES = ("GIF", "PNG", "WEBP", "TIFF")
 
 Frames = npt.NDArray[np.int64]
+Values = npt.NDArray[Any]
+"""Frames before the check, of any shape and type of number."""
+
+Update = Callable[[int, int | None, str], object]
+"""Is called with what is done, the total if known, and a remark."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Frames of one automaton, one or several times recorded from a start of its own."""
+    """Frames of one automaton, from one or several starts."""
 
     frames: Frames
-    """Shape (recordings, frames, height, width): states, or UNKNOWN where a cell was not seen."""
+    """States, or UNKNOWN for unseen cells, shape (recordings, frames, height, width)."""
     states: int
     source: str = "the recording"
 
     def __post_init__(self) -> None:
         if self.frames.shape[1] < 2:
             raise ConfigError(
-                f"{self.source}: has one frame: a rule shows between two, so give at least two"
+                f"{self.source}: has one frame: give at least two, to show what follows"
             )
 
     @property
     def complete(self) -> bool:
         """Whether every cell was seen."""
         return bool((self.frames != UNKNOWN).all())
+
+
+@dataclass(frozen=True)
+class Question:
+    """The question which rule of `space` explains a recording of frames `gap` steps apart."""
+
+    recording: Recording
+    space: Space
+    boundary: str = "periodic"
+    gap: int = 1
+    deadline: Deadline = NEVER
+    update: Update = lambda done, total, remark: None
 
 
 def from_array(
@@ -58,8 +76,8 @@ def from_array(
 
     Shape (frames, height, width) or (recordings, frames, height, width); for lines also (frames,
     width) or (recordings, frames, width). NaN, -1, and cells where `mask` is true were not seen.
-    Without `states` these are 0 to the largest that occurs. Raises ConfigError, which names frame
-    and cell.
+    The default of `states` is the largest state plus 1. Raises ConfigError, which names the frame
+    and the cell.
     """
     array = np.asarray(np.ma.filled(np.ma.asarray(data).astype(float), np.nan))
     if array.size > MOST_CELLS:
@@ -84,8 +102,8 @@ def from_array(
         )
     if line and array.shape[2] != 1:
         raise ConfigError(
-            f"{source}: rows of {array.shape[2]} cells: a line has frames of one row, in an array "
-            "of shape (frames, width)"
+            f"{source}: has frames of {array.shape[2]} rows: the frames of a line have one row, in "
+            "an array of shape (frames, width)"
         )
     unseen = np.isnan(array) | (array == UNKNOWN)
     values = np.where(unseen, 0, array)
@@ -102,7 +120,7 @@ def from_array(
 
 
 def place(index: Sequence[int]) -> str:
-    """Say where a cell of a recording is, counted from 0, as in a NumPy array."""
+    """Name a cell of a recording by its indices, from 0."""
     recording, frame, row, column = (int(each) for each in index)
     first = f"recording {recording}, " if recording else ""
     return f"{first}frame {frame}, row {row}, column {column}"
@@ -116,7 +134,7 @@ def read(
     threshold: float | None = None,
     cell: int = 1,
 ) -> Recording:
-    """Read one file of frames, or several of one frame each, in their order.
+    """Read one file of frames, or several files of one frame each, in order.
 
     `threshold` and `cell` are as in `_states`. Raises ConfigError, which names the file.
     """
@@ -140,7 +158,7 @@ def read(
 
 def _read(
     path: Path, line: bool, states: int | None, threshold: float | None, cell: int
-) -> tuple[npt.NDArray, npt.NDArray | None]:
+) -> tuple[Values, Values | None]:
     """Return a file's frames and, if it has one, its mask."""
     if is_archive(path):
         data, mask = _read_npz(path)
@@ -150,7 +168,7 @@ def _read(
     content = read_named(path, MOST_BYTES)
     try:
         if path.suffix == ".rle":
-            frames = parse_rle(content.decode("ascii", "replace"))[None]
+            frames = parse_rle(content.decode("ascii", "replace"))[None].astype(np.int64)
         else:
             frames = _states(_images(content), states or MOST_STATES, threshold, cell)
     except ConfigError as error:
@@ -160,7 +178,7 @@ def _read(
     return frames, None
 
 
-def _read_npz(path: Path) -> tuple[npt.NDArray, npt.NDArray | None]:
+def _read_npz(path: Path) -> tuple[Values, Values | None]:
     try:
         with NpzReader(path, MOST_BYTES, "recording") as reader:
             names = [name for name in reader.names if name != "mask"]
@@ -190,40 +208,42 @@ def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
 
 def _states(
     images: Sequence[npt.NDArray[np.uint8]], states: int, threshold: float | None, cell: int
-) -> npt.NDArray:
+) -> Frames:
     """Return the cells' states, shape (frames, height, width).
 
-    0 is the most frequent colour, the background; the others count by how far they are from its
-    brightness, the farthest is 1. With a `threshold` from 0 to 1, a cell is 1 where its mean
-    brightness reaches it.
+    State 0 is the most frequent colour, the background. The others are ordered by how much their
+    brightness differs from it; 1 differs most. With a `threshold` from 0 to 1, a cell is 1 if its
+    mean brightness reaches it. `cell` is the side of a cell in pixels.
     """
     height, width, _ = images[0].shape
     if height % cell or width % cell:
         raise ConfigError(
-            f"{height}×{width} pixels are no whole cells of {cell}×{cell}: see --cell"
+            f"{height}×{width} pixels cannot be divided into cells of {cell}×{cell}: see --cell"
         )
     film = np.stack(images).astype(np.int64)
     blocks = film.reshape(len(film), height // cell, cell, width // cell, cell, 3)
-    light = np.array([299, 587, 114])  # of red, green and blue, as ITU-R BT.601 weighs them
+    light = np.array([299, 587, 114])  # weights of red, green and blue in ITU-R BT.601
     if threshold is not None:
-        return (blocks.mean(axis=(2, 4)) @ light >= threshold * 255_000).astype(np.int64)
+        lit: Frames = (blocks.mean(axis=(2, 4)) @ light >= threshold * 255_000).astype(np.int64)
+        return lit
     numbers = blocks @ np.array([2**16, 2**8, 1])
     first = numbers[:, :, :1, :, :1]
     mixed = np.argwhere((numbers != first).any(axis=(2, 4)))
     if len(mixed):
         raise ConfigError(
-            f"{place([0, *mixed[0]])} has several colours: give the pixels of a cell by --cell, "
-            "or how bright a 1 is by --threshold"
+            f"{place([0, *mixed[0]])} has several colours: give the pixels of a cell with --cell, "
+            "or the brightness of a 1 with --threshold"
         )
     cells = first[:, :, 0, :, 0]
     colours, counts = np.unique(cells, return_counts=True)
     if len(colours) > states:
         raise ConfigError(
-            f"has {len(colours)} colours, and there are {states} states: give --threshold for "
+            f"has {len(colours)} colours, but there are {states} states: give --threshold for "
             "greys, or --states"
         )
-    bright = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1) @ light
-    away = np.abs(bright - bright[counts.argmax()])
+    brightness = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1) @ light
+    away = np.abs(brightness - brightness[counts.argmax()])
     away[counts.argmax()] = 256_000  # more than any
     ranks = np.argsort(np.argsort(-away, kind="stable"))
-    return ranks[np.searchsorted(colours, cells)]
+    states_of: Frames = ranks[np.searchsorted(colours, cells)]
+    return states_of

@@ -1,16 +1,17 @@
-"""Which rules are looked for: the cells that they read, and what they treat alike.
+"""Spaces of rules: which cells a rule reads, and which neighbourhoods it treats alike.
 
 A neighbourhood's *pattern* is a number whose digits are the states of its cells, the first cell's
-the highest; of radius 2 it is the centre's state and how many neighbours have each other state,
-since there are too many neighbourhoods. Patterns that a symmetry makes alike are one *entry* of a
-rule's table.
+the highest. For radius 2 there are too many neighbourhoods: a pattern is then the centre's state
+and how many neighbours have each other state. Patterns that a symmetry makes alike are one *entry*
+of a rule's table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
 Table = npt.NDArray[np.int64]
-"""The next state by entry, shape (entries,); UNKNOWN where nothing says it."""
+"""The next state by entry, shape (entries,), or UNKNOWN."""
 UNKNOWN = -1
 
 NEIGHBOURHOODS: dict[str, Offsets] = {
@@ -29,7 +30,7 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
     "line-1": NEIGHBORHOODS["line"],
     "line-2": ((0, -2), (0, -1), (0, 0), (0, 1), (0, 2)),
 }
-"""The cells that are read, as (rows down, columns right)."""
+"""The cells that a rule reads, as (rows down, columns right)."""
 
 SYMMETRIES = ("none", "outer-totalistic", "rotations")
 BOUNDARIES = ("periodic", "zero", "unknown")
@@ -37,7 +38,7 @@ MOST_STATES = 16
 MOST_PATTERNS = 2**21
 
 _TURNS = {
-    # The matrix that takes an offset (dy, dx) to where it is turned by the smallest angle.
+    # The matrix of the smallest rotation of an offset (dy, dx).
     "moore": (0, 1, -1, 0),
     "von-neumann": (0, 1, -1, 0),
     "hexagonal": (0, 1, -1, 1),
@@ -48,15 +49,15 @@ _TURNS = {
 
 @dataclass(frozen=True)
 class Space:
-    """The rules that are considered. Raises ConfigError for unknown names and too many states."""
+    """The rules to consider. Raises ConfigError for unknown names and too many states."""
 
     neighbourhood: str = "moore"
     symmetry: str = "none"
     states: int = 2
     looks: tuple[int, ...] = ()
-    """What is seen of each state, where some look like others; else each looks like itself."""
+    """How each state looks: as the state with this number. () if each looks like itself."""
     private: bool = False
-    """Whether neighbours are read as they look, so that only a cell itself knows more."""
+    """Whether neighbours are read as they look, so that only the cell itself knows its state."""
 
     def __post_init__(self) -> None:
         for value, known in ((self.neighbourhood, NEIGHBOURHOODS), (self.symmetry, SYMMETRIES)):
@@ -89,12 +90,12 @@ class Space:
 
     @property
     def counted(self) -> bool:
-        """Whether patterns are made of counts."""
+        """Whether patterns are counts."""
         return self.cells > NEIGHBORHOOD
 
     @property
     def drawable(self) -> bool:
-        """Whether a circuit, which reads nine cells, can hold such rules."""
+        """Whether a circuit, which reads nine cells, can hold these rules."""
         return set(self.offsets) <= set(OFFSETS)
 
     @property
@@ -129,8 +130,8 @@ class Space:
     def digits(self) -> npt.NDArray[np.int64]:
         """The states of the cells in each pattern, shape (cells, patterns).
 
-        Where patterns are made of counts these are an example, in which the last states that would
-        be too many are left out.
+        If patterns are counts, this is an example, without the last states of counts that exceed
+        the neighbours.
         """
         numbers = np.arange(self.patterns)
         if not self.counted:
@@ -144,7 +145,7 @@ class Space:
 
     @cached_property
     def _read(self) -> npt.NDArray[np.int64]:
-        """The same, as a rule reads it: of states that look alike the lowest, if it is private."""
+        """`digits` as a rule reads them: if private, the lowest state of those that look alike."""
         if not self.private:
             return self.digits
         lowest = np.array([self.looks.index(look) for look in self.looks])
@@ -154,7 +155,7 @@ class Space:
 
     @property
     def told(self) -> dict[int, list[int]]:
-        """The states but 0 that a rule tells apart in neighbours, and those that it reads so."""
+        """The states that a rule tells apart in neighbours, except 0, with those read as each."""
         states = range(self.states)
         reads = self.looks if self.private else states
         return {
@@ -172,7 +173,7 @@ class Space:
         else:
             weights, turned = self.weights[:, 1], self._read
             keys = weights @ turned
-            # A hexagon turns six times into itself; more than a square needs do no harm.
+            # A hexagon has six rotations; a square repeats its four.
             for _ in range(5 if self.symmetry == "rotations" else 0):
                 turned = turned[_turn(self)]
                 keys = np.minimum(keys, weights @ turned)
@@ -180,7 +181,7 @@ class Space:
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Neighbours in each state, the centre not among them, shape (states, patterns)."""
+        """Numbers of neighbours in each state, without the centre, shape (states, patterns)."""
         others = np.delete(self._read, self.centre, axis=0)
         return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
 
@@ -194,31 +195,23 @@ class Space:
         return len(self.examples)
 
     def describe(self, entry: int) -> str:
-        """Say which neighbourhoods an entry is about."""
+        """Describe the neighbourhoods of an entry."""
         pattern = int(self.examples[entry])
         states = self.digits[:, pattern]
         if self.symmetry == "outer-totalistic":
             counts = self.counts[:, pattern]
             around = ", ".join(f"{counts[s]} in state {s}" for s in self.told)
             return f"centre {states[self.centre]}, neighbours: {around}"
-        rows: dict[int, str] = {}
-        width = {dx for _, dx in self.offsets}
-        for dy in sorted({dy for dy, _ in self.offsets}):
-            cells = (self._at(states, dy, dx) for dx in sorted(width))
-            rows[dy] = "".join(cells)
-        return "/".join(rows.values())
-
-    def _at(self, states: npt.NDArray[np.int64], dy: int, dx: int) -> str:
-        if (dy, dx) not in self.offsets:
-            return "."
-        return f"{states[self.offsets.index((dy, dx))]:x}"
+        signs = {offset: f"{state:x}" for offset, state in zip(self.offsets, states, strict=True)}
+        rows, columns = (sorted({*axis}) for axis in zip(*self.offsets, strict=True))
+        return "/".join("".join(signs.get((dy, dx), ".") for dx in columns) for dy in rows)
 
     def spread(self, table: Table) -> Table:
-        """Return the next state by pattern, shape (patterns,), from that by entry."""
+        """Return a table by entry as one by pattern, shape (patterns,)."""
         return table[self.entry_of]
 
     def name(self, values: Table) -> str | None:
-        """Return the usual name of the rule with these next states by pattern, or None."""
+        """Return the usual name of the rule with these next states by pattern, if it has one."""
         if self.neighbourhood.startswith("line"):
             if self.states > 2:
                 return None
@@ -227,7 +220,7 @@ class Space:
         centre, sums = self.digits[self.centre], self.counts[1]
         if (values[centre > 1] != (centre[centre > 1] + 1) % self.states).any():
             return None
-        # Of more than two states, cells that do not survive age until they are 0 again.
+        # With more than two states, cells that do not survive age until they are 0 again.
         lower = {0: 0, 1: 2 % self.states}
         parts = []
         for alive in (0, 1):
@@ -245,7 +238,7 @@ class Space:
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield ascending numbers, those that follow each other as 3-5."""
+    """Yield ascending numbers, with consecutive ones as 3-5."""
     for number in numbers:
         if number - 1 not in numbers:
             last = number
@@ -255,13 +248,15 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def _turn(space: Space) -> list[int]:
-    """Return for each cell the one that is turned to its place."""
+    """Return for each cell the one that a rotation moves to its place."""
     a, b, c, d = _TURNS[space.neighbourhood]
     return [space.offsets.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in space.offsets]
 
 
-def spread_states(frames: npt.NDArray, space: Space, boundary: str) -> npt.NDArray[np.int64]:
-    """Return the pattern around every cell of frames (…, height, width); UNKNOWN if unseen."""
+def spread_states(
+    frames: npt.NDArray[np.int64], space: Space, boundary: str
+) -> npt.NDArray[np.int64]:
+    """Return the pattern around each cell of frames (…, height, width), UNKNOWN if unseen."""
     total = np.zeros(frames.shape, np.int64)
     unseen = np.zeros(frames.shape, np.bool_)
     for weights, offset in zip(space.weights, space.offsets, strict=True):
@@ -271,7 +266,9 @@ def spread_states(frames: npt.NDArray, space: Space, boundary: str) -> npt.NDArr
     return np.where(unseen, UNKNOWN, total)
 
 
-def shifted(frames: npt.NDArray, offset: Sequence[int], boundary: str) -> npt.NDArray[np.int64]:
+def shifted(
+    frames: npt.NDArray[np.generic], offset: Sequence[int], boundary: str
+) -> npt.NDArray[np.int64]:
     """Return the state of each cell's neighbour at an offset, shape (…, height, width)."""
     dy, dx = offset
     moved = np.roll(frames, (-dy, -dx), (-2, -1)).astype(np.int64)
@@ -284,9 +281,46 @@ def shifted(frames: npt.NDArray, offset: Sequence[int], boundary: str) -> npt.ND
     return moved
 
 
-def within(y: int, x: int, size: tuple[int, int], boundary: str) -> tuple[int, int] | None:
-    """Return a cell's row and column in frames of a size (height, width); None beyond the edge."""
+def within(y: int, x: int, size: tuple[int, ...], boundary: str) -> tuple[int, int] | None:
+    """Return a cell's row and column in frames of (height, width); None beyond the edge."""
     height, width = size
     if boundary == "periodic":
         return y % height, x % width
     return (y, x) if 0 <= y < height and 0 <= x < width else None
+
+
+def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
+    """Yield spaces with up to `hidden` more states, private ones first, by number of entries.
+
+    Private ones come first since in common rules, cells that rest after activity look alike to
+    their neighbours.
+    """
+    found = []
+    for count in range(1, hidden + 1):
+        for looks in combinations_with_replacement(range(space.states), count):
+            for symmetry in dict.fromkeys(("outer-totalistic", space.symmetry)):
+                for private in (True, False):
+                    try:
+                        found.append(
+                            replace(
+                                space,
+                                symmetry=symmetry,
+                                states=space.states + count,
+                                looks=(*range(space.states), *looks),
+                                private=private,
+                            )
+                        )
+                    except ConfigError:
+                        if private and count == 1:
+                            raise
+    yield from sorted(found, key=lambda each: (not each.private, each.entries))
+
+
+def describe_hidden(space: Space) -> str:
+    """Describe how hidden states look."""
+    seen = len(set(space.looks))
+    looks = [
+        f"{state} looks like {look}" for state, look in enumerate(space.looks) if state >= seen
+    ]
+    who = "only the cell itself can tell" if space.private else "its neighbours can tell, too"
+    return f"state {', '.join(looks)}; {who}"

@@ -1,4 +1,4 @@
-"""From a rule's table to a small circuit; entries that nothing decides are filled to that end."""
+"""From a rule's table to a small circuit. Free entries are filled to make it small."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from difflogic.identification.rules import UNKNOWN, Space, Table
 from difflogic.simplification.resynthesis import Expansion, count_ones, starts
 
 MOST_COUNTED = 16
-"""Largest number of bits, of a centre and its neighbours' counts, that a table is expanded over."""
+"""Most bits, of the centre and its neighbours' counts, to expand a table over."""
 FEW_INPUTS = 10
-"""Largest number of inputs for which a circuit is built in every way."""
+"""Most inputs for which a circuit is built in every way."""
 
 SLOTS = {"WW": "NW", "EE": "NE"}
-"""Circuits read nine cells: what stands for those that lie further away."""
+"""Circuits read nine cells: inputs that stand for cells further away."""
 
 Built = tuple[Xag, list[int]]
 
 
 def build(space: Space, table: Table) -> Circuit:
-    """Return the smallest circuit that we build for a table by entry; UNKNOWN may become anything.
+    """Return a small circuit for a table by entry, whose UNKNOWN entries may become anything.
 
     The bits of a state are channels, the lowest is channel 0. Codes beyond the last state count as
-    the last. Of `line-2`, cells two away are read as SLOTS says.
+    the last. The circuit of a `line-2` rule reads cells two away at the inputs in SLOTS.
     """
     patterns = space.spread(table)
     candidates: list[Callable[[], Built]] = []
@@ -46,7 +46,7 @@ def build(space: Space, table: Table) -> Circuit:
 def filled(space: Space, table: Table, circuit: Circuit | None = None) -> Table:
     """Return the next state by pattern, with entries that are free as `build` fills them.
 
-    `circuit` is what `build` returns, if that is known.
+    `circuit` is the result of `build`, if known.
     """
     if space.counted:
         return np.maximum(space.spread(table), 0)
@@ -58,13 +58,14 @@ def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
 
 
 def evaluate(space: Space, circuit: Circuit) -> Table:
-    """Return the state that a circuit makes of each pattern, shape (patterns,)."""
+    """Return a circuit's next state for each pattern, shape (patterns,)."""
     cases = np.zeros((circuit.inputs, space.patterns), np.bool_)
     for name, states in zip(space.names, space.digits, strict=True):
         for bit in range(space.bits):
             cases[_row(space, name, bit)] = states >> bit & 1
     following = circuit.next_state(cases).astype(np.int64)
-    return np.array([1 << bit for bit in range(space.bits)]) @ following
+    numbers: Table = np.array([1 << bit for bit in range(space.bits)]) @ following
+    return numbers
 
 
 def _row(space: Space, name: str, bit: int) -> int:
@@ -72,7 +73,7 @@ def _row(space: Space, name: str, bit: int) -> int:
 
 
 def merge(space: Space, patterns: Table) -> Table | None:
-    """Return a table by the entries of another space, or None if that cannot hold it."""
+    """Return a table by pattern as one by entry, or None if an entry would need several states."""
     known = patterns != UNKNOWN
     merged = np.full(space.entries, UNKNOWN)
     merged[space.entry_of[known]] = patterns[known]
@@ -80,14 +81,14 @@ def merge(space: Space, patterns: Table) -> Table | None:
 
 
 def _ways(space: Space, table: Table, last_resort: bool) -> Iterator[Callable[[], Built]]:
-    """Yield ways to build a circuit of a table; of many inputs only as a last resort."""
+    """Yield ways to build a table's circuit. One with many inputs is only a last resort."""
     counted = space.bits + len(space.told) * space.cells.bit_length()
     if space.symmetry == "outer-totalistic" and counted <= MOST_COUNTED:
         yield partial(_by_counts, space, table)
     if space.cells * space.bits <= FEW_INPUTS:
-        filled = _truth_tables(space, space.spread(table))
+        tables = _truth_tables(space, space.spread(table))
         for kind in range(3):
-            yield partial(_by_inputs, space, filled, kind)
+            yield partial(_by_inputs, space, tables, kind)
     elif space.symmetry == "none" and last_resort:
         yield partial(_expanded, space, _truth_tables(space, space.spread(table)))
 
@@ -116,7 +117,7 @@ def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     for bit in range(space.bits):
         ones = _number(known & (states >> bit & 1 == 1))
         found.append(fill(ones, care, inputs))
-    # Filled bit by bit, a code may come out beyond the last state: it becomes the last state.
+    # Bits filled independently may give a code beyond the last state: it becomes the last one.
     full = sum((np.array(_bits(table, inputs)) << bit) for bit, table in enumerate(found))
     if (np.asarray(full) >= space.states).any():
         full = np.minimum(full, space.states - 1)
@@ -136,10 +137,10 @@ def _bits(table: int, inputs: int) -> npt.NDArray[np.int64]:
 
 
 def fill(ones: int, care: int, inputs: int) -> int:
-    """Return a truth table that is `ones` where `care` has a 1, and elsewhere makes few gates.
+    """Return a truth table that is `ones` where `care` has a 1, and elsewhere saves gates.
 
-    An input is ignored, or only inverts, wherever what is known allows that. Source: the sibling
-    substitution of Coudert and Madre 1990.
+    Wherever possible an input is ignored, or only inverts. Source: the sibling substitution of
+    Coudert and Madre 1990.
     """
     if not ones & care:
         return 0
@@ -159,7 +160,7 @@ def fill(ones: int, care: int, inputs: int) -> int:
 
 
 def _by_inputs(space: Space, tables: Sequence[int], kind: int) -> Built:
-    """Build a circuit of few inputs in one of the ways of `starts`."""
+    """Build a circuit with few inputs, in one of the ways of `starts`."""
     inputs = space.cells * space.bits
     found = list(starts(tables, inputs))
     built, outputs = found[min(kind, len(found) - 1)]
@@ -180,7 +181,7 @@ def _expanded(space: Space, tables: Sequence[int]) -> Built:
 
 
 def _by_counts(space: Space, table: Table) -> Built:
-    """Count the neighbours in each state, and expand over these counts and the centre."""
+    """Count the neighbours in each state, and expand the table over the counts and the centre."""
     xag = Xag(NEIGHBORHOOD * space.bits)
     cells = _inputs(space, xag)
     centre = cells.pop(space.centre)
@@ -208,7 +209,7 @@ def _by_counts(space: Space, table: Table) -> Built:
 
 
 def _is(xag: Xag, cell: Sequence[int], like: Sequence[int], states: int) -> int:
-    """Return a literal: a cell has one of these states; the last has all higher codes too."""
+    """Return a literal: a cell has one of these states. Codes above the last state count as it."""
     found = 0
     for code in range(1 << len(cell)):
         if min(code, states - 1) in like:

@@ -131,7 +131,7 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
         np.savez_compressed(path, frames=np.zeros((33, 1024, 1024), np.uint8))
 
     assert "--threshold" in refused(dct, tmp_path, "g.gif", greys, "--states", "2")
-    assert "no whole cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
+    assert "cannot be divided into cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
     assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
     assert "at most" in refused(dct, tmp_path, "b.npz", bomb)
     assert "no recording" in refused(dct, tmp_path, "x.gif", b"GIF?")

@@ -14,7 +14,7 @@ import pytest
 
 from difflogic.identification import Space, identify
 from difflogic.identification.identified import run
-from difflogic.identification.recording import from_array
+from difflogic.identification.recording import Question, from_array
 from difflogic.identification.solving import solve
 from difflogic.system.deadline import Deadline
 from tests.difflogic.identification import automata
@@ -89,7 +89,7 @@ def test_states_that_are_not_seen(name, step, shown, space, hidden, size):
         found = row.find(recorded.frames, space, hidden=hidden, seconds=300)
         # Whether a start explains another film with exactly this rule.
         rule = found.complete[found.space.examples]
-        again = solve(fresh, found.space, "periodic", 1, rule, decide=False)
+        again = solve(Question(fresh, found.space), rule, decide=False)
         row.right.append(again is not None)
         free.append((int(found.open.sum()), int(found.never_seen.sum())))
     row.notes = [f"of {found.space.entries} entries open, never seen: {sorted(free)}"]
