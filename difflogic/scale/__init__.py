@@ -1,1 +1,1 @@
-"""Many runs and many workers: sweeps, speed, and the comparisons of every way to share work."""
+"""Many runs and many workers: sweeps, speed, and comparisons of all ways to share work."""

@@ -1,1 +1,1 @@
-"""How training steps scale over workers: measured here, fitted by laws, and simulated beyond."""
+"""Speed of training steps over workers: measured, fitted by laws, and predicted."""

@@ -1,6 +1,6 @@
-"""Sweeps: one experiment over many seeds and settings, whole runs side by side.
+"""Sweeps: one experiment over many seeds and settings, as separate runs.
 
-A question (`question`) is asked in a directory of its own (`directory`); its runs that are not
-there yet are jobs (`work`) for this machine's cores or a cluster (`backends`, `execution`); their
-summaries become tables (`results`, `tables`).
+A sweep's `question` is stored in its `directory`. Its missing runs become jobs (`work`), which
+`execution` does on this machine's cores or on a cluster (`backends`, `cluster`). Their summaries
+become tables (`results`).
 """

@@ -1,4 +1,4 @@
-"""Where the runs of a sweep go: processes of this machine, or this very process."""
+"""Where the runs of a sweep are done: in processes of this machine, or in this process."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from difflogic.system.errors import StorageError, TrainingError
 SAFE_PATH = "PYTHONSAFEPATH"
 
 FILES, FILES_PER_JOB = 32, 8
-"""Open files of the sweep itself, and of each process that it starts, with room to spare."""
+"""Open files of the sweep itself, and of each process that it starts, with some margin."""
 
 
 class WorkersLostError(TrainingError):
-    """Worker processes died, or the cluster went away: runs may have to be done again."""
+    """Worker processes died, or the cluster went away; runs may have to be repeated."""
 
 
 class Backend:
-    """Does jobs through joblib. Entered and used in one thread, which starts all processes."""
+    """Does jobs through joblib. Used in one thread, which starts all processes."""
 
     compiles_here = True
-    """Whether the runs find in this machine's cache what was compiled before."""
+    """Whether the runs share this machine's cache of compiled kernels."""
 
     def __init__(self, slots: int | None) -> None:
-        """`slots` is the number of runs at the same time, or None if the cluster decides it."""
+        """`slots` is the number of concurrent runs; None if the cluster decides it."""
         self.slots = slots
         self.warnings: list[str] = []
-        """What a person should know of it, once it is prepared."""
+        """Messages for people, after `prepare`."""
 
     def prepare(self, control: Control) -> Control:
-        """Start what is needed, and return how the runs are to be reached."""
+        """Start what is needed, and return the control for the runs."""
         return control
 
     @abstractmethod
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do the jobs and yield what became of each, as they end. Raises WorkersLostError."""
+        """Do the jobs and yield their outcomes as they end. Raises WorkersLostError."""
 
     def request_stop(self) -> None:
-        """Reach those runs which do not see the control's directory. From any thread."""
+        """Stop runs that do not see the control's directory. May be called in any thread."""
 
     def close(self, at_once: bool) -> None:
         """End the worker processes; `at_once` without waiting for them."""
 
 
 def shield_workers() -> None:
-    """Keep Ctrl-C from the processes that this thread starts from now on.
+    """Block Ctrl-C in the processes that this thread starts from now on.
 
-    It reaches every process of a terminal, but workers are to save their runs, and are told so.
-    They inherit the thread's mask; the trackers are started first, as they would lift it.
+    A terminal sends it to every process, but workers are told in another way to save their runs.
+    They inherit the thread's mask. The trackers are started first, since they would unblock it.
     """
     import signal
 
@@ -70,10 +70,7 @@ def shield_workers() -> None:
 
 
 def _silence(tracker: Any) -> None:
-    """Let loky's tracker, a process that removes what others leave behind, print nothing.
-
-    After a kill it would print warnings and tracebacks, about nothing that a person has to do.
-    """
+    """Silence loky's resource tracker, which prints useless warnings after a kill."""
     spawn = tracker.spawnv_passfds
     if spawn.__module__ == __name__:
         return
@@ -88,10 +85,10 @@ def _silence(tracker: Any) -> None:
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Let processes that start meanwhile import nothing from the working directory.
+    """Keep processes that start meanwhile from importing out of the working directory.
 
-    Python would: `-c` and `-m`, by which worker processes begin, put it first, so that a json.py
-    that lies there runs.
+    Worker processes start with `-c` or `-m`, which put that directory first on Python's path, so
+    that a json.py there would run.
     """
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
@@ -105,7 +102,7 @@ def safe_path() -> Iterator[None]:
 
 
 def _require_files(jobs: int) -> None:
-    """Raise StorageError if processes could not even be started: libraries do not say it well."""
+    """Raise StorageError if too few open files are allowed to start the processes."""
     try:
         import resource
     except ImportError:  # Windows
@@ -139,7 +136,7 @@ class LocalBackend(Backend):
         import joblib
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        # One thread for whatever library would like to use all cores in each process.
+        # Libraries that use all cores by default get one thread in each process.
         limits: dict[str, Any] = {"inner_max_num_threads": 1} if self._jobs > 1 else {}
         with joblib.parallel_config(backend="loky", n_jobs=self._jobs, **limits):
             parallel = joblib.Parallel(
@@ -161,7 +158,7 @@ class LocalBackend(Backend):
 
 
 class DeviceBackend(Backend):
-    """Threads of this process, whose runs share a GPU: steps of one shape are dispatched at once.
+    """Threads of this process whose runs share a GPU, which takes steps of one shape together.
 
     Searches and proofs take turns on the processor.
     """

@@ -1,8 +1,8 @@
-"""The runs of a sweep on a Dask cluster, through joblib's own backend for it.
+"""The runs of a sweep on a Dask cluster, through joblib's backend for Dask.
 
-The scheduler and its workers must be trusted: what they exchange is pickled, and who can reach
-the scheduler can run anything on all of them. `dct` itself opens no port beyond loopback, and
-those of its own cluster ask for a certificate, since loopback is open to every user of a machine.
+The scheduler and its workers must be trusted: they exchange pickles, and anybody who reaches the
+scheduler can run anything on all of them. `dct` itself opens ports on loopback only. Those of its
+own cluster need a certificate, since every user of the machine can reach loopback.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import ConfigError, TrainingError
 
 TIMEOUT = 60.0
-"""Seconds that a scheduler may take to answer, and to have a worker."""
+"""Time for a scheduler to answer, and to get a worker."""
 
 START_SCHEDULER = "dask scheduler --host 127.0.0.1 --dashboard-address 127.0.0.1:0"
 START_WORKER = "dask worker {} --host 127.0.0.1 --dashboard-address 127.0.0.1:0 --nthreads 1"
-"""What binds loopback only: Dask binds all addresses of a machine unless it is told otherwise."""
+"""Commands that bind loopback only; by default, Dask binds all addresses of a machine."""
 
 COMPILE_SECONDS = 600.0
 
@@ -33,22 +33,22 @@ COMPILE_SECONDS = 600.0
 _ADDRESS = re.compile(
     r"((tcp|tls|ws|wss)://)?(\[[0-9A-Fa-f:.%]+\]|[^\s:/\[\]]+):[0-9]{1,5}", re.ASCII
 )
-"""What `distributed` takes, but for kinds of its own: others leave it hanging for a while."""
+"""Addresses for `distributed`, which would hang for a while on others."""
 
 
 class ClusterError(ConfigError):
-    """A cluster that cannot be used: not installed, not reachable, without workers, or too old."""
+    """The cluster cannot be used: not installed, not reachable, without workers, or too old."""
 
 
 class ClusterLostError(TrainingError):
-    """A cluster that went away while it was at work."""
+    """The cluster went away during the work."""
 
 
 class DaskBackend(Backend):
-    """A cluster at `scheduler`, such as tcp://127.0.0.1:8786, or else one of `jobs` processes here.
+    """A cluster at `scheduler`, such as tcp://127.0.0.1:8786, or by default `jobs` processes here.
 
-    At a given scheduler, `jobs` bounds the runs that are under way; None leaves it to the cluster,
-    which also puts workers to use that join later.
+    At a given scheduler, `jobs` limits the concurrent runs; with None, the cluster uses all its
+    workers, including later ones.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class DaskBackend(Backend):
         precisions: Iterable[str],
         timeout: float = TIMEOUT,
     ) -> None:
-        """`precisions` are those that kernels have to be compiled for. Raises ClusterError."""
+        """Kernels are compiled for `precisions`. Raises ClusterError."""
         require_distributed()
         if scheduler is not None and not _ADDRESS.fullmatch(scheduler):
             raise ClusterError(
@@ -76,7 +76,7 @@ class DaskBackend(Backend):
     def prepare(self, control: Control) -> Control:
         import distributed
 
-        # Its notes on lost connections come as often as workers do; what matters is told by us.
+        # It logs every lost connection; we report what matters.
         for name in [*logging.root.manager.loggerDict, "distributed", "asyncio"]:
             if name.split(".")[0] in ("distributed", "asyncio"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -103,7 +103,7 @@ class DaskBackend(Backend):
             self._compile()
         name = f"dct-sweep-{control.path.rpartition('-')[2]}"
         self._event = distributed.Event(name, client=self._client)
-        # Workers elsewhere have no such parent, and those here are told by its directory.
+        # Other machines' workers have another parent; local ones watch the control directory.
         return replace(control, parent=None, event=name)
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -120,7 +120,7 @@ class DaskBackend(Backend):
             try:
                 yield from parallel(joblib.delayed(run)(job) for job in jobs)
             except Exception as error:
-                # A run's own errors are outcomes: this is the cluster's.
+                # Errors of runs are outcomes, so this is an error of the cluster.
                 if self._client.status != "running":
                     raise ClusterLostError("the connection to the scheduler was lost") from error
                 if not self._client.ncores():
@@ -141,7 +141,7 @@ class DaskBackend(Backend):
                 self._cluster.close(timeout=1 if at_once else 10)
 
     def _warn_of_open_ports(self, address: str) -> None:
-        """Say so if what anybody may use to run anything is reached over a network without TLS."""
+        """Warn if the scheduler or a worker is reached over a network without TLS."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         exposed = [each for each in (address, *workers) if is_exposed(each)]
         if exposed:
@@ -176,7 +176,7 @@ class DaskBackend(Backend):
             )
 
     def _compile(self) -> None:
-        """Compile on one worker of each machine, as the others find it in the cache then."""
+        """Compile on one worker of each machine; the others share its cache."""
         hosts: dict[str, str] = {}
         for worker, known in self._client.scheduler_info(n_workers=-1)["workers"].items():
             hosts.setdefault(known["host"], worker)
@@ -186,7 +186,7 @@ class DaskBackend(Backend):
             for precision in self._precisions
         ]
         for future in futures:
-            # Workers that died, or compile for ever, show soon enough.
+            # Problems of workers show in the runs.
             with contextlib.suppress(Exception):
                 future.result(timeout=COMPILE_SECONDS)
 
@@ -203,7 +203,7 @@ def require_distributed() -> None:
 
 
 def _temporary_certificates() -> Any:
-    """Return certificates that only this process, and the workers that it starts, ever see."""
+    """Return certificates that only this process and its workers know."""
     from distributed.security import Security
 
     try:
@@ -220,7 +220,7 @@ def _connect(address: str, timeout: float, security: Any) -> Any:
 
     class Client(distributed.Client):
         def __del__(self) -> None:
-            with contextlib.suppress(Exception):  # of a client that was refused in the making
+            with contextlib.suppress(Exception):  # if the connection failed
                 super().__del__()
 
     try:
@@ -233,14 +233,14 @@ def _connect(address: str, timeout: float, security: Any) -> Any:
 
 
 def is_exposed(address: str) -> bool:
-    """Whether an address such as tcp://10.0.0.1:8786 is reached over a network, and without TLS."""
+    """Return whether an address like tcp://10.0.0.1:8786 is reached over a network without TLS."""
     protocol, _, rest = address.rpartition("://")
     host = rest.rpartition(":")[0].strip("[]").partition("%")[0]
     if protocol in ("tls", "wss", "inproc") or host.lower() == "localhost":
         return False
     try:
         return not ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name, which may mean anything
+    except ValueError:  # a host name
         return True
 
 
@@ -262,28 +262,30 @@ def _compile_kernels(precision: str) -> None:
 
 
 def _register() -> str:
-    """Register joblib's Dask backend, with two gaps closed; return its name.
+    """Register joblib's Dask backend with two faults corrected; return its name.
 
-    Where the cluster gives up a run (its worker died four times) or cancels it, joblib would wait
-    for ever or take the error for a result. And where all workers have one thread together, it
-    would do the runs here.
+    If the cluster gives up a run (its worker died four times) or cancels it, joblib would wait for
+    ever or take the error for a result. If all workers together have one thread, joblib would do
+    the runs in this process.
     """
     import joblib
     from joblib._dask import DaskDistributedBackend
 
     class Backend(DaskDistributedBackend):
         def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, super().effective_n_jobs(n_jobs))
+            return max(2, int(super().effective_n_jobs(n_jobs)))
 
-        def submit(self, func: Callable, callback: Callable | None = None) -> Any:
+        def submit(
+            self, func: Callable[..., Any], callback: Callable[..., Any] | None = None
+        ) -> Any:
             future = super().submit(func, callback)
 
-            def tell(done: Any) -> None:
+            def report(done: Any) -> None:
                 error = done.exception()
                 if error is not None and callback is not None:
                     callback(error)
 
-            future.add_done_callback(tell)
+            future.add_done_callback(report)
             return future
 
         def retrieve_result_callback(self, out: Any) -> Any:

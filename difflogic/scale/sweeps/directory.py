@@ -1,4 +1,4 @@
-"""The directory of a sweep: what was asked, one run directory per run, and the tables."""
+"""The directory of a sweep: its question, a directory per run, and the tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import partial
+from operator import methodcaller
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import tomli_w
 
@@ -33,24 +33,24 @@ from difflogic.training.run_directory import SUMMARY, RunDirectory
 
 FORMAT = "dct-sweep"
 VERSION = 2
-"""Goes up when files of one program can no longer be read by the other."""
+"""Format of sweep.toml; increases with every incompatible change."""
 
 FILE = "sweep.toml"
 
 MAX_BYTES = 2**26
-"""Of one file that is read back: far above what is ever written."""
+"""Size of a file that is read back, far above what is ever written."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What there is of a run that a sweep asks for."""
+    """State of a run's directory; all empty if the run is missing or can be resumed."""
 
     summary: dict[str, Any] | None = None
-    """Of a run that has ended, and is whole."""
+    """Summary of a finished, undamaged run."""
     problem: str | None = None
-    """What is wrong with one that should have been."""
+    """Damage to a finished run, or the difference from a foreign one."""
     foreign: bool = False
-    """It is no run of this sweep, and cannot go on as one."""
+    """Whether it belongs to another sweep, so that it cannot be resumed here."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class SweepDirectory:
 
     @property
     def exists(self) -> bool:
-        """Whether a sweep was begun here. Raises RunDirectoryError if that cannot be known."""
+        """Whether a sweep was begun here. Raises RunDirectoryError if it cannot be read."""
         try:
             return is_there(self.path / FILE)
         except OSError as error:
@@ -71,9 +71,9 @@ class SweepDirectory:
         return self.path / variant.name / f"seed{seed}"
 
     def require_empty(self) -> None:
-        """Raise RunDirectoryError if there is something here that is no sweep.
+        """Raise RunDirectoryError if the directory holds files, except those of a killed sweep.
 
-        A lock and half-written files are what a killed process left, which had come no further.
+        A process that was killed early leaves a lock and unfinished files.
         """
         try:
             found = (entry.name for entry in self.path.iterdir())
@@ -91,21 +91,18 @@ class SweepDirectory:
             )
 
     def make(self) -> None:
-        """Create the directory, if it is not there. Raises RunDirectoryError."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise refused(self.path, "created", error) from error
+        """Create the directory if it does not exist. Raises RunDirectoryError."""
+        _make(self.path)
 
     def discard_if_without_runs(self) -> None:
-        """Remove what there is of a sweep that has come to nothing."""
+        """Remove the directory if it has no runs."""
         with suppress(OSError):
             if {entry.name for entry in self.path.iterdir()} <= {FILE}:
                 (self.path / FILE).unlink(missing_ok=True)
                 self.path.rmdir()
 
     def read_question(self) -> Question:
-        """Read what was asked. Raises RunDirectoryError if that is damaged or of a newer dct."""
+        """Read the question. Raises RunDirectoryError if it is damaged or of another version."""
         path = self.path / FILE
         try:
             content = read_inside(path, MAX_BYTES)
@@ -128,9 +125,9 @@ class SweepDirectory:
             ) from None
 
     def load_code(self, question: Question, allowed: bool) -> None:
-        """Load the code of the question's tasks, if it has any, from the copies that are here.
+        """Load the code of custom tasks from the copies in the directory.
 
-        Raises ConfigError if there is some, and it is not `allowed`.
+        Raises ConfigError if there is such code and it is not `allowed`.
         """
         for variant in question.variants:
             if allowed:
@@ -151,20 +148,21 @@ class SweepDirectory:
                 "grid": list(asked.grid),
                 "axes": list(question.axes),
             },
-            "variants": {variant.name: _without_seed(variant) for variant in question.variants},
+            "variants": {variant.name: variant.config.to_dict() for variant in question.variants},
         }
         if asked.recipe is not None:
             data["asked"]["recipe"] = asked.recipe
         for variant in question.variants:
+            del data["variants"][variant.name]["training"]["seed"]
             code = own.code_of(variant.config.task)
             if code is not None:
                 code.keep(self.path)
         self.write(FILE, tomli_w.dumps(data, multiline_strings=True))
 
     def join(self, question: Question) -> Question:
-        """Return `question` with the seeds that were asked for here before.
+        """Return `question` with the seeds of the earlier sweep added.
 
-        Raises RunDirectoryError, naming the keys, if it is not the question that was asked.
+        Raises RunDirectoryError, naming the keys, if the earlier sweep differs otherwise.
         """
         before = self.read_question()
         found = differences(before, question)
@@ -178,7 +176,7 @@ class SweepDirectory:
         return question.with_seeds(before.seeds)
 
     def look(self, variant: Variant, seed: int) -> Found:
-        """Return what there is of a run. Raises RunDirectoryError for links in its place."""
+        """Return the state of a run's directory. Raises RunDirectoryError if it is a link."""
         path = self.run_path(variant, seed)
         require_directory(path.parent)
         require_directory(path)
@@ -197,15 +195,15 @@ class SweepDirectory:
             summary = run.read_summary()
         except RunDirectoryError as error:
             return Found(problem=str(error))
-        # A run that was extended by hand is no longer one of this sweep; its job will say so.
-        asked = config.training.epochs
-        if summary is None or not summary["finished"] or summary["epochs_requested"] != asked:
+        # If the run was extended by hand, its job will report that it no longer fits.
+        epochs = config.training.epochs
+        if summary is None or not summary["finished"] or summary["epochs_requested"] != epochs:
             return Found()
         problem = run.problem(summary, config)
         return Found(summary) if problem is None else Found(problem=problem)
 
     def set_aside(self, variant: Variant, seed: int) -> Path:
-        """Move what is in a run's place, and no run of this sweep, to another name beside it."""
+        """Rename a foreign directory in a run's place; return its new path."""
         path = self.run_path(variant, seed)
         number = 1
         while (aside := path.with_name(f"{path.name}-set-aside-{number}")).exists():
@@ -216,36 +214,28 @@ class SweepDirectory:
             raise refused(path, "moved away", error) from error
         return aside
 
-    def write(self, name: str, text: str) -> Path:
-        """Write a file of that name, whole or not at all. Raises RunDirectoryError."""
-        path = self.path / name
-        write_whole(path, lambda file: file.write(text.encode()))
-        return path
+    def write(self, name: str, text: str) -> None:
+        """Write a file atomically. Raises RunDirectoryError."""
+        write_whole(self.path / name, methodcaller("write", text.encode()))
 
     def write_run(self, variant: Variant, seed: int, files: Mapping[str, bytes]) -> None:
-        """Write the files of a run that was made elsewhere; its summary last, as it ends the run.
+        """Write the files of a run that another machine did. Raises RunDirectoryError.
 
-        Raises RunDirectoryError.
+        The summary is written last, since it marks the run as finished.
         """
         path = self.run_path(variant, seed)
         require_directory(path.parent)
         require_directory(path)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise refused(path, "created", error) from error
+        _make(path)
         for name in sorted(files, key=lambda name: name == SUMMARY):
-            write_whole(path / name, partial(_write, files[name]))
+            write_whole(path / name, methodcaller("write", files[name]))
 
 
-def _write(content: bytes, file: BinaryIO) -> None:
-    file.write(content)
-
-
-def _without_seed(variant: Variant) -> dict[str, Any]:
-    data = variant.config.to_dict()
-    del data["training"]["seed"]
-    return data
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refused(path, "created", error) from error
 
 
 def _question(data: Mapping[str, Any], source: str) -> Question:

@@ -1,4 +1,4 @@
-"""Doing the runs of a sweep: what is missing, on a backend, with losses made good."""
+"""Doing a sweep's missing runs on a backend, and reporting their progress."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from difflogic.system.machine import cpu_count
 from difflogic.tasks.own import code_of
 
 MAX_LOSSES = 3
-"""So often in a row, without a run that ended in between, workers may die before it is given up."""
+"""Losses of workers in a row, with no run ending in between, after which the sweep gives up."""
 
 CONTROL = ".running-"
-"""Start of the name of the directory that tells runs to go on."""
+"""Prefix of the control directory's name."""
 
 
 class Execution:
-    """The missing runs of a sweep, at work. Use it in a `with`, in the main thread.
+    """Does the missing runs of a sweep. Use it as a context, in the main thread.
 
-    A thread of its own talks to joblib, so that the main one can draw and hear Ctrl-C.
+    Another thread calls joblib, so that the main thread can draw and receive Ctrl-C.
     """
 
     def __init__(self, directory: SweepDirectory, question: Question, backend: Backend) -> None:
@@ -38,7 +38,7 @@ class Execution:
         self._runs = list(question.runs)
         self._rows: dict[int, Row] = {}
         self.warnings: list[str] = []
-        """What was wrong with runs that had ended before, and are done again."""
+        """Problems of earlier runs, which are done again."""
         for index, (variant, seed) in enumerate(self._runs):
             found = directory.look(variant, seed)
             if found.summary is not None:
@@ -46,9 +46,9 @@ class Execution:
             elif found.problem is not None:
                 self.warnings.append(self._mend(found, variant, seed))
         self.kept = len(self._rows)
-        """Runs that had ended before."""
+        """Number of runs that had ended before."""
         self.notices: list[str] = []
-        """What a person should know, as it comes up."""
+        """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
@@ -64,7 +64,7 @@ class Execution:
 
     @property
     def rows(self) -> list[Row]:
-        """One row per run, in the question's order of variants and then of seeds."""
+        """One row per run, ordered by variant, then by seed."""
         order = {variant.name: number for number, variant in enumerate(self._question.variants)}
         rows = [
             self._rows.get(index) or make_row(variant, seed, None)
@@ -74,11 +74,11 @@ class Execution:
 
     @property
     def slots(self) -> int | None:
-        """Runs at the same time; None if a cluster decides it."""
+        """Number of concurrent runs; None if a cluster decides it."""
         return self._backend.slots
 
     def running(self) -> list[tuple[Variant, int, int]]:
-        """Return variant, seed and finished epochs of the runs at work that can be seen."""
+        """Return variant, seed and finished epochs of the visible active runs."""
         beats = read_beats(self._control)
         return [
             (*self._runs[index], beats[index])
@@ -87,10 +87,10 @@ class Execution:
         ]
 
     def work(self, tick: float) -> Iterator[Row | None]:
-        """Do all that is missing; yield each run's row when it ends, and None every `tick` seconds.
+        """Do the missing runs; yield a row when a run ends, and None every `tick` seconds.
 
-        Raises WorkersLostError if the backend cannot go on, and RunDirectoryError if what a
-        run gave back cannot be written.
+        Raises WorkersLostError if the backend cannot continue, and RunDirectoryError if the files
+        of a run cannot be written.
         """
         if len(self._rows) == len(self._runs):
             return
@@ -109,28 +109,27 @@ class Execution:
             yield from self._take(item)
 
     def stop(self) -> None:
-        """Tell the runs to save and stop. `work` goes on until they have."""
+        """Tell the runs to save and stop. `work` continues until they have."""
         if not self._stopping.is_set():
             self._stopping.set()
             remove_control(self._control)
-            # It may have to send a message, which takes as long as the network likes.
+            # In a thread, since a slow network may delay the message.
             threading.Thread(target=self._backend.request_stop, daemon=True).start()
 
     def abandon(self) -> None:
-        """End the worker processes without waiting; what they were at is resumed another time."""
+        """End the worker processes without waiting; their runs can be resumed later."""
         self.stop()
         self._backend.close(at_once=True)
 
     def _mend(self, found: Found, variant: Variant, seed: int) -> str:
         if not found.foreign:
-            return f"{found.problem}: the run is made good from its last checkpoint"
+            return f"{found.problem}: the run is restored from its last checkpoint"
         aside = self._directory.set_aside(variant, seed)
         return f"{found.problem}: it is now {aside.name}, and the run is done again"
 
     def _take(self, outcome: Outcome) -> Iterator[Row]:
         variant, seed = self._runs[outcome.index]
         if outcome.files:
-            # Another machine's: all but the summary, then that, which makes it a finished run.
             self._directory.write_run(variant, seed, outcome.files)
         row = make_row(variant, seed, outcome.summary, outcome.error)
         if row.status != "missing":
@@ -169,7 +168,7 @@ class Execution:
                 losses = losses + 1 if len(pending) == before else 1
                 if losses >= MAX_LOSSES:
                     raise
-                self.notices.append(f"{error}; its runs go on in new ones")
+                self.notices.append(f"{error}; its runs continue in new ones")
                 time.sleep(0.1)
 
     def _job(self, index: int, control: Control) -> Job:
@@ -180,13 +179,13 @@ class Execution:
 
 
 def epochs_to_do(question: Question, rows: Sequence[Row]) -> int:
-    """Return the epochs that the missing runs may take at most."""
+    """Return the most epochs that the missing runs may take."""
     epochs = {variant.name: variant.config.training.epochs for variant in question.variants}
     return sum(epochs[row.variant] for row in rows if row.status == "missing")
 
 
 def default_jobs(question: Question) -> int:
-    """Return how many runs at a time keep all cores of this machine busy."""
+    """Return the number of concurrent runs that keeps all cores of this machine busy."""
     cores = cpu_count()
     workers = [variant.config.parallel.workers for variant in question.variants]
     threads = max(cores if count == "auto" else count for count in workers)
@@ -195,7 +194,7 @@ def default_jobs(question: Question) -> int:
 
 @dataclass(frozen=True)
 class Running:
-    """A run at work."""
+    """An active run."""
 
     variant: Variant
     seed: int
@@ -203,7 +202,7 @@ class Running:
 
     @property
     def epochs(self) -> int:
-        """Epochs that it is to have, at most."""
+        """Most epochs of the run."""
         return self.variant.config.training.epochs
 
 
@@ -213,19 +212,19 @@ class Snapshot:
 
     runs: int
     ended: int
-    """Runs that have ended, those of earlier times and failed ones included."""
+    """Runs that have ended, including earlier and failed ones."""
     failed: int
     running: tuple[Running, ...]
-    """As far as they can be seen: what a cluster without a shared file system does is not."""
+    """Visible active runs; those on a cluster without a shared file system are not visible."""
     variants: tuple[VariantResult, ...]
     seconds: float
-    """Since this stretch began."""
+    """Time since this execution began."""
     seconds_left: float | None
-    """If no run ends early; None before there is anything to judge by."""
+    """Estimate if no run ends early; None at the beginning."""
 
 
 class Progress:
-    """Takes snapshots of an execution, and estimates how long it will take."""
+    """Takes snapshots of an execution, and estimates the remaining time."""
 
     def __init__(self, question: Question, execution: Execution) -> None:
         self.question, self.execution = question, execution
@@ -237,7 +236,7 @@ class Progress:
         running = tuple(Running(*run) for run in self.execution.running())
         seconds = time.monotonic() - self._started
         left = epochs_to_do(self.question, rows) - sum(run.epoch for run in running)
-        # An early end counts as work done: the estimate learns how much of it there is.
+        # The epochs that an early end saves count as done, so the estimate adapts to them.
         done = self._to_do - left
         variants = tuple(aggregate(self.question, rows))
         return Snapshot(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from difflogic.config import Config, Override, load_config
@@ -16,12 +17,20 @@ from difflogic.system.quantities import format_ranges
 from difflogic.training.resuming import differing
 
 MOST_PROBLEMS = 10
-"""Wrong values of a grid that a message lists."""
+"""Most problems of a grid that a message lists."""
+
+MAX_VARIANTS = 10_000
+"""Limit that catches typing errors."""
+
+MAX_NAME = 100
+"""Characters of a variant's directory; file systems allow 255 bytes."""
+
+_BRACKETS = {"]": "[", "}": "{"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as it was typed."""
+    """A sweep's question as it was typed."""
 
     config: str
     overrides: tuple[str, ...] = ()
@@ -29,7 +38,7 @@ class Asked:
     recipe: str | None = None
 
     def command(self, seeds: Sequence[int]) -> str:
-        """Return the command line that asks it, for people to repeat."""
+        """Return the command line that repeats the sweep."""
         words = ["dct", "sweep", self.config, "--seeds", format_ranges(seeds)]
         words += [word for axis in self.grid for word in ("--grid", axis)]
         words += ["--recipe", self.recipe] if self.recipe else []
@@ -42,22 +51,22 @@ class Variant:
     """One combination of the grid's values."""
 
     name: str
-    """Also that of its directory."""
+    """Also the name of its directory."""
     values: Mapping[str, Any]
-    """The values of the axes, by key, as the configuration has them."""
+    """The configuration's values of the axes, by key."""
     config: Config
-    """With any seed."""
+    """Its seed does not matter."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """All runs that a sweep is to have."""
+    """All runs of a sweep."""
 
     asked: Asked
     variants: tuple[Variant, ...]
     seeds: tuple[int, ...]
     """Ascending."""
-    axes: tuple[str, ...] = field(default=())
+    axes: tuple[str, ...] = ()
     """The keys of the grid."""
 
     @property
@@ -66,7 +75,7 @@ class Question:
 
     @property
     def runs(self) -> Iterator[tuple[Variant, int]]:
-        """All variants' runs, seed by seed, so that early results tell something of each."""
+        """The runs, seed by seed, so that each variant has early results."""
         return ((variant, seed) for seed in self.seeds for variant in self.variants)
 
     @property
@@ -78,16 +87,15 @@ class Question:
         return self.asked.command(self.seeds)
 
     def with_seeds(self, seeds: Sequence[int]) -> Question:
-        """Return the same question for its own seeds and more."""
+        """Return the same question with more seeds."""
         return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
 
 
 def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
     """Load and check every configuration of a sweep.
 
-    A run gets one worker thread if nothing asks for more: whole runs side by side need no
-    barriers. `allow_code` is as for `load_config`. Raises ConfigError that names every value
-    which is wrong.
+    By default, each run has one worker thread, since separate runs need no barriers. `allow_code`
+    is as for `load_config`. Raises ConfigError that names every wrong value.
     """
     axes = parse_axes(asked.grid)
     _load(asked, {}, allow_code)
@@ -102,7 +110,7 @@ def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Ques
         name = variant_name(values, texts) if texts else config.name
         variants.append(Variant(name, values, config))
     if problems:
-        # A wrong value is wrong in every combination that it is part of.
+        # A wrong value is reported by every combination that contains it.
         different = list(dict.fromkeys(problems))
         shown, more = different[:MOST_PROBLEMS], len(different) - MOST_PROBLEMS
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
@@ -113,12 +121,12 @@ def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Ques
 
 
 def with_seed(config: Config, seed: int) -> Config:
-    """Return the configuration of one run; `seed` is from 0 to 2**63 - 1."""
+    """Return the configuration of one run, with its seed."""
     return config.with_sections(training={"seed": seed})
 
 
 def lookup(config: Config, key: str) -> Any:
-    """Return the value of ``section.key`` as TOML knows it."""
+    """Return the value of ``section.key`` as in TOML."""
     value: Any = config.to_dict()
     for part in key.split("."):
         value = value[part]
@@ -128,7 +136,7 @@ def lookup(config: Config, key: str) -> Any:
 def differences(before: Question, now: Question) -> list[str]:
     """Return "section.key: before → now" for each key in which two questions differ.
 
-    Seeds are apart, and what changes no result is not looked at.
+    Seeds, and keys that change no result, are not compared.
     """
     old = {variant.name: variant.config for variant in before.variants}
     new = {variant.name: variant.config for variant in now.variants}
@@ -151,7 +159,7 @@ def _load(asked: Asked, texts: Mapping[str, str], allow_code: bool) -> Config:
 
 
 def _lines(error: ConfigError) -> list[str]:
-    """Return the problems that a message lists, or the one that it is."""
+    """Return the problems that a message lists, or its only one."""
     first, *others = str(error).split("\n  ")
     return others or [first]
 
@@ -159,7 +167,7 @@ def _lines(error: ConfigError) -> list[str]:
 def _require_different(variants: Sequence[Variant]) -> None:
     seen: dict[str, str] = {}
     for variant in variants:
-        # Some file systems take names that differ in case only for one.
+        # Some file systems ignore case in names.
         other = seen.setdefault(variant.name.casefold(), variant.name)
         same = [c.name for c in variants if c is not variant and c.config == variant.config]
         if same or other is not variant.name:
@@ -168,18 +176,9 @@ def _require_different(variants: Sequence[Variant]) -> None:
             )
 
 
-MAX_VARIANTS = 10_000
-"""A guard against a slip of the keyboard."""
-
-MAX_NAME = 100
-"""Characters of a variant's directory; file systems allow 255 bytes."""
-
-_BRACKETS = {"]": "[", "}": "{"}
-
-
 @dataclass(frozen=True)
 class Axis:
-    """One key and the values that it is to take, each as text that an override accepts."""
+    """One key and its values, as texts that an override accepts."""
 
     key: str
     values: tuple[str, ...]
@@ -195,9 +194,7 @@ def parse_axes(options: Sequence[str]) -> tuple[Axis, ...]:
                 f"--grid {option}: {axis.key} is given twice: list all its values at once"
             )
         axes.append(axis)
-    variants = 1
-    for axis in axes:
-        variants *= len(axis.values)
+    variants = math.prod(len(axis.values) for axis in axes)
     if variants > MAX_VARIANTS:
         raise ConfigError(f"--grid: {variants} combinations are too many: at most {MAX_VARIANTS}")
     return tuple(axes)
@@ -206,7 +203,7 @@ def parse_axes(options: Sequence[str]) -> tuple[Axis, ...]:
 def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
     """Return every combination of values, key → text; the last axis varies fastest.
 
-    Without axes that is one empty combination.
+    Without axes, there is one empty combination.
     """
     keys = [axis.key for axis in axes]
     products = itertools.product(*(axis.values for axis in axes))
@@ -216,15 +213,13 @@ def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
 def variant_name(values: Mapping[str, Any], texts: Mapping[str, str]) -> str:
     """Name a variant's directory after its values, as ``batch=2,weight_decay=0.0``.
 
-    `values` are the values of the axes by key, `texts` the same as they were written: a picture
-    has a short name there. What a file name should not hold is replaced, and then a digest of the
-    values keeps different variants apart.
+    `values` are the axes' values by key, `texts` the same as typed, in which a picture has a short
+    name. Unsuitable characters are replaced; then a digest keeps the names of variants distinct.
     """
-    last_parts = [key.rpartition(".")[2] for key in values]
+    shorts = [key.rpartition(".")[2] for key in values]
     parts = []
-    for key, value in values.items():
-        short = key.rpartition(".")[2]
-        label = short if last_parts.count(short) == 1 else key
+    for short, (key, value) in zip(shorts, values.items(), strict=True):
+        label = short if shorts.count(short) == 1 else key
         parts.append(f"{label}={_value_name(value, texts[key])}")
     exact = ",".join(parts)
     name = re.sub(r"[^A-Za-z0-9._+=,-]+", "_", exact)[:MAX_NAME]
@@ -265,7 +260,7 @@ def _parse_axis(option: str) -> Axis:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that stand outside of brackets and quotes."""
+    """Split at the commas outside of brackets and quotes."""
     parts, start = [], 0
     open_brackets: list[str] = []
     quote = ""

@@ -1,4 +1,4 @@
-"""From the summaries of runs to the numbers of each variant, and their tables."""
+"""Results of a sweep: a row per run, numbers per variant, and the tables of both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import json
 import math
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
@@ -19,6 +20,20 @@ from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
 
 CONFIDENCE = 0.95
+
+HEADINGS = (
+    "exact",
+    "proved",
+    "95 % interval",
+    "epochs to exact",
+    "active gates",
+    "proved from step",
+    "s per run",
+    "processor s",
+    "s in all",
+    "failed",
+    "missing",
+)
 
 Status = Literal["exact", "not exact", "failed", "missing"]
 
@@ -34,22 +49,21 @@ class Row:
     """missing: not run yet, or interrupted."""
     epochs: int | None = None
     epochs_to_exact: int | None = None
-    """Epoch at which it was verified to be exact first; None if it does not end exact."""
+    """Epoch of the first verification as exact; None if the run does not end exact."""
     wrong_cells: int | None = None
-    """At the training step, over all held-out starts."""
+    """After the trained number of steps, over all held-out starts."""
     active_gates: int | None = None
     seconds: float | None = None
-    """Of training, without compilation."""
+    """Training time, without compilation."""
     processor_seconds: float | None = None
-    """Of all threads, in the run's last stretch."""
+    """Processor time of all threads since the run was last resumed."""
     proved: bool | None = None
-    """Whether more than samples says that it is right."""
     from_step: int | None = None
-    """The step, or round, from which it is proved; None if nothing is, or not for ever."""
+    """Step, or round, from which the target is proved to stay; None without such a proof."""
     assurance: str | None = None
     """What is proved, in words."""
     attempts: int | None = None
-    """How often learning began; None if it does not start over."""
+    """Number of attempts; None for a configuration without restarts."""
     error: str | None = None
 
 
@@ -58,32 +72,33 @@ RUN_COLUMNS = tuple(each.name for each in fields(Row) if each.name != "values")
 
 @dataclass(frozen=True)
 class VariantResult:
-    """What all runs of a variant tell together."""
+    """Numbers of all runs of a variant. Medians are None without values."""
 
     variant: str
     values: Mapping[str, Any]
     seeds: int
-    """Runs that ended, failed ones included: the denominator of the share."""
+    """Runs that ended, including failed ones: the denominator of the share."""
     exact: int
     exact_low: float
     """95 % Wilson interval of the share of exact runs."""
     exact_high: float
     epochs_to_exact: float | None
-    """Median of the exact runs, as all medians of epochs and gates are; None without any."""
+    """Median over the exact runs."""
     epochs_to_exact_min: int | None
     epochs_to_exact_max: int | None
     active_gates: float | None
+    """Median over the exact runs."""
     seconds: float | None
-    """Median of training, over the runs that ended without failing."""
+    """Median training time over the runs that ended without failing."""
     seconds_total: float
     processor_seconds: float | None
     """Median over the same runs."""
     failed: int
     missing: int
     proved: int
-    """Exact runs of which that is proved, for every start or every case."""
+    """Exact runs with a proof for every start or every case."""
     from_step: float | None
-    """Median of the steps from which that is proved, over these runs."""
+    """Median of the proved steps over these runs."""
     from_step_min: int | None
     from_step_max: int | None
 
@@ -91,7 +106,7 @@ class VariantResult:
 def make_row(
     variant: Variant, seed: int, summary: Mapping[str, Any] | None, error: str | None = None
 ) -> Row:
-    """Return a run's row from its summary or its error; neither means it has not ended."""
+    """Return a run's row from its summary or its error; without both, it has not ended."""
     if error is not None:
         return Row(variant.name, variant.values, seed, "failed", error=error)
     if summary is None or not is_finished(dict(summary)):
@@ -99,7 +114,6 @@ def make_row(
     scores = summary["scores"]["held_out"]
     exact = bool(scores["exact"])
     assurance = summary["scores"].get("assurance")
-    attempts = summary.get("attempts", {})
     reached = summary.get("exact_epoch")
     return Row(
         variant.name,
@@ -111,11 +125,11 @@ def make_row(
         wrong_cells=scores["wrong_cells"],
         active_gates=scores["active_gates"],
         seconds=summary["seconds"]["training"],
-        proved=assurance and assurance["verdict"] == "proved",
-        assurance=assurance and assurance["text"],
         processor_seconds=summary["seconds"].get("processor"),
+        proved=assurance and assurance["verdict"] == "proved",
         from_step=assurance and assurance.get("from_step"),
-        attempts=attempts.get("begun"),
+        assurance=assurance and assurance["text"],
+        attempts=summary.get("attempts", {}).get("begun"),
     )
 
 
@@ -128,16 +142,15 @@ def aggregate(question: Question, rows: Sequence[Row]) -> list[VariantResult]:
 
 
 def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
-    count = {status: sum(row.status == status for row in rows) for status in _STATUSES}
+    count = Counter(row.status for row in rows)
     ended = len(rows) - count["missing"]
     low, high = wilson_interval(count["exact"], ended)
-    epochs = [row.epochs_to_exact for row in rows if row.epochs_to_exact is not None]
-    gates = [
-        row.active_gates for row in rows if row.status == "exact" and row.active_gates is not None
-    ]
+    exact = [row for row in rows if row.status == "exact"]
+    epochs = [row.epochs_to_exact for row in exact if row.epochs_to_exact is not None]
+    gates = [row.active_gates for row in exact if row.active_gates is not None]
     seconds = [row.seconds for row in rows if row.seconds is not None]
     processor = [row.processor_seconds for row in rows if row.processor_seconds is not None]
-    proved = [row for row in rows if row.status == "exact" and row.proved]
+    proved = [row for row in exact if row.proved]
     steps = [row.from_step for row in proved if row.from_step is not None]
     return VariantResult(
         variant.name,
@@ -162,9 +175,6 @@ def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
     )
 
 
-_STATUSES: tuple[Status, ...] = ("exact", "not exact", "failed", "missing")
-
-
 def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
@@ -174,8 +184,8 @@ def wilson_interval(
 ) -> tuple[float, float]:
     """Return the Wilson score interval of a share, two numbers from 0 to 1.
 
-    Unlike the textbook's interval it holds for few trials and for shares of 0 and 1: after 16 of
-    16 it is 0.81 to 1. Without trials it is 0 to 1.
+    Unlike the normal approximation, it holds for few trials and for shares of 0 and 1: for 16 of
+    16, it is 0.81 to 1. Without trials, it is 0 to 1.
     Source: Wilson 1927; Brown, Cai and DasGupta 2001 recommend it for small samples.
     """
     if trials == 0:
@@ -185,14 +195,14 @@ def wilson_interval(
     scale = 1 + z * z / trials
     center = (share + z * z / (2 * trials)) / scale
     half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    # At the ends, rounding would miss what the formula gives exactly.
+    # Avoid rounding where the formula gives exactly 0 or 1.
     low = 0.0 if successes == 0 else center - half
     high = 1.0 if successes == trials else center + half
     return low, high
 
 
 def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
-    """Write table.csv (one line per run), table.json (all) and table.md (one line per variant)."""
+    """Write table.csv (a line per run), table.json (all) and table.md (a line per variant)."""
     data = json.dumps(to_data(question, rows), indent=2, ensure_ascii=False, allow_nan=False)
     directory.write("table.csv", to_csv(question, rows))
     directory.write("table.json", data + "\n")
@@ -200,7 +210,7 @@ def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[R
 
 
 def to_csv(question: Question, rows: Sequence[Row]) -> str:
-    """Return one line per run, with a column per key of the grid."""
+    """Return a line per run, with a column per key of the grid."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["variant", *question.axes, *RUN_COLUMNS[1:]])
@@ -211,7 +221,7 @@ def to_csv(question: Question, rows: Sequence[Row]) -> str:
 
 
 def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return everything as JSON knows it: the question, the variants' results, the runs."""
+    """Return the question, the variants' results and the runs as JSON values."""
     return {
         "experiment": question.experiment,
         "command": question.command,
@@ -222,23 +232,8 @@ def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-HEADINGS = (
-    "exact",
-    "proved",
-    "95 % interval",
-    "epochs to exact",
-    "active gates",
-    "proved from step",
-    "s per run",
-    "processor s",
-    "s in all",
-    "failed",
-    "missing",
-)
-
-
 def to_cells(question: Question, result: VariantResult) -> list[str]:
-    """Return a variant's line of the aggregate table: its values, then what HEADINGS name."""
+    """Return a variant's line of the table: its values, then a text for each of HEADINGS."""
     values = value_texts(question, result)
     epochs = number(result.epochs_to_exact)
     if result.exact > 1:
@@ -263,7 +258,7 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
 
 
 def value_texts(question: Question, result: Row | VariantResult) -> list[str]:
-    """Return the values of the axes as text; those of several lines, pictures, by their names."""
+    """Return the axes' values as text; a picture, which has several lines, by its name."""
     named = dict(part.partition("=")[::2] for part in result.variant.split(","))
     texts = []
     for key in question.axes:
@@ -278,7 +273,7 @@ def value_headings(question: Question) -> list[str]:
 
 
 def to_markdown(question: Question, rows: Sequence[Row]) -> str:
-    """Return the aggregate table, with the command that makes it."""
+    """Return the table of variants, with the sweep's command."""
     headings = [*value_headings(question), *HEADINGS]
     words = len(headings) - len(HEADINGS)
     lines = [_line(headings), _line([":--"] * words + ["--:"] * len(HEADINGS))]
@@ -295,7 +290,7 @@ def to_markdown(question: Question, rows: Sequence[Row]) -> str:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Format a number with so many decimals, a whole one or one half without needless ones."""
+    """Format a number with `digits` decimals; 0 digits still show one half."""
     if value is None:
         return "-"
     if digits == 0:

@@ -1,4 +1,4 @@
-"""One run of a sweep, as a worker process does it: what it is given, and what it gives back."""
+"""One run of a sweep in a worker process: its job, its control, and its outcome."""
 
 from __future__ import annotations
 
@@ -22,44 +22,45 @@ if TYPE_CHECKING:
     from difflogic.training.metrics import StepResult
 
 RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
-"""What a run leaves behind, checkpoints aside."""
+"""Files of a finished run, without checkpoints."""
 
 BEAT_SECONDS = 0.5
-"""How often a run says how far it is."""
+"""Time between two reports of a run's epoch."""
 
 ASK_SECONDS = 2.0
-"""How often a run on a cluster asks whether to go on; each time is a message to the scheduler."""
+"""Time between two messages of a run to the cluster's scheduler, asking whether to stop."""
 
 LOCK_SECONDS = 60.0
-"""How long a run waits for a process that holds its directory: one that is about to end."""
+"""Time to wait for another process, about to end, that holds the run's directory."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """How a sweep reaches its runs: a directory that is there as long as they are to go on.
+    """How a sweep stops its runs: by removing a directory, which works on a full disk too.
 
-    Runs leave a file in it that tells their epoch. Its name is random, so a worker that finds it
-    shares the sweep's file system. Removing it works on a full disk too.
+    Runs report their epochs in files there. Its name is random, so a worker that finds it shares
+    the sweep's file system.
     """
 
     path: str
     """Absolute."""
     parent: int | None = None
-    """The process that runs the sweep, on this machine; runs stop when it is gone."""
+    """The process of the sweep, on this machine; runs stop when it ends."""
     event: str | None = None
-    """Name of the Dask event that is set to stop runs on machines which do not see the path."""
+    """Name of the Dask event that stops runs on machines without the path."""
 
     def is_shared(self) -> bool:
+        """Return whether this process sees the directory."""
         return os.path.isdir(self.path)
 
     def stop_test(self) -> Callable[[], bool]:
-        """Return the question "is it time to stop?" for this process; cheap enough to repeat."""
+        """Return a function that tells whether to stop; it is cheap to call."""
         if self.is_shared() or self.event is None:
             return self._is_over
         return _EventTest(self.event)
 
     def is_orphan(self) -> bool:
-        """Whether this is a worker whose sweep was killed: nobody hears what it has to tell."""
+        """Return whether this is a worker process whose sweep was killed."""
         return self.parent is not None and self.parent not in (os.getpid(), os.getppid())
 
     def _is_over(self) -> bool:
@@ -72,34 +73,31 @@ class Job:
 
     index: int
     config: dict[str, Any]
-    """As `Config.to_dict` gives it, with the run's seed."""
+    """From `Config.to_dict`, with the run's seed."""
     path: str
-    """Its run directory as the sweep sees it, absolute."""
+    """The run directory on the sweep's machine, absolute."""
     control: Control
     version: str = __version__
     code: Code | None = None
-    """Of its task, if that is not the program's own; who made the job was allowed to run it."""
+    """Code of a custom task, which the user has allowed to run."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job: a summary, or an error, or neither, if it was stopped before."""
+    """Result of a job: a summary, an error, or neither if it was stopped before it began."""
 
     index: int
     summary: dict[str, Any] | None = None
     error: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
-    """The run directory's files, by name, if the worker does not share the sweep's file system."""
+    """The run's files, by name, if the worker does not share the sweep's file system."""
 
 
 def run(job: Job, fleets: Fleets | None = None) -> Outcome:
-    """Do a job, or go on with it. Whatever goes wrong becomes the outcome's error.
-
-    Runs on a GPU may share `fleets`.
-    """
+    """Do or resume a job. Every error becomes the outcome's error. GPU runs share `fleets`."""
     outcome = _run(job, fleets)
     if job.control.is_orphan():
-        os._exit(1)  # else the worker would wait for minutes for more to do
+        os._exit(1)  # otherwise the worker would wait minutes for another job
     return outcome
 
 
@@ -119,12 +117,12 @@ def _run(job: Job, fleets: Fleets | None) -> Outcome:
     except DctError as error:
         return Outcome(job.index, error=str(error))
     except Exception as error:
-        # A bug, or a machine in trouble: it must not take the other runs along.
+        # A bug or a broken machine must not end the other runs.
         return Outcome(job.index, error=f"{type(error).__name__}: {error}")
 
 
 def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
-    """Run in a temporary directory and return the files: the sweep's directory is not here."""
+    """Run in a temporary directory and return its files, without access to the sweep's own."""
     with tempfile.TemporaryDirectory(prefix="dct-run-") as directory:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
@@ -135,7 +133,7 @@ def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
 
 
 def is_finished(summary: dict[str, Any] | None) -> bool:
-    """Whether a run has ended by itself, not by being stopped."""
+    """Return whether a run has ended, and was not just stopped."""
     return summary is not None and summary.get("finished") is True
 
 
@@ -157,7 +155,7 @@ def _execute(
             try:
                 return execute(config, path, should_stop=should_stop, on_step=beat, fleets=fleets)
             except RunDirectoryError:
-                # A worker that lost its sweep may still be saving this very run.
+                # A worker that lost its sweep may still be saving this run.
                 in_use = (path / ".lock").exists()
                 if not in_use or should_stop() or time.monotonic() > give_up:
                     raise
@@ -167,7 +165,7 @@ def _execute(
 
 
 class Beat:
-    """Writes down now and then how many epochs a run has finished, for who watches the sweep."""
+    """Writes the number of finished epochs to a file from time to time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -179,7 +177,7 @@ class Beat:
 
     def tell(self, epoch: int) -> None:
         self._next = time.monotonic() + BEAT_SECONDS
-        # Neither a full disk nor the end of the sweep may hurt a run here.
+        # Neither a full disk nor the end of the sweep may stop a run here.
         with suppress(OSError):
             write_inside(self._path, str(epoch))
 
@@ -189,7 +187,7 @@ class Beat:
 
 
 def read_beats(path: Path) -> dict[int, int]:
-    """Return the runs at work, index → finished epochs."""
+    """Return the finished epochs of the active runs, by index."""
     beats = {}
     with suppress(OSError):
         for entry in path.iterdir():
@@ -199,15 +197,15 @@ def read_beats(path: Path) -> dict[int, int]:
 
 
 def remove_control(path: Path) -> None:
-    """Tell all runs to stop."""
-    for _ in range(10):  # a run may add its file meanwhile
+    """Stop all runs by removing the control directory."""
+    for _ in range(10):  # a run may write its file meanwhile
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():
             return
 
 
 class _EventTest:
-    """Asks the scheduler whether the sweep is over; one that cannot be asked counts as over."""
+    """Asks the scheduler whether the sweep is over; if it does not answer, the sweep is over."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -215,16 +213,13 @@ class _EventTest:
         self._is_over = False
 
     def __call__(self) -> bool:
+        from distributed import Event
+
         now = time.monotonic()
         if not self._is_over and now >= self._next:
             self._next = now + ASK_SECONDS
-            self._is_over = self._ask()
+            try:
+                self._is_over = bool(Event(self._name).is_set())
+            except Exception:
+                self._is_over = True
         return self._is_over
-
-    def _ask(self) -> bool:
-        from distributed import Event
-
-        try:
-            return bool(Event(self._name).is_set())
-        except Exception:
-            return True

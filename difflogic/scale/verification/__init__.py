@@ -1,4 +1,4 @@
-"""Proof that the fast paths compute what they should, against independent references."""
+"""Comparisons of the fast paths with independent references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems that the checks run on: small enough for the oracle, awkward on purpose."""
+"""The problems of the checks: small enough for the oracle, and awkward on purpose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """A circuit with random logits, on a batch of random grids. `seed` determines all of it."""
+    """A circuit with random logits and a batch of random grids, all determined by `seed`."""
 
     name: str
     architecture: Architecture
@@ -42,7 +42,7 @@ class Case:
         rng = stream(seed, Purpose.START)
         shape = (self.batch, netlist.channels, grid.height, grid.width)
         logits = rng.normal(size=(netlist.parameters, gates.OPS))
-        # Pass-through leads, as in training, or no gradient would reach the first step.
+        # As in training, gates mostly pass through; otherwise no gradient would reach step one.
         logits[:, gates.PASS_THROUGH] += 3.0
         masks = draw_masks(seed, 0, self.batch, self.steps, grid.height, grid.width, self.fire_rate)
         values = {
@@ -56,11 +56,11 @@ class Case:
             object.__setattr__(self, name, value)
 
     def mask(self, sample: int) -> npt.NDArray[np.uint8] | None:
-        """The mask of one sample, (steps, H, W), or None if all cells are updated."""
+        """Return the mask of a sample, (steps, H, W); None if all cells are updated."""
         return None if self.masks is None else self.masks[sample]
 
     def rollout(self, coefficients: Array, sample: int) -> list[Array]:
-        """The states of one sample by the oracle, each (C, H, W), from the start on."""
+        """Return the oracle's states of a sample, each (C, H, W), including the start."""
         start, boundary = self.starts[sample], self.grid.boundary
         return oracle.rollout(
             self.netlist, coefficients, start, self.steps, boundary, self.mask(sample)
@@ -69,7 +69,7 @@ class Case:
     def gradients(
         self, coefficients: Array, sample: int, states: list[Array], upstream: Array
     ) -> Array:
-        """dL/d(coefficients) of one sample by the oracle, from dL/d(last state)."""
+        """Return the oracle's dL/d(coefficients) of a sample, given dL/d(last state)."""
         boundary = self.grid.boundary
         return oracle.coefficient_gradients(
             self.netlist, coefficients, states, upstream, boundary, self.mask(sample)
@@ -77,8 +77,8 @@ class Case:
 
 
 SMALL = Architecture(channels=3, kernels=3, perception=(8, 4, 2), update=(14, 16, 16, 10, 5, 3))
-# Four layers of perception, wires drawn at random, a single channel, and a first layer that no
-# fused kernel fits: what the fast paths for the common shapes do not cover.
+# The fast paths for common shapes do not cover these: four layers of perception, random wires, a
+# single channel, and a first layer that fits no fused kernel.
 DEEP = Architecture(2, 2, (8, 4, 2, 1), (12, 12, 6, 3, 2), update_wiring="random")
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
 IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
@@ -87,7 +87,7 @@ HELD = replace(SMALL, held=(0, 2))
 
 
 def awkward_cases() -> list[Case]:
-    """Odd grids that fill no tile, one cell, many samples to a tile, masks, both boundaries."""
+    """Return odd grids that fill no tile, one cell, many samples per tile, and both boundaries."""
     cases = [
         ("5×7", SMALL, 5, 7, 3, 3, 1.0),
         ("1×1", SMALL, 1, 1, 3, 2, 0.6),
@@ -106,7 +106,7 @@ def awkward_cases() -> list[Case]:
 
 
 def case_of(config: Config, steps: int, batch: int) -> Case:
-    """The circuit and grid of a configuration, for fewer steps than it trains with."""
+    """Return a case with the circuit and grid of a configuration."""
     task, automaton = config.task, config.automaton
     return Case(
         name=f"{config.name}, {steps} steps",

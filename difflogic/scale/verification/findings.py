@@ -1,4 +1,4 @@
-"""What a comparison found: a difference, the bound on it, and the reason for the bound."""
+"""Results of comparisons: a difference, its bound, and the reason for the bound."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from difflogic.system.json_values import fields_of
 
 
 class Tolerance(float):
-    """A bound on a difference, and the reason that it is not smaller."""
+    """A bound on a difference, and the reason why it is not smaller."""
 
     reason: str
 
@@ -38,7 +38,7 @@ TRAINED_TOLERANCE = Tolerance(
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison: what, with what, on what, and the largest difference against the bound."""
+    """One comparison: what is compared, with what, on which problem, and the largest difference."""
 
     what: str
     against: str
@@ -52,21 +52,21 @@ class Finding:
         return bool(self.difference <= self.tolerance)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for machines. The difference may be infinite."""
+        """Return everything as values for JSON. The difference may be infinite."""
         return fields_of(self, "passed") | {"reason": self.tolerance.reason}
 
 
-def distance(x: npt.NDArray, y: npt.NDArray) -> float:
-    """Largest absolute difference; infinite unless it is a number, and for unlike shapes."""
+def distance(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
+    """Return the largest absolute difference; infinite for NaN and for different shapes."""
     if x.shape != y.shape:
         return float("inf")
     largest = float(np.abs(x.astype(np.float64) - y.astype(np.float64)).max())
     return largest if np.isfinite(largest) else float("inf")
 
 
-def relative(x: npt.NDArray, y: npt.NDArray) -> float:
-    """Largest difference relative to the largest magnitude of `y`; infinite like a distance."""
+def relative(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> float:
+    """Return the largest difference divided by the largest magnitude of `y`."""
     largest = distance(x, y)
-    if largest == float("inf"):  # and `y` may be no number
+    if largest == float("inf"):  # `y` may contain NaN
         return largest
     return largest / max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
