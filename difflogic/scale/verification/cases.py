@@ -55,6 +55,11 @@ class Case:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def coefficients(self) -> Array:
+        """The gates' coefficients, (parameters, 4), in float64."""
+        return gates.mix(gates.softmax(self.logits))
+
     def mask(self, sample: int) -> npt.NDArray[np.uint8] | None:
         """Return the mask of a sample, (steps, H, W); None if all cells are updated."""
         return None if self.masks is None else self.masks[sample]

@@ -1,9 +1,10 @@
-"""Each check compares two ways to compute the same thing, and says how far apart they are."""
+"""Checks: each computes something in two ways, and reports the difference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ from difflogic.training.trainer import Trainer
 Array = npt.NDArray[np.floating]
 
 SAMPLES = 3
-"""Of a batch that is compared with plain training: more than one, and no multiple of two."""
+"""Batch of the training checks, which divides evenly only among three of the worker counts."""
 EPOCHS = 5
 """Epochs of the training checks."""
 
@@ -54,11 +55,11 @@ WAYS: tuple[tuple[str, Strategy, bool], ...] = (
 """Ways to share the work: their names, the strategy, and whether whole samples come first."""
 
 FINISHING = {"every": 2, "candidates": 60}
-"""A little of it, on the way."""
+"""A [finishing] section with short searches."""
 
 
 def equivalence(config: Config) -> Iterator[Finding]:
-    """Yield the findings of all checks, on awkward small cases and on the circuit of `config`."""
+    """Yield the findings of all checks, on small awkward cases and on the circuit of `config`."""
     cases = awkward_cases()
     for case in [*cases, case_of(config, steps=4, batch=3)]:
         yield from sharing_changes_nothing(case)
@@ -83,18 +84,17 @@ def equivalence(config: Config) -> Iterator[Finding]:
 
 
 def with_levers(config: Config) -> Config:
-    """Return the configuration with all levers of learning on, from the first epoch."""
+    """Return the configuration with all levers on from the first epoch."""
     stays = not task_class(config.task).moves_on()
-    later_steps = 3 if stays else 0
     changed = config.with_sections(
-        training={"later_steps": later_steps},
+        training={"later_steps": 3 if stays else 0},
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},
     )
     return changed.model_copy(update={"name": f"{config.name} with levers"})
 
 
 def in_form(config: Config, form: str) -> Config:
-    """Return the configuration with gates of another form."""
+    """Return the configuration with another form of gates."""
     changed = config.with_sections(
         training={"form": form, "initial_logit": 3.0, "initial_spread": 0.5}
     )
@@ -102,26 +102,25 @@ def in_form(config: Config, form: str) -> Config:
 
 
 def worker_counts() -> tuple[int, ...]:
-    """Worker counts to try: fewer, as many and more than this machine's cores."""
+    """Return worker counts below, at and above the number of cores."""
     return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
 
 
 def room_for(config: Config, samples: int, workers: int) -> str:
-    """Return the least [parallel] memory_budget for these samples and workers."""
-    asked = config.with_sections(training={"batch": samples}, parallel={"workers": workers})
-    return f"{ParallelPlan.for_model(asked).bytes / 1000:.3f}kB"
+    """Return the smallest [parallel] memory_budget for these samples and workers."""
+    changed = config.with_sections(training={"batch": samples}, parallel={"workers": workers})
+    return f"{ParallelPlan.for_model(changed).bytes / 1000:.3f}kB"
 
 
 def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
-    coefficients = gates.mix(gates.softmax(case.logits)).astype(np.float32)
-    states, gradients = _run(case, coefficients, SEQUENTIAL)
+    coefficients = case.coefficients.astype(np.float32)
+    expected = _run(case, coefficients, SEQUENTIAL)
     for name, strategy, samples_first in WAYS:
         worst = 0.0
         for workers in worker_counts():
-            sharing = Sharing(workers, strategy, samples_first)
-            other_states, other_gradients = _run(case, coefficients, sharing)
-            worst = max(worst, distance(states, other_states), distance(gradients, other_gradients))
+            found = _run(case, coefficients, Sharing(workers, strategy, samples_first))
+            worst = max(worst, *map(distance, expected, found))
         counts = ", ".join(map(str, worker_counts()))
         yield Finding(f"{name}, {counts} workers", "sequential", case.name, worst, EXACT)
 
@@ -139,7 +138,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
         "2 workers, batch, then pipelined": {"workers": 2, "strategy": "auto"},
     }
     yield from _training_is_the_same(config, alone, ways)
-    # Workers who share gates meet thousands of times in a full step.
+    # Workers that share gates wait for each other thousands of times in a full step.
     short = config.with_sections(automaton={"steps": min(2, config.automaton.steps)})
     yield from _training_is_the_same(
         short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
@@ -149,18 +148,17 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
 def _training_is_the_same(
     config: Config, alone: dict[str, Any], ways: dict[str, dict[str, Any]]
 ) -> Iterator[Finding]:
-    """Compare training by each of some [parallel] sections with training by the one `alone`."""
+    """Compare training with several [parallel] sections to training with `alone`."""
     expected, steps = _train(config, alone), config.automaton.steps
     for name, parallel in ways.items():
-        found = _train(config, parallel)
-        worst = max(distance(x, y) for x, y in zip(expected, found, strict=True))
+        worst = max(map(distance, expected, _train(config, parallel)))
         where = f"{config.name}, {steps} steps, losses and logits of {EPOCHS} epochs"
         yield Finding(f"training with {name}", "sequential", where, worst, EXACT)
 
 
 def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
-    """Compare states of all steps and gradients with the plain NumPy of the oracle."""
-    coefficients = gates.mix(gates.softmax(case.logits))
+    """Compare all states and gradients with the oracle, which is plain NumPy."""
+    coefficients = case.coefficients
     with Engine(case.netlist, case.grid, case.steps, case.batch, np.float64) as engine:
         engine.forward(coefficients, case.starts, case.masks)
         states, gradients = engine.states(), engine.backward(case.loss_gradients)
@@ -172,26 +170,20 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
     difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
-    # One sample alone, by the pure function.
+    # One sample alone, with the pure function.
+    start, upstream = case.starts[0], case.loss_gradients[0]
     alone = rollout_gradients(
-        case.netlist,
-        coefficients,
-        case.starts[0],
-        case.loss_gradients[0],
-        case.steps,
-        case.grid,
-        case.mask(0),
+        case.netlist, coefficients, start, upstream, case.steps, case.grid, case.mask(0)
     )
-    expected = case.gradients(coefficients, 0, expected_states[0], case.loss_gradients[0])
+    expected = case.gradients(coefficients, 0, expected_states[0], upstream)
     difference = relative(alone, expected)
     yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
 
 def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
-    """Compare epochs of real training, fewer automaton steps, with plain NumPy training.
+    """Compare epochs of real training, with fewer automaton steps, with plain NumPy training.
 
-    Each sample of a batch has a target of its own, whatever the task: what one sample says must not
-    be taken for another's.
+    Each sample has its own target, whatever the task, so that samples cannot be mixed up unnoticed.
     """
     epochs = 2
     double = config.with_sections(
@@ -212,7 +204,7 @@ def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:
 
 
 class OwnTargets:
-    """A task whose samples each have a target of their own, of random bits."""
+    """A task in which each sample has its own target of random bits."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -221,7 +213,7 @@ class OwnTargets:
         return getattr(self._task, name)
 
     def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
-        """Return the task's starts with other targets."""
+        """Return the task's starts, with random targets."""
         starts, targets = self._task.draw_numbered(seed, purpose, epoch, numbers)
         own = [
             stream(seed, Purpose.HELD_OUT_START, epoch, number).integers(0, 2, targets.shape[1:])
@@ -231,12 +223,12 @@ class OwnTargets:
 
 
 def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
-    """Compare what epochs of training draw with each sample drawn by itself, from its stream."""
-    asked = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
-    task, training, rate = make_task(asked), asked.training, asked.automaton.fire_rate
+    """Compare the samples of whole epochs with samples drawn one by one from their streams."""
+    short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
+    task, training, rate = make_task(short), short.training, short.automaton.fire_rate
     worst: dict[str, float] = {}
     for epoch in range(2):
-        starts, targets, masks = draw_epoch(task, asked, epoch)
+        starts, targets, masks = draw_epoch(task, short, epoch)
         for number in range(SAMPLES):
             start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
             found = {"start": (starts[number], start), "target": (targets[number], target)}
@@ -253,7 +245,7 @@ def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
 
 
 def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Finding:
-    """Compare the oracle's logit gradient with central differences, at sampled logits."""
+    """Compare the oracle's gradient with central differences at some logits."""
     step = 1e-4
     channels = list(range(case.netlist.channels))
     target = np.zeros(case.starts.shape[1:])
@@ -262,15 +254,9 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
         coefficients = gates.mix(gates.softmax(logits))
         return oracle.loss(case.rollout(coefficients, 0)[-1], target, channels)
 
+    start, boundary, mask = case.starts[0], case.grid.boundary, case.mask(0)
     _, gradient = oracle.logit_gradients(
-        case.netlist,
-        case.logits,
-        case.starts[0],
-        target,
-        channels,
-        case.steps,
-        case.grid.boundary,
-        case.mask(0),
+        case.netlist, case.logits, start, target, channels, case.steps, boundary, mask
     )
     rng = stream(case.seed, Purpose.HELD_OUT_START)
     found, expected = np.empty(samples), np.empty(samples)
@@ -288,18 +274,15 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
 
 def single_precision_is_close(case: Case) -> Iterator[Finding]:
     """Compare float32 kernels with float64 ones."""
-    coefficients = gates.mix(gates.softmax(case.logits))
-    states, gradients = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
-    double_states, double_gradients = _run(case, coefficients, SEQUENTIAL)
-    difference = relative(states, double_states)
-    yield Finding("float32 states", "float64", case.name, difference, SINGLE_TOLERANCE)
-    difference = relative(gradients, double_gradients)
-    yield Finding("float32 gradients", "float64", case.name, difference, SINGLE_TOLERANCE)
+    single = _run(case, case.coefficients.astype(np.float32), SEQUENTIAL)
+    double = _run(case, case.coefficients, SEQUENTIAL)
+    for what, x, y in zip(("states", "gradients"), single, double, strict=True):
+        yield Finding(f"float32 {what}", "float64", case.name, relative(x, y), SINGLE_TOLERANCE)
 
 
 def hard_paths_agree(case: Case) -> Iterator[Finding]:
-    """Compare the bit-packed simulator with the oracle and with the soft kernels, exactly."""
-    # All 16 ops, not only those that random logits favour.
+    """Compare the bit-packed simulator with the oracle and the soft kernels, exactly."""
+    # All 16 ops, not only those favoured by random logits.
     rng = stream(case.seed, Purpose.HELD_OUT_START)
     ops = rng.integers(0, gates.OPS, case.netlist.parameters).astype(np.uint8)
     coefficients = gates.one_hot(ops)
@@ -307,13 +290,11 @@ def hard_paths_agree(case: Case) -> Iterator[Finding]:
     simulator.load(ops)
     bits = simulator.rollout(case.starts, case.steps, case.masks)
     expected = [case.rollout(coefficients, sample)[-1] for sample in range(case.batch)]
-    difference = distance(bits, np.array(expected))
-    yield Finding("bit-packed simulator", "oracle, argmax gates", case.name, difference, EXACT)
-    states, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
-    difference = distance(bits, states)
-    yield Finding(
-        "bit-packed simulator", "soft kernel, one-hot gates", case.name, difference, EXACT
-    )
+    soft, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
+    others = {"oracle, argmax gates": np.array(expected), "soft kernel, one-hot gates": soft}
+    for against, states in others.items():
+        difference = distance(bits, states)
+        yield Finding("bit-packed simulator", against, case.name, difference, EXACT)
 
 
 def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Array]:
@@ -326,27 +307,55 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
 
 def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
-    # Three samples: they divide evenly among no number of workers tried but three.
-    with Trainer(config.with_sections(parallel=parallel, training={"batch": 3})) as trainer:
+    with Trainer(config.with_sections(parallel=parallel, training={"batch": SAMPLES})) as trainer:
         results = [trainer.step() for _ in range(EPOCHS)]
         losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
         return losses, trainer.model.logits
 
 
-class _Question(NamedTuple):
-    """Which states of a case are compared with what."""
+@dataclass(frozen=True)
+class _Supervision:
+    """Losses of some states of a case."""
 
     case: Case
     loss_steps: tuple[int, ...]
     channels: tuple[int, ...]
     targets: npt.NDArray[np.float64]
 
+    def by_engine(self, dtype: npt.DTypeLike, sharing: Sharing) -> tuple[Array, Array]:
+        """Return the loss of each sample, and dL/d(coefficients).
+
+        The engine runs once before, over all steps from other starts, since the contents of its
+        buffers must not matter.
+        """
+        case, coefficients = self.case, self.case.coefficients.astype(dtype)
+        with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
+            engine.forward(coefficients, 1 - case.starts, case.masks)
+            engine.backward(np.ones(case.starts.shape, dtype))
+            goal = self.targets, self.channels, case.masks, self.loss_steps
+            losses, _ = engine.run_training(coefficients, case.starts, *goal)
+            return np.array(losses), engine.reduce(np.zeros_like(coefficients))
+
+    def by_oracle(self) -> tuple[Array, Array]:
+        """Return the same, computed by the oracle."""
+        case, channels, coefficients = self.case, self.channels, self.case.coefficients
+        losses, gradients = np.zeros(case.batch), np.zeros_like(coefficients)
+        for sample, target in enumerate(self.targets):
+            states = case.rollout(coefficients, sample)
+            # Gradients of losses add up, so each loss can be differentiated separately.
+            for step in self.loss_steps:
+                until = states[: step + 1]
+                losses[sample] += oracle.loss(until[-1], target, channels)
+                upstream = oracle.loss_gradient(until[-1], target, channels)
+                gradients += case.gradients(coefficients, sample, until, upstream)
+        return losses, gradients
+
 
 def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
     """Compare losses and gradients with the oracle, and shared work with sequential work.
 
-    The last two steps are supervised, and then the first one and one before the last: such a
-    rollout ends before the engine's longest.
+    First the last two steps have a loss, then the first and the last but one, so that the rollout
+    is shorter than the engine's longest.
     """
     channels = tuple(range(case.netlist.channels))[::-1][:2]
     shape = (case.batch, len(channels), case.grid.height, case.grid.width)
@@ -355,56 +364,14 @@ def supervised_steps_agree(case: Case, workers: int = 2) -> Iterator[Finding]:
     targets[rng.random(shape) < 0.3] = np.nan  # does not count
     steps = case.steps
     for loss_steps in ((steps - 1, steps), tuple(sorted({1, steps - 1}))):
-        question = _Question(case, loss_steps, channels, targets)
+        rollout = _Supervision(case, loss_steps, channels, targets)
         where = f"{case.name}, loss after steps {', '.join(map(str, loss_steps))}"
-        losses, gradients = _by_the_engine(question, np.float64, SEQUENTIAL)
-        expected_losses, expected = _by_the_oracle(question)
-        found = relative(losses, expected_losses)
-        yield Finding("losses, float64 kernels", "oracle", where, found, KERNEL_TOLERANCE)
-        found = relative(gradients, expected)
-        yield Finding("gradients, float64 kernels", "oracle", where, found, KERNEL_TOLERANCE)
-        alone, shared = (
-            _by_the_engine(question, np.float32, sharing)
-            for sharing in (SEQUENTIAL, Sharing(workers))
-        )
-        found = max(distance(x, y) for x, y in zip(alone, shared, strict=True))
-        yield Finding(f"losses and gradients, {workers} workers", "sequential", where, found, EXACT)
-
-
-def _by_the_engine(
-    question: _Question, dtype: npt.DTypeLike, sharing: Sharing
-) -> tuple[Array, Array]:
-    """Return the loss of each sample, and dL/d(coefficients).
-
-    The engine has run before, over all steps from other starts: what that left in its buffers
-    must not matter.
-    """
-    case = question.case
-    coefficients = gates.mix(gates.softmax(case.logits)).astype(dtype)
-    with Engine(case.netlist, case.grid, case.steps, case.batch, dtype, sharing) as engine:
-        engine.forward(coefficients, 1 - case.starts, case.masks)
-        engine.backward(np.ones(case.starts.shape, dtype))
-        losses, _ = engine.run_training(
-            coefficients,
-            case.starts,
-            question.targets,
-            question.channels,
-            case.masks,
-            question.loss_steps,
-        )
-        return np.array(losses), engine.reduce(np.zeros_like(coefficients))
-
-
-def _by_the_oracle(question: _Question) -> tuple[Array, Array]:
-    case, channels = question.case, question.channels
-    coefficients = gates.mix(gates.softmax(case.logits))
-    losses, gradients = np.zeros(case.batch), np.zeros_like(coefficients)
-    for sample, target in enumerate(question.targets):
-        states = case.rollout(coefficients, sample)
-        # Gradients add up, so each loss may be taken back by itself.
-        for step in question.loss_steps:
-            until = states[: step + 1]
-            losses[sample] += oracle.loss(until[-1], target, channels)
-            upstream = oracle.loss_gradient(until[-1], target, channels)
-            gradients += case.gradients(coefficients, sample, until, upstream)
-    return losses, gradients
+        pairs = zip(rollout.by_engine(np.float64, SEQUENTIAL), rollout.by_oracle(), strict=True)
+        for what, (found, expected) in zip(("losses", "gradients"), pairs, strict=True):
+            difference = relative(found, expected)
+            name = f"{what}, float64 kernels"
+            yield Finding(name, "oracle", where, difference, KERNEL_TOLERANCE)
+        alone = rollout.by_engine(np.float32, SEQUENTIAL)
+        shared = rollout.by_engine(np.float32, Sharing(workers))
+        worst = max(map(distance, alone, shared))
+        yield Finding(f"losses and gradients, {workers} workers", "sequential", where, worst, EXACT)

@@ -1,4 +1,4 @@
-"""Whether several ranks train to the bits of one process, however each of them shares its work."""
+"""Compares training with several ranks to training in one process, bit for bit."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ STRATEGIES = {
     "gates": "gates shared",
 }
 ONE = {"strategy": "sequential"}
-"""How one process does it, one thing after the other."""
+"""The [parallel] section of the single process."""
 WORKERS = (1, 2, 3, 5)
-"""Of each rank."""
+"""Workers of each rank."""
 
 SMALL = (
     "task.height=6",
@@ -36,22 +36,22 @@ SMALL = (
     "perception.kernels=2",
     "update.gates=[8,4,2]",
 )
-"""Makes a circuit of the small checkerboard's that every way is tried on: workers of several ranks
-that wait for each other are slow where cores are few, and those that share gates wait the most."""
+"""A small checkerboard for all strategies. On few cores, waiting workers of several ranks are slow,
+most of all those that share gates."""
 
 BATCH, MOST = 5, 32
-"""Samples, fewest and most: five divide evenly among neither two ranks nor three."""
+"""Fewest and most samples; five divide evenly among neither two nor three ranks."""
 EPOCHS, STEPS = 3, 2
-"""Epochs, of fewer automaton steps. What one rank alone has wrong the others see in the next."""
+"""Epochs and automaton steps. An error of one rank reaches the others in the next epoch."""
 
 
 def ranks_change_nothing(
     config: Config, sizes: Sequence[int], world: Ranks = ALONE
 ) -> Iterator[Finding]:
-    """Compare training by several ranks with training by one process, bit for bit.
+    """Compare training with each number of ranks in `sizes` to training in one process.
 
-    Of `world`, whose other ranks `take_part`, the first so many are taken; where it is too small,
-    threads stand for ranks. Yields the findings on rank 0.
+    Rank 0 of `world` calls this and yields the findings; the others call `take_part`. If `world` is
+    too small, threads are used as ranks.
     """
     small = _cut(load_config("checkerboard-small", SMALL, recipe="reference"))
     questions = [
@@ -74,8 +74,7 @@ def ranks_change_nothing(
                 worst = 0.0
                 for way in asked.ways:
                     found = _train(asked.config.with_sections(parallel=way), ranks)
-                    differences = [distance(x, y) for x, y in zip(right, found, strict=True)]
-                    worst = float(np.max([worst, *differences]))
+                    worst = max(worst, *map(distance, right, found))
                 counts = ", ".join(str(way["workers"]) for way in asked.ways)
                 what = f"training by {who}, {counts} workers each"
                 where = f"{asked.where}, {EPOCHS} epochs"
@@ -83,7 +82,7 @@ def ranks_change_nothing(
 
 
 def take_part(sizes: Sequence[int], world: Ranks) -> None:
-    """Do the part of a rank other than the first in `ranks_change_nothing`."""
+    """Take part in `ranks_change_nothing`, on any rank but the first."""
     for size in sizes:
         ranks = world.subgroup(size) if 1 < size <= world.size else None
         if ranks is not None:
@@ -91,16 +90,16 @@ def take_part(sizes: Sequence[int], world: Ranks) -> None:
 
 
 class _Question(NamedTuple):
-    """What is trained in several ways."""
+    """A configuration to train in several ways."""
 
     where: str
     config: Config
     ways: Sequence[dict[str, Any]]
-    """What they set in [parallel]."""
+    """[parallel] sections."""
 
 
 def _cut(config: Config) -> Config:
-    """Return a configuration of few samples and steps, without searches."""
+    """Return the configuration with few samples and steps, and without searches."""
     return config.without_searches().with_sections(
         training={"batch": max(BATCH, min(config.training.batch, MOST))},
         automaton={"steps": min(STEPS, config.automaton.steps)},
@@ -109,33 +108,28 @@ def _cut(config: Config) -> Config:
 
 @contextmanager
 def _group(size: int, world: Ranks) -> Iterator[tuple[Ranks, str]]:
-    """Enter so many ranks, as rank 0 of them, and leave with words for them."""
+    """Yield a group of `size` ranks with this one as rank 0, and its description."""
     if size > world.size:
         with in_threads(size, follow_all) as ranks:
             yield ranks, f"{size} ranks as threads"
         return
-    ranks_of_size = world.subgroup(size)
-    assert ranks_of_size is not None, "rank 0 is of every group"
-    yield ranks_of_size, counted(size, "rank")
-    ranks_of_size.finish()
+    group = world.subgroup(size)
+    assert group is not None, "rank 0 is in every group"
+    yield group, counted(size, "rank")
+    group.finish()
 
 
-def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray, ...]:
-    """Return losses and searches' results of a few epochs, and the logits after them."""
+def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray[Any], ...]:
+    """Return losses and results of searches in a few epochs, and the logits after them."""
     with Trainer(config, ranks=ranks) as trainer:
         gather(trainer, ranks)
-        results = []
+        numbers = []
         for _ in range(EPOCHS):
             with ranks.step():
-                results.append(trainer.step())
+                result = trainer.step()
+            found = result.finished
+            searched = (found.wrong, found.candidates) if found else (0, 0)
+            numbers.append([result.soft_loss, result.hard_loss or 0.0, *searched])
         ranks.finish()
-        numbers = [
-            [
-                result.soft_loss,
-                result.hard_loss or 0.0,
-                *((found.wrong, found.candidates) if (found := result.finished) else (0, 0)),
-            ]
-            for result in results
-        ]
         state = trainer.state()
         return np.array(numbers), trainer.model.logits, state["best_logits"], state["best"]
