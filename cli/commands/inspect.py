@@ -18,10 +18,9 @@ from difflogic.system.quantities import counted, format_ranges
 
 if TYPE_CHECKING:
     from difflogic.inspection import Inspection
-    from difflogic.inspection.fixed_points import FixedPoints, Picture
-    from difflogic.inspection.periods import Period
+    from difflogic.inspection.fixed_points import FixedPoints, Period, Picture
+    from difflogic.inspection.symmetry import Decision
     from difflogic.model.automaton import Automaton
-    from difflogic.proof.decision import Decision
 
 _TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
 _CELLS = str.maketrans({"#": "■", ".": "·"})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.inspection.periods import Period, inside, on_torus
+from difflogic.inspection.fixed_points import Period, inside, on_torus
 from difflogic.model.automaton import Automaton
 from difflogic.system.deadline import Deadline
 from difflogic.system.streams import Purpose, stream

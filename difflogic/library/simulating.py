@@ -22,7 +22,7 @@ from difflogic.library.common import (
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
 from difflogic.model.automaton import Automaton
-from difflogic.simulation import picture, simulator, starts, state_file
+from difflogic.simulation import picture, simulator, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import (
@@ -204,7 +204,7 @@ class Simulated:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write all channels to an .npz file that `simulate` can start from."""
         require_output(path, ".npz", force)
-        state_file.save(Path(path), self.simulator)
+        starts.save_state(Path(path), self.simulator)
 
     def save_picture(self, path: str | Path, *, force: bool = False) -> int:
         """Draw the visible channels as PNG; return the cells per side of a pixel."""

@@ -2,24 +2,34 @@
 
 All paths start from the same random state. Measurements of the compiled paths alternate, since the
 speed of a shared machine drifts.
+
+Gate rates are compared with the machine's peak rate of bitwise logic. Its kernel runs chains of
+AND, OR and XOR on the widest vectors. Two operations read each result, so LLVM cannot join them
+into ternary logic: the machine executes exactly the counted operations. A circuit's gates can be
+joined on processors with ternary logic (AVX-512), and may therefore exceed this rate.
 """
 
 from __future__ import annotations
 
+import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache, reduce
 from typing import Any
 
+from llvmlite import ir
+
 from difflogic.model.automaton import Automaton
-from difflogic.simulation import native, peak
+from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.builder import Builder
 from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator, require_memory
 from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import fields_of
-from difflogic.system.measuring import Spread, peak_memory
+from difflogic.system.measuring import Spread, fastest_rate, peak_memory
 
 REPEAT = 10
 PART_SECONDS = 0.25
@@ -30,6 +40,10 @@ Pause = Callable[[int], None]
 
 SMALL_HEIGHT, SMALL_WIDTH, SMALL_STEPS = 320, 333, 21
 """A small grid, where all engines are compared over more steps. Its rows end within a word."""
+
+CHAINS = 12
+ROUNDS_UNROLLED = 4
+SCALAR_OPS = 32
 
 
 @dataclass
@@ -199,7 +213,7 @@ def run(
 
 def _limits(workers: int) -> tuple[float, float, float]:
     """Return the clock, and the peak rates of one core and of all workers."""
-    return peak.clock_rate(), peak.logic_rate(), peak.logic_rate(workers)
+    return clock_rate(), logic_rate(), logic_rate(workers)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -253,3 +267,69 @@ def _check_small(automaton: Automaton, workers: int, pause: Pause) -> Check:
             simulator.randomize()
         simulators[0].run(SMALL_STEPS, progress=pause)
         return _check_states(simulators, automaton, "all", pause)
+
+
+@cache
+def _kernels() -> tuple[Callable[[int, int], int], Callable[[int, int], int], Any]:
+    module = ir.Module("peak")
+    word = ir.IntType(64)
+    for name, emit in (("logic", _emit_logic), ("clock", _emit_clock)):
+        function = ir.Function(module, ir.FunctionType(word, [word, word]), name)
+        emit(Builder(function, native.vector_words()), *function.args)
+    engine = native.load(native.lower(module))
+    kind = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+    logic, clock = (kind(engine.get_function_address(name)) for name in ("logic", "clock"))
+    return logic, clock, engine
+
+
+def _emit_logic(b: Builder, rounds: Any, seed: Any) -> None:
+    def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
+        left, *chains = carried
+        for turn in range(ROUNDS_UNROLLED):
+            for number in range(CHAINS):
+                operation = (b.ir.xor, b.ir.or_, b.ir.xor, b.ir.and_)[(turn + number) % 4]
+                chains[number] = operation(chains[number], chains[(number + 1) % CHAINS])
+        return _count_down(b, left, chains)
+
+    word = seed.type
+    starts = [b.splat(b.ir.add(seed, ir.Constant(word, number))) for number in range(CHAINS)]
+    _, *chains = b.repeat([rounds, *starts], one_round)
+    total = reduce(b.ir.xor, chains)
+    b.ir.ret(b.ir.extract_element(total, ir.Constant(ir.IntType(32), 0)))
+
+
+def _emit_clock(b: Builder, rounds: Any, seed: Any) -> None:
+    """Emit a chain of additions and XORs. Each takes one cycle and waits for the one before."""
+
+    def one_round(carried: list[Any]) -> tuple[Sequence[Any], Any]:
+        left, value = carried
+        for number in range(SCALAR_OPS):
+            value = (b.ir.add, b.ir.xor)[number % 2](value, seed)
+        return _count_down(b, left, [value])
+
+    b.ir.ret(b.repeat([rounds, seed], one_round)[1])
+
+
+def _count_down(b: Builder, left: Any, values: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+    left = b.ir.sub(left, ir.Constant(left.type, 1))
+    return [left, *values], b.ir.icmp_unsigned("!=", left, ir.Constant(left.type, 0))
+
+
+def logic_rate(workers: int = 1) -> float:
+    """Measure two-input operations per second, counted per bit, on all workers together."""
+    logic = _kernels()[0]
+    bits = 64 * native.vector_words() * CHAINS * ROUNDS_UNROLLED
+    if workers == 1:
+        return bits * fastest_rate(lambda rounds: logic(rounds, 1))
+    from difflogic.engine.workers import Workers
+
+    with Workers(workers) as team:
+        return (
+            workers * bits * fastest_rate(lambda rounds: team.run(logic, [(rounds, 1)] * workers))
+        )
+
+
+def clock_rate() -> float:
+    """Measure the clock of one core, in cycles per second."""
+    clock = _kernels()[1]
+    return SCALAR_OPS * fastest_rate(lambda rounds: clock(rounds, 3))

@@ -23,7 +23,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
 from difflogic.model.model import Model
-from difflogic.simulation import state_file
+from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from difflogic.system.errors import DctError
@@ -100,7 +100,7 @@ def _simulator(channels: int, height: int, width: int) -> Simulator:
 def _saved_state(folder: Path, channels: int, height: int, width: int) -> bytes:
     simulator = _simulator(channels, height, width)
     simulator.randomize()
-    state_file.save(folder / "seed.npz", simulator)
+    starts.save_state(folder / "seed.npz", simulator)
     return (folder / "seed.npz").read_bytes()
 
 
@@ -108,7 +108,7 @@ def _is_state(path: Path, *size: int) -> bool:
     """Return whether a file is a state of a grid; it must run, or be refused as all files are."""
     simulator = _simulator(*size)
     try:
-        state_file.load(path, simulator)
+        starts.load_state(path, simulator)
     except DctError as error:
         message = str(error)
         assert str(path) in message, message

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,29 +53,13 @@ class Board:
         return found
 
     @cached_property
-    def views(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each neighbour: shifts of the plane, each with a mask of the cells it is right for.
+    def views(self) -> list[list[tuple[int, int]]]:
+        """For each neighbour: upward shifts of the plane, each with a mask of its cells.
 
-        The first shift is for cells away from the edges; the others wrap around edges.
+        Cells at an edge see the opposite edge by other shifts than the rest, or nothing.
         """
-        return tuple(
-            tuple(
-                (rows_up * self.width + columns_up, rows & columns)
-                for rows_up, rows in self._ways(dy, self.height, self._rows)
-                for columns_up, columns in self._ways(dx, self.width, self._columns)
-            )
-            for dy, dx in OFFSETS
-        )
-
-    def _ways(self, offset: int, size: int, edges: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-        """Return shifts, in rows or columns, and the cells they are right for."""
-        if not offset:
-            return ((0, self.full),)
-        edge = edges[offset < 0]
-        inside = (-offset, self.full & ~edge)
-        if self.boundary != "periodic":
-            return (inside,)
-        return inside, (offset * (size - 1), edge)
+        masks = _views(self.height, self.width, self.boundary)
+        return [[(shift, self.repeated(mask)) for shift, mask in view] for view in masks]
 
     @cached_property
     def _each(self) -> int:
@@ -87,18 +71,6 @@ class Board:
             ones |= (ones & (1 << more * self.cells) - 1) << count * self.cells
             count += more
         return ones
-
-    @cached_property
-    def _rows(self) -> tuple[int, int]:
-        """The plane of the last rows, and of the first rows."""
-        row = (1 << self.width) - 1
-        return self.repeated(row << (self.height - 1) * self.width), self.repeated(row)
-
-    @cached_property
-    def _columns(self) -> tuple[int, int]:
-        """The plane of the last columns, and of the first columns."""
-        first = sum(1 << y * self.width for y in range(self.height))
-        return self.repeated(first << self.width - 1), self.repeated(first)
 
     def pack(self, bits: npt.NDArray[Any]) -> int:
         """Return the plane of bits of shape (height, width) or (copies, height, width)."""
@@ -162,3 +134,20 @@ def pack(board: Board, bits: npt.NDArray[Any]) -> Planes:
 def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:
     """Return planes as bits, shape (channels, height, width)."""
     return np.stack([board.unpack(plane) for plane in planes])
+
+
+@lru_cache
+def _views(height: int, width: int, boundary: Boundary) -> list[list[tuple[int, int]]]:
+    board, found = Board(height, width, boundary), []
+    y, x = np.indices((height, width))
+    for dy, dx in OFFSETS:
+        seen_y, seen_x = (y + dy) % height, (x + dx) % width
+        exists = (seen_y == y + dy) & (seen_x == x + dx) | (boundary == "periodic")
+        shifts = (y - seen_y) * width + x - seen_x
+        found.append(
+            [
+                (shift, board.pack(exists & (shifts == shift)))
+                for shift in np.unique(shifts[exists]).tolist()
+            ]
+        )
+    return found

@@ -13,7 +13,7 @@ from difflogic.engine.program import compile_program
 from difflogic.engine.traffic import Traffic, training
 from difflogic.model.model import Model
 from difflogic.scale.speed.rows import REPEAT, Row, fma_rate, measure, of_ways
-from difflogic.simulation.peak import clock_rate
+from difflogic.simulation.benchmark import clock_rate
 from difflogic.system.callbacks import ignore
 from difflogic.system.jit.processor import registers
 from difflogic.system.json_values import chosen

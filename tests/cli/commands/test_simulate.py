@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.simulation import benchmark, picture, state_file
+from difflogic.simulation import benchmark, picture, starts
 from difflogic.simulation.life import life_automaton
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.circuit.circuits import automaton
@@ -129,7 +129,7 @@ def test_what_was_found_is_shown_before_a_file_fails(dct, life, monkeypatch):
     def full(path, *rest):
         raise RunDirectoryError(f"{path}: cannot be written: no space left on device")
 
-    monkeypatch.setattr(state_file, "save", full)
+    monkeypatch.setattr(starts, "save_state", full)
     result = dct("simulate", life, "--save=end.npz")
     assert result.exit_code == 2
     assert "sha256" in result.stdout

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from difflogic.inspection.periods import Period, inside, on_torus
+from difflogic.inspection.fixed_points import Period, inside, on_torus
 
 CHECKERBOARD = np.kron(np.indices((2, 2)).sum(axis=0) % 2, np.ones((2, 2), int)).astype(np.uint8)
 

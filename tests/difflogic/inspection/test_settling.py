@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from difflogic.inspection.periods import Period
+from difflogic.inspection.fixed_points import Period
 from difflogic.inspection.settling import STARTS, settle
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import from_function, life_like

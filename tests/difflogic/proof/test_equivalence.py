@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, Proof, Verdict, differences, prove
 from difflogic.proof import equivalence as proof_module
-from difflogic.proof.miter import Miter
+from difflogic.proof.equivalence import Miter
 from difflogic.simplification import Effort, simplify
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import (
@@ -209,7 +209,7 @@ class TestLimits:
     def test_inner_signals_are_proved_where_a_direct_answer_takes_long(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("difflogic.proof.miter.DIRECT_CONFLICTS", 1)
+        monkeypatch.setattr("difflogic.proof.equivalence.DIRECT_CONFLICTS", 1)
         monkeypatch.setattr("difflogic.proof.satisfiability.SLICE", 1)
         swept = []
         equate = Miter._equate_inner

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difflogic.simulation import benchmark, peak
+from difflogic.simulation import benchmark
 from difflogic.simulation.compiled import Compiled
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
@@ -15,8 +15,8 @@ from tests.difflogic.formats.made import random_circuit
 def quick(monkeypatch):
     monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
     monkeypatch.setattr(benchmark, "INTERPRETER_SECONDS", 0.01)
-    monkeypatch.setattr(peak, "clock_rate", lambda: 2e9)
-    monkeypatch.setattr(peak, "logic_rate", lambda workers=1: workers * 1e12)
+    monkeypatch.setattr(benchmark, "clock_rate", lambda: 2e9)
+    monkeypatch.setattr(benchmark, "logic_rate", lambda workers=1: workers * 1e12)
 
 
 def made(**changes):

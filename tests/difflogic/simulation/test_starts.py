@@ -11,7 +11,7 @@ from PIL import Image
 
 from difflogic import simulate
 from difflogic.library import simulating as library
-from difflogic.simulation import picture, starts, state_file
+from difflogic.simulation import picture, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
@@ -105,7 +105,7 @@ def test_a_saved_state_comes_back(tmp_path, width):
     simulator, whole = made(width=width)
     simulator.randomize()
     simulator.step = 17
-    state_file.save(tmp_path / "state.npz", simulator)
+    starts.save_state(tmp_path / "state.npz", simulator)
     other, _ = made(width=width)
     starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)
     assert other.step == 17
@@ -119,7 +119,7 @@ def test_a_saved_state_comes_back(tmp_path, width):
 def test_other_states_are_refused(tmp_path):
     path = tmp_path / "state.npz"
     simulator, _ = made()
-    state_file.save(path, simulator)
+    starts.save_state(path, simulator)
     for sizes, hint in (({"height": 21}, "--size 20x70"), ({"labels": (3, 7, 9, 5)}, "channels")):
         with pytest.raises(ConfigError, match=hint):
             prepared(path, **sizes)
@@ -146,7 +146,7 @@ def rewritten(path, **arrays):
 def test_impossible_steps_are_refused(tmp_path, step):
     path = tmp_path / "state.npz"
     simulator, _ = made()
-    state_file.save(path, simulator)
+    starts.save_state(path, simulator)
     rewritten(path, step=np.int64(step))
     with pytest.raises(ConfigError, match=f"after step {step}: dct never saves such a state"):
         prepared(path)
@@ -157,7 +157,7 @@ def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
     """A small file with an array of a million numbers."""
     path = tmp_path / "state.npz"
     simulator, _ = made()
-    state_file.save(path, simulator)
+    starts.save_state(path, simulator)
     rewritten(path, **{name: np.zeros(2**20, np.int64)})
     tracemalloc.start()
     try:
@@ -171,7 +171,7 @@ def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
 def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
     path = tmp_path / "state.npz"
     simulator, _ = made()
-    state_file.save(path, simulator)
+    starts.save_state(path, simulator)
     with zipfile.ZipFile(path) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     bomb = io.BytesIO()

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from difflogic.inspection import fixed_points, settling, symmetry
+from difflogic.inspection.symmetry import Decision
 from difflogic.proof import equivalence, prove
 from difflogic.proof.convergence.folding import fold
-from difflogic.proof.decision import Decision
 from difflogic.simplification import EFFORTS, nets, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT

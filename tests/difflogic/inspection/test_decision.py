@@ -11,7 +11,7 @@ from hypothesis import given
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.xag import Xag, from_circuit
-from difflogic.proof.decision import decide_all_zero
+from difflogic.inspection.symmetry import decide_all_zero
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import all_cases
