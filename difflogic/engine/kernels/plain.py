@@ -4,45 +4,44 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 
 from difflogic.engine.kernels import structures as st
 
 
-def _rows(tile: Any, row: int, width: int, lanes: int) -> Any:
+def _rows(tile, row, width, lanes):
     return tile[row * lanes : (row + width) * lanes]
 
 
-def _forward_gate(tile: Any, c: Any, a: int, b: int, out: int, width: int, lanes: int) -> None:
+def _forward_gate(tile, c, a, b, out, width, lanes):
     x, y = _rows(tile, a, width, lanes), _rows(tile, b, width, lanes)
     _rows(tile, out, width, lanes)[:] = c[0] + c[1] * x + c[2] * y + c[3] * x * y
 
 
-def _add_sums(g: Any, a: Any, b: Any, sums: Any, param: int) -> None:
+def _add_sums(g, a, b, sums, param):
     slot = sums[4 * param : 4 * param + 4]
     slot += np.array([g.sum(), (g * a).sum(), (g * b).sum(), (g * a * b).sum()], g.dtype)
 
 
-def _back(g: Any, a: Any, b: Any, c: Any, sums: Any, param: int) -> tuple[Any, Any]:
+def _back(g, a, b, c, sums, param):
     _add_sums(g, a, b, sums, param)
     return g * (c[1] + c[3] * b), g * (c[2] + c[3] * a)
 
 
-def _put(grad: Any, row: int, width: int, lanes: int, adds: int, value: Any) -> None:
+def _put(grad, row, width, lanes, adds, value):
     target = _rows(grad, row, width, lanes)
     target[:] = target + value if adds else value
 
 
-def runs_forward(arrays: Any, lanes: int) -> None:
+def runs_forward(arrays, lanes):
     tile, code, coefficients = arrays
     for row in code:
         c = coefficients[4 * row[st.PARAM] : 4 * row[st.PARAM] + 4]
         _forward_gate(tile, c, row[st.A], row[st.B], row[st.OUT], row[st.WIDTH], lanes)
 
 
-def gates_forward(arrays: Any, lanes: int) -> None:
+def gates_forward(arrays, lanes):
     tile, code, coefficients = arrays
     held = None
     for row in code:
@@ -52,14 +51,14 @@ def gates_forward(arrays: Any, lanes: int) -> None:
         _rows(tile, row[st.OUT], 1, lanes)[:] = c[0] + c[1] * x + c[2] * held + c[3] * x * held
 
 
-def _star_values(tile: Any, row: Any, c: Any, lanes: int) -> list[tuple[Any, Any]]:
+def _star_values(tile, row, c, lanes):
     """Inputs of the seven gates of a star, in the order of its params, then its value."""
     center = _rows(tile, row[st.STAR_CENTER], row[st.STAR_WIDTH], lanes)
     pairs = [
         (_rows(tile, row[st.STAR_LEAVES + k], row[st.STAR_WIDTH], lanes), center) for k in range(4)
     ]
 
-    def value(k: int) -> Any:
+    def value(k):
         x, y = pairs[k]
         return c[k][0] + c[k][1] * x + c[k][2] * y + c[k][3] * x * y
 
@@ -68,7 +67,7 @@ def _star_values(tile: Any, row: Any, c: Any, lanes: int) -> list[tuple[Any, Any
     return [*pairs, (value(6), value(6))]
 
 
-def stars_forward(arrays: Any, lanes: int) -> None:
+def stars_forward(arrays, lanes):
     tile, code, coefficients = arrays
     for row in code:
         c = [coefficients[4 * p : 4 * p + 4] for p in row[st.STAR_PARAMS : st.STAR_PARAMS + 7]]
@@ -76,7 +75,7 @@ def stars_forward(arrays: Any, lanes: int) -> None:
         _rows(tile, row[st.STAR_OUT], row[st.STAR_WIDTH], lanes)[:] = values[-1][0]
 
 
-def runs_backward(arrays: Any, lanes: int) -> None:
+def runs_backward(arrays, lanes):
     tile, code, coefficients, grad, sums = arrays
     for row in code[::-1]:
         width, param, flags = row[st.WIDTH], row[st.PARAM], row[st.FLAGS]
@@ -88,7 +87,7 @@ def runs_backward(arrays: Any, lanes: int) -> None:
         _put(grad, row[st.GRAD_A], width, lanes, flags & st.ADD_A, to_a)
 
 
-def gates_backward(arrays: Any, lanes: int) -> None:
+def gates_backward(arrays, lanes):
     tile, code, coefficients, grad, sums = arrays
     held_value, held_grad = None, None
     for row in code[::-1]:
@@ -106,14 +105,14 @@ def gates_backward(arrays: Any, lanes: int) -> None:
             _put(grad, row[st.GRAD_A], 1, lanes, flags & st.ADD_A, to_a)
 
 
-def stars_backward(arrays: Any, lanes: int) -> None:
+def stars_backward(arrays, lanes):
     tile, code, coefficients, grad, sums, _scratch = arrays
     for row in code[::-1]:
         width, adds = row[st.STAR_WIDTH], row[st.STAR_ADDS]
         params = row[st.STAR_PARAMS : st.STAR_PARAMS + 7]
         c = [coefficients[4 * p : 4 * p + 4] for p in params]
         values = _star_values(tile, row, c, lanes)
-        g: dict[int, Any] = {6: _rows(grad, row[st.STAR_GRAD_OUT], width, lanes)}
+        g = {6: _rows(grad, row[st.STAR_GRAD_OUT], width, lanes)}
         for gate, (left, right) in ((6, (4, 5)), (5, (2, 3)), (4, (0, 1))):
             g[left], g[right] = _back(g[gate], *values[gate], c[gate], sums, params[gate])
         for leaf in range(4):
@@ -122,7 +121,7 @@ def stars_backward(arrays: Any, lanes: int) -> None:
             _put(grad, row[st.STAR_GRAD_CENTER], width, lanes, leaf or adds & 16, to_middle)
 
 
-def pulls_backward(arrays: Any, lanes: int) -> None:
+def pulls_backward(arrays, lanes):
     tile, targets, pulls, coefficients, grad = arrays
     for row in targets:
         target = _rows(grad, row[st.TARGET_ROW], 1, lanes)
@@ -136,7 +135,7 @@ def pulls_backward(arrays: Any, lanes: int) -> None:
             target[:] = target + _rows(grad, pull[st.PULL_GRAD], 1, lanes) * factor
 
 
-def sums_backward(arrays: Any, lanes: int) -> None:
+def sums_backward(arrays, lanes):
     tile, code, grad, sums = arrays
     for row in code:
         width, param = row[st.WIDTH], row[st.PARAM]
@@ -144,7 +143,7 @@ def sums_backward(arrays: Any, lanes: int) -> None:
         _add_sums(_rows(grad, row[st.OUT], width, lanes), x, y, sums, param)
 
 
-def rows_seen(arrays: Any, integers: Any, lanes: int) -> None:
+def rows_seen(arrays, integers, lanes):
     tile, grid, mend_lane, mend_source = arrays
     first, mend, mend_end, count, row, rows, to = integers
     for r in range(rows):
@@ -155,7 +154,7 @@ def rows_seen(arrays: Any, integers: Any, lanes: int) -> None:
         target[count:] = 0.0
 
 
-def rows_added(arrays: Any, integers: Any, lanes: int) -> None:
+def rows_added(arrays, integers, lanes):
     totals, parts, numbers = arrays
     first, end, count, part, apart, adds = integers
     for r in range(first, end):
@@ -167,14 +166,14 @@ def rows_added(arrays: Any, integers: Any, lanes: int) -> None:
             total += parts[row * lanes : (row + 1) * lanes]
 
 
-def rows_left(arrays: Any, integers: Any, lanes: int) -> None:
+def rows_left(arrays, integers, lanes):
     tile, grid, numbers = arrays
     first, end, place = integers
     for r in range(first, end):
         grid[r, place : place + lanes] = tile[numbers[r] * lanes : (numbers[r] + 1) * lanes]
 
 
-def hard_gates(arrays: Any, integers: Any) -> None:
+def hard_gates(arrays, integers):
     tile, gates, forms = arrays
     first = len(tile) - len(gates)
     for g, (a, b, op) in enumerate(gates):
@@ -182,7 +181,7 @@ def hard_gates(arrays: Any, integers: Any) -> None:
         tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
 
 
-def hard_see(arrays: Any, integers: Any) -> None:
+def hard_see(arrays, integers):
     tile, state, masks = arrays
     row, place, right, left, high, mask, join = integers
     low = state.ravel()[place : place + st.WORDS] >> right
@@ -192,7 +191,7 @@ def hard_see(arrays: Any, integers: Any) -> None:
     own[:] = seen | (own & join)
 
 
-def hard_write(arrays: Any, integers: Any) -> None:
+def hard_write(arrays, integers):
     tile, state, new_state, fires, keeps = arrays
     row, old_place, place, fire, keep = integers
     old, fired = (
@@ -203,18 +202,18 @@ def hard_write(arrays: Any, integers: Any) -> None:
     new_state.reshape(-1)[place : place + st.WORDS] = new & keeps.ravel()[keep : keep + st.WORDS]
 
 
-def _gate(c: Any, a: Any, b: Any) -> Any:
+def _gate(c, a, b):
     return c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
 
 
-def hard_gate(arrays: Any, integers: Any) -> None:
+def hard_gate(arrays, integers):
     values, forms = arrays
     x, y, op, place, words = integers
     flat = values.reshape(-1)
     flat[place : place + words] = _gate(forms[op], flat[x : x + words], flat[y : y + words])
 
 
-def hard_follow(arrays: Any, integers: Any) -> int:
+def hard_follow(arrays, integers):
     values, known, records, forms, flags, changed = arrays
     first, end, base, words, size = integers
     flat, flat_known = values.reshape(-1), known.reshape(-1)[base:]
@@ -233,13 +232,13 @@ def hard_follow(arrays: Any, integers: Any) -> int:
     return int(size)
 
 
-def hard_differ(arrays: Any, integers: Any) -> bool:
+def hard_differ(arrays, integers):
     x, y, words = integers
     one, other = (array.reshape(-1) for array in arrays)
     return bool((one[x : x + words] != other[y : y + words]).any())
 
 
-def hard_list(arrays: Any, integers: Any) -> None:
+def hard_list(arrays, integers):
     values, records, forms = arrays
     first, end, words = integers
     rows = values.reshape(-1)[: values.size // words * words].reshape(-1, words)
@@ -247,13 +246,13 @@ def hard_list(arrays: Any, integers: Any) -> None:
         rows[target] = _gate(forms[form % 16], rows[a], rows[b])
 
 
-def hard_copy(arrays: Any, integers: Any) -> None:
+def hard_copy(arrays, integers):
     to, place, words = integers
     first, second = (array.reshape(-1) for array in arrays)
     first[to : to + words] = second[place : place + words]
 
 
-def hard_view(arrays: Any, integers: Any) -> None:
+def hard_view(arrays, integers):
     values, own_states, known, skip, shift, masks = arrays
     to, own, place, first, end, mask, stride, words = integers
     flat = (own_states if own else known).reshape(-1)
@@ -267,7 +266,7 @@ def hard_view(arrays: Any, integers: Any) -> None:
     values.reshape(-1)[to : to + words] = seen
 
 
-def hard_advance(arrays: Any, integers: Any) -> bool:
+def hard_advance(arrays, integers):
     values, known_values, own_states, known, fires, keeps = (array.reshape(-1) for array in arrays)
     row, row_own, before, before_own, after, base, fire, keep, words = integers
     held = (own_states if before_own else known)[before : before + words]
@@ -278,7 +277,7 @@ def hard_advance(arrays: Any, integers: Any) -> bool:
     return bool((state != known[base : base + words]).any())
 
 
-def hard_count(arrays: Any, integers: Any) -> int:
+def hard_count(arrays, integers):
     own_states, known, targets, counted = (array.reshape(-1) for array in arrays)
     own, place, target, first, words = integers
     state = (own_states if own else known)[place : place + words]
@@ -286,17 +285,17 @@ def hard_count(arrays: Any, integers: Any) -> int:
     return int(np.unpackbits(differing.view(np.uint8)).sum())
 
 
-def _bits(tile: Any, row: int, words: int) -> Any:
+def _bits(tile, row, words):
     return np.unpackbits(tile[row, :words].astype("<u8").view(np.uint8), bitorder="little")
 
 
-def slope_any(arrays: Any, integers: Any) -> bool:
+def slope_any(arrays, integers):
     (slopes,) = arrays
     place, words = integers
     return bool(slopes.reshape(-1)[place : place + 64 * words].any())
 
 
-def slope_move(arrays: Any, integers: Any) -> None:
+def slope_move(arrays, integers):
     source, target, masks = (array.reshape(-1) for array in arrays)
     start, place, mask, flip, use, words = integers
     goes = _bits(masks[None, mask:], 0, words) != flip
@@ -305,7 +304,7 @@ def slope_move(arrays: Any, integers: Any) -> None:
     handed[:] = g if use == 1 else handed + g
 
 
-def slope_back(arrays: Any, integers: Any) -> None:
+def slope_back(arrays, integers):
     tile, slopes, forms, found = arrays
     row_a, row_b, op, own, a, use_a, b, use_b, words = integers
     x, y = (_bits(tile, row, words).astype(np.float32) for row in (row_a, row_b))
@@ -313,7 +312,7 @@ def slope_back(arrays: Any, integers: Any) -> None:
     found[:] = [some.sum(dtype=np.float64) for some in (g, g * x, g * y, g * x * y)]
     c0, c1, c2, c3 = (forms[op] != 0).astype(np.int64)
 
-    def value(one: Any, other: Any) -> Any:
+    def value(one, other):
         one, other = np.asarray(one, np.int64), np.asarray(other, np.int64)
         return c0 ^ (c1 & one) ^ (other & (c2 ^ (c3 & one)))
 
@@ -326,15 +325,15 @@ def slope_back(arrays: Any, integers: Any) -> None:
             target[:] = (target if use != 1 else 0) + g * slope
 
 
-def flush_denormals() -> int:
+def flush_denormals():
     return 0
 
 
-def restore_denormals(mode: int) -> None:
+def restore_denormals(mode):
     pass
 
 
-def fma_chains(count: int, seed: Any) -> Any:
+def fma_chains(count, seed):
     x = np.full(16, seed, np.float32)
     for _ in range(count):
         x = x * seed + seed
@@ -344,14 +343,14 @@ def fma_chains(count: int, seed: Any) -> Any:
 _ATOMIC = threading.Lock()
 
 
-def atomic_add(array: Any, index: int, value: int) -> int:
+def atomic_add(array, index, value):
     with _ATOMIC:
         before = int(array[index])
         array[index] += value
     return before
 
 
-def atomic_claim(array: Any, index: int, value: int) -> bool:
+def atomic_claim(array, index, value):
     with _ATOMIC:
         held = int(array[index]) == value
         if held:
@@ -359,14 +358,14 @@ def atomic_claim(array: Any, index: int, value: int) -> bool:
     return held
 
 
-def atomic_load(array: Any, index: int) -> int:
+def atomic_load(array, index):
     return int(array[index])
 
 
-def yield_thread() -> int:
+def yield_thread():
     time.sleep(0)
     return 0
 
 
-def now() -> float:
+def now():
     return time.perf_counter()

@@ -5,15 +5,12 @@ As numba loops over slices they took nearly half of a lizard's training step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter, for_each_lanes
+from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, Emitter, for_each_lanes, unpack
 
 AHEAD = 8
 """Rows by which a grid's lines are prefetched before they are read or written. Rows lie a stride
@@ -21,41 +18,33 @@ apart, which no processor predicts, and the previous step back may have left the
 cache."""
 
 
-class _Moves(Emitter):
+class _Moves(Emitter, Arrays):
     """Emits moves of rows among arrays: tiles (one-dimensional) and grids (two-dimensional)."""
 
-    def __init__(self, context: Any, builder: Any, arrays: Any, values: Any, lanes: int) -> None:
-        super().__init__(context, builder, arrays[0].dtype, lanes)
-        self._arrays = [
-            context.make_array(array)(context, builder, value)
-            for array, value in zip(arrays, values, strict=True)
-        ]
+    def __init__(self, context, builder, arrays, values, lanes):
+        Emitter.__init__(self, context, builder, arrays[0].dtype, lanes)
+        Arrays.__init__(self, context, builder, arrays, values)
         name = "llvm.prefetch.p0i8"
         signature = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), I32, I32, I32])
         self._prefetch = cgutils.get_or_insert_function(builder.module, signature, name)
 
-    def tile_row(self, array: int, number: Any) -> Any:
+    def tile_row(self, array, number):
         """Return a pointer to the first lane of a tile's row."""
-        return self.row(self._arrays[array].data, number)
+        return self.row(self.arrays[array].data, number)
 
-    def grid_row(self, array: int, number: Any) -> Any:
+    def grid_row(self, array, number):
         """Return a pointer to the first element of a grid's row."""
-        grid = self._arrays[array]
+        grid = self.arrays[array]
         start = self.builder.mul(number, self.builder.extract_value(grid.shape, 1))
         return self.builder.gep(grid.data, [start])
 
-    def number(self, array: int, place: Any) -> Any:
-        """Return an element of an int32 array as a 64-bit number."""
-        value = self.builder.load(self.builder.gep(self._arrays[array].data, [place]))
-        return self.builder.zext(value, I64)
-
-    def load_unaligned(self, base: Any, k: int) -> Any:
+    def load_unaligned(self, base, k):
         """Load the vector `k` of a row that need not be aligned."""
         value = self.builder.load(self.pointer(base, I64(k * self.width)))
         value.align = self.element
         return value
 
-    def prefetch(self, array: int, number: Any, place: Any, writes: bool) -> None:
+    def prefetch(self, array, number, place, writes):
         """Prefetch the lines of some lanes of a grid's row, which need not exist."""
         base = self.builder.gep(self.grid_row(array, number), [place])
         # Rows are written from the start of a line; a row that is read may end in one more line.
@@ -68,21 +57,17 @@ class _Moves(Emitter):
             self.builder.call(self._prefetch, [byte, I32(int(writes)), I32(3), I32(1)])
 
 
-def moving(emit: Callable) -> Any:
+def moving(emit):
     """Make an intrinsic of (arrays…), (integers…), lanes: `emit` gets an emitter and the integers.
 
     The first array gives the element type.
     """
 
-    def typer(typing_context: Any, arrays: Any, integers: Any, lanes: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
-            numbers = [
-                context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
-                for i, integer in enumerate(integers)
-            ]
+    def typer(typing_context, arrays, integers, lanes):
+        def codegen(context, builder, signature, args):
+            values, numbers = unpack(context, builder, arrays, integers, args)
 
-            def emit_for(count: int) -> None:
+            def emit_for(count):
                 emit(_Moves(context, builder, arrays, values, count), *numbers)
 
             for_each_lanes(builder, args[2], emit_for)
@@ -95,9 +80,7 @@ def moving(emit: Callable) -> Any:
 
 
 @moving
-def rows_seen(
-    v: Any, first: Any, mend: Any, mend_end: Any, count: Any, row: Any, rows: Any, to: Any
-) -> None:
+def rows_seen(v, first, mend, mend_end, count, row, rows, to):
     """Copy one neighbour's values of a tile's cells from `rows` rows of a grid to rows from `to`.
 
     Arrays: tile, grid, the corrected lanes, and their sources. The neighbours begin at `first` in
@@ -122,7 +105,7 @@ def rows_seen(
 
 
 @moving
-def rows_added(v: Any, first: Any, end: Any, count: Any, part: Any, apart: Any, adds: Any) -> None:
+def rows_added(v, first, end, count, part, apart, adds):
     """Sum `count` rows for each total that the list names from `first` to before `end`.
 
     Arrays: the totals' tile, the parts' tile, and the list. The first total's parts are the row
@@ -148,7 +131,7 @@ def rows_added(v: Any, first: Any, end: Any, count: Any, part: Any, apart: Any, 
 
 
 @moving
-def rows_left(v: Any, first: Any, end: Any, place: Any) -> None:
+def rows_left(v, first, end, place):
     """Copy the tile's rows that the list names from `first` to before `end` to those of a grid.
 
     Arrays: tile, grid and the list. Row r of the grid is written from `place` on, in all lanes.

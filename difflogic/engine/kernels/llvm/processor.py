@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -17,7 +16,7 @@ from difflogic.system.jit.processor import registers
 
 
 @intrinsic
-def flush_denormals(typing_context: Any) -> Any:
+def flush_denormals(typing_context):
     """Make this thread treat denormal numbers as zero; return the previous mode.
 
     Gradients vanish through hundreds of layers, and on x86 multiplying denormals takes a hundred
@@ -26,7 +25,7 @@ def flush_denormals(typing_context: Any) -> Any:
     """
     signature = types.uint32()
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         before = cgutils.alloca_once_value(builder, I32(0))
         if X86:
             _control_register(builder, "stmxcsr", before)
@@ -38,11 +37,11 @@ def flush_denormals(typing_context: Any) -> Any:
 
 
 @intrinsic
-def restore_denormals(typing_context: Any, mode: Any) -> Any:
+def restore_denormals(typing_context, mode):
     """Undo flush_denormals."""
     signature = types.void(types.uint32)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         if X86:
             _control_register(builder, "ldmxcsr", cgutils.alloca_once_value(builder, args[0]))
         return context.get_dummy_value()
@@ -55,7 +54,7 @@ _FLUSH = 0x8040
 """Flush-to-zero and denormals-are-zero, bits 15 and 6 of MXCSR."""
 
 
-def _control_register(builder: Any, instruction: str, pointer: Any) -> None:
+def _control_register(builder, instruction, pointer):
     byte = ir.IntType(8).as_pointer()
     signature = ir.FunctionType(ir.VoidType(), [byte])
     name = f"llvm.x86.sse.{instruction}"
@@ -64,11 +63,11 @@ def _control_register(builder: Any, instruction: str, pointer: Any) -> None:
 
 
 @intrinsic
-def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
+def fma_chains(typing_context, count, seed):
     """Run `count` rounds of independent fused multiply-adds, `fma_per_round` of them per round."""
     signature = types.float32(types.int64, types.float32)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         v = Emitter(context, builder, types.float32, LANES[0])
         seed_pointer = cgutils.alloca_once_value(builder, args[1])
         x = v.splat(seed_pointer, 0)
@@ -87,17 +86,17 @@ def fma_chains(typing_context: Any, count: Any, seed: Any) -> Any:
     return signature, codegen
 
 
-def _element(context: Any, builder: Any, array: Any, args: Any) -> Any:
+def _element(context, builder, array, args):
     """Return a pointer to the element args[1] of the array args[0]."""
     return builder.gep(context.make_array(array)(context, builder, args[0]).data, [args[1]])
 
 
 @intrinsic
-def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+def atomic_add(typing_context, array, index, value):
     """Add to an int64 element, sequentially consistent; return its previous value."""
     signature = types.int64(array, types.intp, types.int64)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         element = _element(context, builder, array, args)
         return builder.atomic_rmw("add", element, args[2], "seq_cst")
 
@@ -105,11 +104,11 @@ def atomic_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
-def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
+def atomic_load(typing_context, array, index):
     """Read an int64 element, sequentially consistent."""
     signature = types.int64(array, types.intp)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         element = _element(context, builder, array, args)
         return builder.load_atomic(element, "seq_cst", 8)
 
@@ -117,13 +116,13 @@ def atomic_load(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
-def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
+def atomic_claim(typing_context, array, index, value):
     """Increment an int64 element if it equals `value`, sequentially consistent; return if it
     did.
     """
     signature = types.boolean(array, types.intp, types.int64)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         element = _element(context, builder, array, args)
         following = builder.add(args[2], I64(1))
         found = builder.cmpxchg(element, args[2], following, "seq_cst", "seq_cst")
@@ -133,11 +132,11 @@ def atomic_claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any
 
 
 @intrinsic
-def yield_thread(typing_context: Any) -> Any:
+def yield_thread(typing_context):
     """Yield the core to another thread."""
     signature = types.int32()
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
         function = ir.FunctionType(I32, [])
         return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [])
@@ -146,11 +145,11 @@ def yield_thread(typing_context: Any) -> Any:
 
 
 @intrinsic
-def now(typing_context: Any) -> Any:
+def now(typing_context):
     """Read a steady clock, in seconds."""
     signature = types.float64()
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         timespec = cgutils.alloca_once(builder, ir.ArrayType(I64, 2))
         pointer = builder.bitcast(timespec, ir.IntType(8).as_pointer())
         first, second = (builder.gep(timespec, [I32(0), I32(k)], inbounds=True) for k in range(2))

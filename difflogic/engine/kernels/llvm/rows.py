@@ -5,9 +5,6 @@ The same loops written in plain numba check for aliasing at every gate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -19,10 +16,29 @@ from difflogic.system.jit.processor import registers
 I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
+class Arrays:
+    """Emits access to the elements of some arrays."""
+
+    def __init__(self, context, builder, kinds, values):
+        self.builder = builder
+        self.arrays = [
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(kinds, values, strict=True)
+        ]
+
+    def at(self, array, place):
+        """Return a pointer to an element."""
+        return self.builder.gep(self.arrays[array].data, [place])
+
+    def number(self, array, place):
+        """Return an element of an int32 array as a 64-bit number."""
+        return self.builder.zext(self.builder.load(self.at(array, place)), I64)
+
+
 class Emitter:
     """Emits operations on rows of a tile, `lanes` values each, as vectors that fill a register."""
 
-    def __init__(self, context: Any, builder: Any, dtype: Any, lanes: int) -> None:
+    def __init__(self, context, builder, dtype, lanes):
         self.builder = builder
         bits = dtype.bitwidth
         # At least four, since sums are folded to four numbers.
@@ -37,53 +53,53 @@ class Emitter:
         signature = ir.FunctionType(self.type, [self.type] * 3)
         self._fma = cgutils.get_or_insert_function(builder.module, signature, name)
 
-    def zero(self) -> Any:
+    def zero(self):
         return ir.Constant(self.type, [0.0] * self.width)
 
-    def nothing(self) -> Any:
+    def nothing(self):
         """The start of a sum: the compiler knows that x - 0 is x, for x of either zero."""
         return ir.Constant(self.type, [-0.0] * self.width)
 
-    def fma(self, x: Any, y: Any, z: Any) -> Any:
+    def fma(self, x, y, z):
         return self.builder.call(self._fma, [x, y, z])
 
-    def pointer(self, base: Any, offset: Any) -> Any:
+    def pointer(self, base, offset):
         element = self.builder.gep(base, [offset])
         return self.builder.bitcast(element, self.type.as_pointer())
 
-    def load(self, pointer: Any) -> Any:
+    def load(self, pointer):
         value = self.builder.load(pointer)
         value.align = self._alignment
         return value
 
-    def store(self, value: Any, pointer: Any) -> None:
+    def store(self, value, pointer):
         self.builder.store(value, pointer).align = self._alignment
 
-    def splat(self, base: Any, offset: int) -> Any:
+    def splat(self, base, offset):
         """Load one element and repeat it over the vector."""
         scalar = self.builder.load(self.builder.gep(base, [I64(offset)]))
         undefined = ir.Constant(self.type, ir.Undefined)
         first = self.builder.insert_element(undefined, scalar, I32(0))
         return self.shuffle(first, undefined, [0] * self.width)
 
-    def shuffle(self, x: Any, y: Any, mask: list[int]) -> Any:
+    def shuffle(self, x, y, mask):
         constant = ir.Constant(ir.VectorType(I32, len(mask)), mask)
         return self.builder.shuffle_vector(x, y, constant)
 
-    def field(self, row: Any, column: int) -> Any:
+    def field(self, row, column):
         """Return one field of an instruction as a 64-bit number."""
         value = self.builder.load(self.builder.gep(row, [I64(column)]))
         return self.builder.zext(value, I64)
 
-    def row(self, base: Any, number: Any) -> Any:
+    def row(self, base, number):
         """Return a pointer to the first lane of a tile's row."""
         return self.builder.gep(base, [self.builder.mul(number, I64(self.lanes))])
 
-    def blocks(self, row: Any, column: int | None, body: Callable, step: int) -> None:
+    def blocks(self, row, column, body, step):
         """Call body(offsets of `step` vectors) over all lanes of the rows that `column` counts."""
         builder = self.builder
 
-        def one_row(start: Any) -> None:
+        def one_row(start):
             for first in range(0, self.vectors, step):
                 vectors = range(first, min(first + step, self.vectors))
                 body([builder.add(start, I64(k * self.width)) for k in vectors])
@@ -95,15 +111,15 @@ class Emitter:
             with cgutils.for_range(builder, count, intp=I64) as loop:
                 one_row(builder.mul(loop.index, I64(self.lanes)))
 
-    def gate(self, c: list[Any], a: Any, b: Any) -> Any:
+    def gate(self, c, a, b):
         # f(a, b) = c0 + c1·a + c2·b + c3·a·b
         return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))
 
-    def pull(self, c: list[Any], g: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    def pull(self, c, g, a, b):
         """Return the factors of g in dL/da and dL/db: c1 + c3·b and c2 + c3·a."""
         return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])
 
-    def add_sums(self, sums: list[Any], g: list[Any], a: list[Any], b: list[Any]) -> None:
+    def add_sums(self, sums, g, a, b):
         """Add g, g·a, g·b and g·a·b of some vectors to the four sums that `sums` points to."""
         totals = [self.load(pointer) for pointer in sums]
         for each_g, each_a, each_b in zip(g, a, b, strict=True):
@@ -115,7 +131,7 @@ class Emitter:
         for total, pointer in zip(totals, sums, strict=True):
             self.store(total, pointer)
 
-    def fold_sums(self, sums: list[Any], slot: Any) -> None:
+    def fold_sums(self, sums, slot):
         """Add up the lanes of four vectors, and add (Σg, Σga, Σgb, Σgab) to a slot of four."""
         builder = self.builder
         x, y, z, w = (self.load(pointer) for pointer in sums)
@@ -141,7 +157,17 @@ class Emitter:
         builder.store(builder.fadd(before, folded), target).align = self.element
 
 
-def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> None:
+def unpack(context, builder, arrays, integers, args):
+    """Return the values of a tuple of arrays, and a tuple of integers as 64-bit numbers."""
+    values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
+    numbers = [
+        context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
+        for i, integer in enumerate(integers)
+    ]
+    return values, numbers
+
+
+def for_each_lanes(builder, lanes, emit):
     """Emit code for each number of lanes that a tile can have; `lanes` selects one at run time."""
     numbers = [(count, builder.append_basic_block(f"lanes{count}")) for count in LANES]
     done = builder.append_basic_block("lanes_done")
@@ -154,22 +180,22 @@ def for_each_lanes(builder: Any, lanes: Any, emit: Callable[[int], None]) -> Non
     builder.position_at_end(done)
 
 
-def primitive(emit: Callable) -> Any:
+def primitive(emit):
     """Make an intrinsic of (arrays…), lanes: `emit` gets an emitter, a count and the data pointers.
 
     The first array gives the element type. The second is the instruction matrix, and the count its
     length.
     """
 
-    def typer(typing_context: Any, arrays: Any, lanes: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def typer(typing_context, arrays, lanes):
+        def codegen(context, builder, signature, args):
             made = [
                 context.make_array(array)(context, builder, builder.extract_value(args[0], k))
                 for k, array in enumerate(arrays)
             ]
             count = builder.extract_value(made[1].shape, 0)
 
-            def emit_for(number: int) -> None:
+            def emit_for(number):
                 emitter = Emitter(context, builder, arrays[0].dtype, number)
                 emit(emitter, count, *(array.data for array in made))
 
@@ -182,15 +208,15 @@ def primitive(emit: Callable) -> Any:
     return intrinsic(typer)
 
 
-def instruction(v: Any, code: Any, index: Any, fields: int) -> Any:
+def instruction(v, code, index, fields):
     return v.builder.gep(code, [v.builder.mul(index, I64(fields))])
 
 
-def flag(v: Any, flags: Any, bit: int) -> Any:
+def flag(v, flags, bit):
     return v.builder.icmp_unsigned("!=", v.builder.and_(flags, I64(bit)), I64(0))
 
 
-def coefficients_of(v: Any, base: Any, param: Any, many: bool = False) -> list[Any]:
+def coefficients_of(v, base, param, many=False):
     """Return a gate's coefficients as vectors; `many` for several gates at once."""
     start = slot_of(v, base, param)
     if many and v.width == 4:  # NEON multiplies by one element of a register
@@ -200,9 +226,9 @@ def coefficients_of(v: Any, base: Any, param: Any, many: bool = False) -> list[A
     return [v.splat(start, k) for k in range(4)]
 
 
-def slot_of(v: Any, base: Any, param: Any) -> Any:
+def slot_of(v, base, param):
     return v.builder.gep(base, [v.builder.mul(param, I64(4))])
 
 
-def reversed_index(v: Any, count: Any, index: Any) -> Any:
+def reversed_index(v, count, index):
     return v.builder.sub(v.builder.sub(count, I64(1)), index)

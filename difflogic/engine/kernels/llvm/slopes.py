@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils
 
 from difflogic.engine.kernels.llvm.rows import I32, I64
-from difflogic.engine.kernels.llvm.words import words_primitive
+from difflogic.engine.kernels.llvm.words import words_primitive, words_query
 
 _CELLS = 16
 _F32, _I16 = ir.FloatType(), ir.IntType(16)
@@ -20,31 +19,30 @@ _ZERO = ir.Constant(_SLOPES, [0.0] * _CELLS)
 _NO_SUMS = ir.Constant(_SUMS, [0.0] * _CELLS)
 
 
-def _pointer(v: Any, array: int, place: Any, kind: Any) -> Any:
-    element = v.builder.gep(v.arrays[array].data, [place])
-    return v.builder.bitcast(element, kind.as_pointer())
+def _pointer(v, array, place, kind):
+    return v.builder.bitcast(v.at(array, place), kind.as_pointer())
 
 
-def _load(v: Any, array: int, place: Any, kind: Any = _SLOPES) -> Any:
+def _load(v, array, place, kind=_SLOPES):
     value = v.builder.load(_pointer(v, array, place, kind))
     value.align = 4
     return value
 
 
-def _each_vector(v: Any, word: Any) -> list[tuple[int, Any]]:
+def _each_vector(v, word):
     """Return the first bit of each vector of a word's cells, and the vector's place."""
     start = v.builder.mul(word, I64(64))
     return [(bit, v.builder.add(start, I64(bit))) for bit in range(0, 64, _CELLS)]
 
 
-def _flags(v: Any, bits: Any, first: int) -> Any:
+def _flags(v, bits, first):
     """Return 16 bits of a word as one flag per cell."""
     some = v.builder.trunc(v.builder.lshr(bits, I64(first)), _I16)
     return v.builder.bitcast(some, _FLAGS)
 
 
-@words_primitive
-def slope_any(v: Any, place: Any, words: Any) -> Any:
+@words_query
+def slope_any(v, place, words):
     """Return a number that is not 0 if any slope of some words' cells is not 0."""
     builder = v.builder
     kind = ir.VectorType(I32, _CELLS)
@@ -53,15 +51,12 @@ def slope_any(v: Any, place: Any, words: Any) -> Any:
         for _, offset in _each_vector(v, loop.index):
             some = _load(v, 0, builder.add(place, offset), kind)
             builder.store(builder.or_(builder.load(found), some), found)
-    name = f"llvm.vector.reduce.or.v{_CELLS}i32"
-    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I32, [kind]), name)
-    return builder.zext(builder.call(reduce, [builder.load(found)]), I64)
+    some = v.call(f"llvm.vector.reduce.or.v{_CELLS}i32", I32, builder.load(found))
+    return builder.zext(some, I64)
 
 
 @words_primitive
-def slope_move(
-    v: Any, source: Any, target: Any, mask: Any, flip: Any, use: Any, words: Any
-) -> None:
+def slope_move(v, source, target, mask, flip, use, words):
     """Pass the slopes of some words' cells from one place to another, under a mask.
 
     Arrays: source, target, and words of masks. With `flip` the slopes are passed where the mask is
@@ -72,7 +67,7 @@ def slope_move(
     against = builder.select(builder.icmp_unsigned("!=", flip, I64(0)), I64(-1), I64(0))
     with cgutils.for_range(builder, words, intp=I64) as loop:
         word = loop.index
-        bits = builder.load(builder.gep(v.arrays[2].data, [builder.add(mask, word)]))
+        bits = builder.load(v.at(2, builder.add(mask, word)))
         bits = builder.xor(bits, against)
         some = builder.or_(stores, builder.icmp_unsigned("!=", bits, I64(0)))
         with builder.if_then(some):
@@ -87,18 +82,7 @@ def slope_move(
 
 
 @words_primitive
-def slope_back(
-    v: Any,
-    row_a: Any,
-    row_b: Any,
-    op: Any,
-    own: Any,
-    a: Any,
-    use_a: Any,
-    b: Any,
-    use_b: Any,
-    words: Any,
-) -> None:
+def slope_back(v, row_a, row_b, op, own, a, use_a, b, use_b, words):
     """Take the slopes of a gate, at `own`, back to those of its inputs, at `a` and `b`.
 
     Arrays: the tile with the inputs' bits in its rows, slopes, forms, and the resulting sums of g,
@@ -106,13 +90,13 @@ def slope_back(
     stored, otherwise added.
     """
     builder = v.builder
-    form = builder.gep(v.arrays[2].data, [builder.mul(op, I64(4))])
+    form = v.at(2, builder.mul(op, I64(4)))
     c = [builder.load(builder.gep(form, [I64(k)])) for k in range(4)]
     sums = [cgutils.alloca_once_value(builder, _NO_SUMS) for _ in range(4)]
     with cgutils.for_range(builder, words, intp=I64) as loop:
         word = loop.index
-        x = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_a), word)]))
-        y = builder.load(builder.gep(v.arrays[0].data, [builder.add(v.row(row_b), word)]))
+        x = builder.load(v.at(0, builder.add(v.row(row_a), word)))
+        y = builder.load(v.at(0, builder.add(v.row(row_b), word)))
         vectors = _each_vector(v, word)
         slopes = [_load(v, 1, builder.add(own, offset)) for _, offset in vectors]
         for total, bits in zip(sums, (None, x, y, builder.and_(x, y)), strict=True):
@@ -154,4 +138,4 @@ def slope_back(
             low, high = (builder.shuffle_vector(value, value, half) for half in halves)
             value = builder.fadd(low, high)
         scalar = builder.extract_element(value, I32(0))
-        builder.store(scalar, builder.gep(v.arrays[3].data, [I64(k)]))
+        builder.store(scalar, v.at(3, I64(k)))

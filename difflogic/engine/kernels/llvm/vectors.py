@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from numba.core import cgutils
 
 from difflogic.engine.kernels import structures as st
@@ -20,13 +17,13 @@ from difflogic.engine.kernels.llvm.rows import (
 
 
 @primitive
-def runs_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+def runs_forward(v, count, tile, code, coefficients):
     with cgutils.for_range(v.builder, count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
 
-        def block(offsets: list[Any]) -> None:
+        def block(offsets):
             for o in offsets:
                 value = v.gate(c, v.load(v.pointer(a, o)), v.load(v.pointer(b, o)))
                 v.store(value, v.pointer(out, o))
@@ -35,7 +32,7 @@ def runs_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) ->
 
 
 @primitive
-def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+def gates_forward(v, count, tile, code, coefficients):
     builder = v.builder
     chain = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
@@ -55,7 +52,7 @@ def gates_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
 
 
 @primitive
-def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -> None:
+def stars_forward(v, count, tile, code, coefficients):
     with cgutils.for_range(v.builder, count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.STAR_FIELDS)
         leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
@@ -63,17 +60,17 @@ def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
         out = v.row(tile, v.field(row, st.STAR_OUT))
         params = [v.field(row, st.STAR_PARAMS + k) for k in range(7)]
 
-        def block(offsets: list[Any]) -> None:
+        def block(offsets):
             middle = [v.load(v.pointer(center, o)) for o in offsets]
 
-            def leaf(k: int) -> list[Any]:
+            def leaf(k):
                 c = coefficients_of(v, coefficients, params[k], many=True)
                 return [
                     v.gate(c, v.load(v.pointer(leaves[k], o)), m)
                     for o, m in zip(offsets, middle, strict=True)
                 ]
 
-            def join(k: int, left: list[Any], right: list[Any]) -> list[Any]:
+            def join(k, left, right):
                 c = coefficients_of(v, coefficients, params[k], many=True)
                 return [v.gate(c, x, y) for x, y in zip(left, right, strict=True)]
 
@@ -85,7 +82,7 @@ def stars_forward(v: Any, count: Any, tile: Any, code: Any, coefficients: Any) -
         v.blocks(row, st.STAR_WIDTH, block, step=4)
 
 
-def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list[Any]) -> None:
+def _add_or_store(v, adds, values, base, offsets):
     """Add values to a row if `adds`, else store them there."""
     builder = v.builder
     slots = [cgutils.alloca_once(builder, v.type) for _ in values]
@@ -99,9 +96,7 @@ def _add_or_store(v: Any, adds: Any, values: list[Any], base: Any, offsets: list
         v.store(builder.load(slot), v.pointer(base, o))
 
 
-def _way_back(
-    v: Any, code: Any, index: Any, tile: Any, coefficients: Any, grad: Any
-) -> tuple[Any, ...]:
+def _way_back(v, code, index, tile, coefficients, grad):
     """Decode an instruction: itself, the rows a and b, those of their gradients and out's, the
     rest.
     """
@@ -113,9 +108,7 @@ def _way_back(
 
 
 @primitive
-def runs_backward(
-    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any
-) -> None:
+def runs_backward(v, count, tile, code, coefficients, grad, sums):
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
     with cgutils.for_range(builder, count, intp=I64) as loop:
@@ -127,7 +120,7 @@ def runs_backward(
         for slot in acc:
             builder.store(v.zero(), slot)
 
-        def block(offsets: list[Any]) -> None:
+        def block(offsets):
             for o in offsets:
                 g = v.load(v.pointer(grad_out, o))
                 value_a, value_b = v.load(v.pointer(a, o)), v.load(v.pointer(b, o))
@@ -141,9 +134,7 @@ def runs_backward(
 
 
 @primitive
-def gates_backward(
-    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any
-) -> None:
+def gates_backward(v, count, tile, code, coefficients, grad, sums):
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
     # Left by the next gate of the chain: its part of the gradient of this gate's input b, and the
@@ -185,9 +176,7 @@ def gates_backward(
 
 
 @primitive
-def stars_backward(
-    v: Any, count: Any, tile: Any, code: Any, coefficients: Any, grad: Any, sums: Any, scratch: Any
-) -> None:
+def stars_backward(v, count, tile, code, coefficients, grad, sums, scratch):
     builder = v.builder
     # The sums of seven gates do not fit the registers: they are kept in a scratch of 28 lines.
     acc = [
@@ -207,28 +196,24 @@ def stars_backward(
             for pointer in acc[gate]:
                 v.store(v.zero(), pointer)
 
-        def block(offsets: list[Any]) -> None:
+        def block(offsets):
             n = range(len(offsets))
             middle = [v.load(v.pointer(center, o)) for o in offsets]
             x = [[v.load(v.pointer(leaf, o)) for o in offsets] for leaf in leaves]
 
-            def values(k: int, left: list[Any], right: list[Any]) -> list[Any]:
+            def values(k, left, right):
                 c = coefficients_of(v, coefficients, params[k], many=True)
                 return [v.gate(c, left[i], right[i]) for i in n]
 
             y = [values(k, x[k], middle) for k in range(4)]
             z = [values(4, y[0], y[1]), values(5, y[2], y[3])]
 
-            def pulls(
-                k: int, g: list[Any], left: list[Any], right: list[Any]
-            ) -> list[tuple[Any, Any]]:
+            def pulls(k, g, left, right):
                 c = coefficients_of(v, coefficients, params[k], many=True)
                 v.add_sums(acc[k], g, left, right)
                 return [v.pull(c, g[i], left[i], right[i]) for i in n]
 
-            def back(
-                k: int, g: list[Any], left: list[Any], right: list[Any]
-            ) -> tuple[list[Any], list[Any]]:
+            def back(k, g, left, right):
                 to = pulls(k, g, left, right)
                 to_left = [builder.fmul(g[i], to[i][0]) for i in n]
                 return to_left, [builder.fmul(g[i], to[i][1]) for i in n]
@@ -262,9 +247,7 @@ def stars_backward(
 
 
 @primitive
-def pulls_backward(
-    v: Any, count: Any, tile: Any, targets: Any, pulls: Any, coefficients: Any, grad: Any
-) -> None:
+def pulls_backward(v, count, tile, targets, pulls, coefficients, grad):
     """Sum gradient rows over the gradients that their readers pass back, in the order of `pulls`.
 
     A pull is what stars, runs and gates add to the row, with the same roundings: g·to + sum is
@@ -290,13 +273,7 @@ def pulls_backward(
             own = v.splat(builder.gep(c, [v.field(pull, st.PULL_SIDE)]), 0)
             both = v.splat(c, 3)
 
-            def each(
-                add: Callable[[Any, Any, Any], Any],
-                above: Any = above,
-                other: Any = other,
-                own: Any = own,
-                both: Any = both,
-            ) -> None:
+            def each(add, above=above, other=other, own=own, both=both):
                 for held, o in zip(acc, offsets, strict=True):
                     to = v.fma(both, v.load(v.pointer(other, o)), own)
                     total = add(v.load(v.pointer(above, o)), to, builder.load(held))
@@ -313,7 +290,7 @@ def pulls_backward(
 
 
 @primitive
-def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any) -> None:
+def sums_backward(v, count, tile, code, grad, sums):
     """Add the four sums of each run of gates to its slot; the gradients of all rows are known."""
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
@@ -324,7 +301,7 @@ def sums_backward(v: Any, count: Any, tile: Any, code: Any, grad: Any, sums: Any
         for slot in acc:
             builder.store(v.zero(), slot)
 
-        def block(offsets: list[Any], a: Any = a, b: Any = b, out: Any = out) -> None:
+        def block(offsets, a=a, b=b, out=out):
             for o in offsets:
                 g, x, y = (v.load(v.pointer(base, o)) for base in (out, a, b))
                 v.add_sums(acc, [g], [x], [y])

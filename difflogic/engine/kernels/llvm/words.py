@@ -2,71 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from difflogic.engine.kernels.llvm.rows import I32, I64
+from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, unpack
 from difflogic.engine.kernels.structures import FORCED, HARD_FIELDS, SPECIAL, WORDS
 
 
-class _Words:
+class _Words(Arrays):
     """Emits operations on vectors of WORDS words, which begin at a place of an array."""
 
-    def __init__(self, context: Any, builder: Any, arrays: Any, values: Any) -> None:
-        self.builder = builder
+    def __init__(self, context, builder, arrays, values):
+        super().__init__(context, builder, arrays, values)
         self.type = ir.VectorType(I64, WORDS)
-        self.arrays = [
-            context.make_array(array)(context, builder, value)
-            for array, value in zip(arrays, values, strict=True)
-        ]
 
-    def rows(self, array: int) -> Any:
+    def rows(self, array):
         return self.builder.extract_value(self.arrays[array].shape, 0)
 
-    def field(self, array: int, place: Any) -> Any:
-        """Return an element of an int32 array as a 64-bit number."""
-        value = self.builder.load(self.builder.gep(self.arrays[array].data, [place]))
-        return self.builder.zext(value, I64)
+    def load(self, array, place):
+        return self.load_from(self.at(array, place))
 
-    def pointer(self, array: int, place: Any) -> Any:
-        element = self.builder.gep(self.arrays[array].data, [place])
-        return self.builder.bitcast(element, self.type.as_pointer())
-
-    def load(self, array: int, place: Any) -> Any:
-        return self.load_from(self.builder.gep(self.arrays[array].data, [place]))
-
-    def load_from(self, element: Any) -> Any:
+    def load_from(self, element):
         value = self.builder.load(self.builder.bitcast(element, self.type.as_pointer()))
         value.align = 8
         return value
 
-    def store(self, value: Any, array: int, place: Any) -> None:
-        self.builder.store(value, self.pointer(array, place)).align = 8
+    def store(self, value, array, place):
+        element = self.builder.bitcast(self.at(array, place), self.type.as_pointer())
+        self.builder.store(value, element).align = 8
 
-    def either(self, own: Any, one: int, other: int, place: Any) -> Any:
+    def either(self, own, one, other, place):
         """Return the element at a place of array `one` if `own` is not 0, else of array `other`."""
-        here, there = (self.builder.gep(self.arrays[array].data, [place]) for array in (one, other))
+        here, there = self.at(one, place), self.at(other, place)
         return self.builder.select(self.builder.icmp_unsigned("!=", own, I64(0)), here, there)
 
-    def step(self, element: Any, offset: Any) -> Any:
+    def step(self, element, offset):
         """Load the vector `offset` words after an element."""
         return self.load_from(self.builder.gep(element, [offset]))
 
-    def vectors(self, words: Any) -> Any:
+    def vectors(self, words):
         """Return a loop over the vectors of `words` words; its index counts them."""
         return cgutils.for_range(self.builder, self.builder.udiv(words, I64(WORDS)), intp=I64)
 
-    def form(self, array: int, place: Any) -> list[Any]:
+    def form(self, array, place):
         """Return an op's four coefficients, which begin at a place of an array, in all words."""
-        first = self.builder.gep(self.arrays[array].data, [place])
+        first = self.at(array, place)
         return [self.splat(self.builder.load(self.builder.gep(first, [I64(i)]))) for i in range(4)]
 
-    def gate(self, c: list[Any], a: Any, b: Any) -> Any:
+    def gate(self, c, a, b):
         """Return f(a, b) = c0 ⊕ c1·a ⊕ b·(c2 ⊕ c3·a) over bits."""
         builder = self.builder
         return builder.xor(
@@ -74,42 +61,34 @@ class _Words:
             builder.and_(b, builder.xor(c[2], builder.and_(c[3], a))),
         )
 
-    def some(self, found: Any) -> Any:
+    def some(self, found):
         """Return whether any word of a vector is not 0, as a 64-bit number."""
         differing = self.builder.icmp_unsigned("!=", found, ir.Constant(self.type, [0] * WORDS))
         return self.builder.zext(self.builder.bitcast(differing, ir.IntType(WORDS)), I64)
 
-    def call(self, name: str, returned: Any, *arguments: Any) -> Any:
+    def call(self, name, returned, *arguments):
         """Call an LLVM intrinsic."""
         kind = ir.FunctionType(returned, [argument.type for argument in arguments])
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
         return self.builder.call(function, arguments)
 
-    def row(self, number: Any) -> Any:
+    def row(self, number):
         """Return the place of a tile's row."""
         return self.builder.mul(number, I64(WORDS))
 
-    def splat(self, scalar: Any) -> Any:
+    def splat(self, scalar):
         undefined = ir.Constant(self.type, ir.Undefined)
         first = self.builder.insert_element(undefined, scalar, I32(0))
         zeros = ir.Constant(ir.VectorType(I32, WORDS), [0] * WORDS)
         return self.builder.shuffle_vector(first, undefined, zeros)
 
 
-def words_primitive(emit: Callable) -> Any:
-    """Make an intrinsic of (arrays…), (integers…): `emit` gets an emitter and the integers.
+def words_primitive(emit, returned=types.void):
+    """Make an intrinsic of (arrays…), (integers…): `emit` gets an emitter and the integers."""
 
-    If it returns something, that is a 64-bit number.
-    """
-    returned = types.int64 if emit.__annotations__["return"] == "Any" else types.void
-
-    def typer(typing_context: Any, arrays: Any, integers: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = [builder.extract_value(args[0], i) for i in range(len(arrays))]
-            numbers = [
-                context.cast(builder, builder.extract_value(args[1], i), integer, types.int64)
-                for i, integer in enumerate(integers)
-            ]
+    def typer(typing_context, arrays, integers):
+        def codegen(context, builder, signature, args):
+            values, numbers = unpack(context, builder, arrays, integers, args)
             found = emit(_Words(context, builder, arrays, values), *numbers)
             return context.get_dummy_value() if found is None else found
 
@@ -119,24 +98,26 @@ def words_primitive(emit: Callable) -> Any:
     return intrinsic(typer)
 
 
+words_query = partial(words_primitive, returned=types.int64)
+"""The same for an intrinsic that returns a 64-bit number."""
+
+
 @words_primitive
-def hard_gates(v: Any) -> None:
+def hard_gates(v):
     """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
     builder = v.builder
     # A tile's first rows are inputs; the rest belong to the gates.
     first = builder.sub(v.rows(0), v.rows(1))
     with cgutils.for_range(builder, v.rows(1), intp=I64) as loop:
         gate = builder.mul(loop.index, I64(HARD_FIELDS))
-        a, b, op = (v.field(1, builder.add(gate, I64(i))) for i in range(HARD_FIELDS))
+        a, b, op = (v.number(1, builder.add(gate, I64(i))) for i in range(HARD_FIELDS))
         x, y = v.load(0, v.row(a)), v.load(0, v.row(b))
         value = v.gate(v.form(2, builder.mul(op, I64(4))), x, y)
         v.store(value, 0, v.row(builder.add(first, loop.index)))
 
 
 @words_primitive
-def hard_see(
-    v: Any, row: Any, place: Any, right: Any, left: Any, high: Any, mask: Any, join: Any
-) -> None:
+def hard_see(v, row, place, right, left, high, mask, join):
     """Write what lies at `place` of the state, shifted and masked, to a tile's row.
 
     Arrays: tile, state, masks. `high` is 0 to take nothing from the next word; `join` is 0 to
@@ -152,7 +133,7 @@ def hard_see(
 
 
 @words_primitive
-def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: Any) -> None:
+def hard_write(v, row, old_place, place, fire, keep):
     """Write a tile's row to `place` of the new state where cells fire, then zero the damaged cells.
 
     Cells that do not fire keep what lies at `old_place` of the state. Arrays: tile, state, new
@@ -166,7 +147,7 @@ def hard_write(v: Any, row: Any, old_place: Any, place: Any, fire: Any, keep: An
 
 
 @words_primitive
-def hard_gate(v: Any, x: Any, y: Any, op: Any, place: Any, words: Any) -> None:
+def hard_gate(v, x, y, op, place, words):
     """Evaluate one gate over some words, from its inputs' places to its own.
 
     Arrays: values, forms.
@@ -179,8 +160,8 @@ def hard_gate(v: Any, x: Any, y: Any, op: Any, place: Any, words: Any) -> None:
         v.store(v.gate(c, a, b), 0, builder.add(place, offset))
 
 
-@words_primitive
-def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: Any) -> Any:
+@words_query
+def hard_follow(v, first, end, base, words, changed):
     """Evaluate the gates of the records that have a flagged input or are FORCED.
 
     Arrays: values, known, records (slots of both inputs and of the result, and the op), forms,
@@ -192,8 +173,8 @@ def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: An
     size = cgutils.alloca_once_value(builder, changed)
     with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
         record = builder.mul(number, I64(4))
-        x, y, target, form = (v.field(2, builder.add(record, I64(i))) for i in range(4))
-        own = [builder.load(builder.gep(v.arrays[4].data, [slot])) for slot in (x, y)]
+        x, y, target, form = (v.number(2, builder.add(record, I64(i))) for i in range(4))
+        own = [builder.load(v.at(4, slot)) for slot in (x, y)]
         marks = builder.zext(builder.or_(*own), I64)
         marks = builder.or_(marks, builder.and_(form, I64(FORCED)))
         with builder.if_then(builder.icmp_unsigned("!=", marks, I64(0))):
@@ -201,8 +182,8 @@ def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: An
             rows = []
             for slot, flag in zip((x, y), own, strict=True):
                 place = builder.mul(slot, words)
-                here = builder.gep(v.arrays[0].data, [place])
-                there = builder.gep(v.arrays[1].data, [builder.add(base, place)])
+                here = v.at(0, place)
+                there = v.at(1, builder.add(base, place))
                 is_own = builder.icmp_unsigned("!=", flag, flag.type(0))
                 rows.append(builder.select(is_own, here, there))
             to = builder.mul(target, words)
@@ -218,15 +199,15 @@ def hard_follow(v: Any, first: Any, end: Any, base: Any, words: Any, changed: An
             counts = builder.or_(v.some(builder.load(found)), special)
             counts = builder.icmp_unsigned("!=", counts, I64(0))
             flag = builder.zext(counts, own[0].type)
-            builder.store(flag, builder.gep(v.arrays[4].data, [target]))
-            place = builder.gep(v.arrays[5].data, [builder.load(size)])
+            builder.store(flag, v.at(4, target))
+            place = v.at(5, builder.load(size))
             builder.store(builder.trunc(target, I32), place)
             builder.store(builder.add(builder.load(size), builder.zext(counts, I64)), size)
     return builder.load(size)
 
 
-@words_primitive
-def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
+@words_query
+def hard_differ(v, x, y, words):
     """Return a number that is not 0 if words at `x` of one array and `y` of the other differ."""
     builder = v.builder
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
@@ -238,7 +219,7 @@ def hard_differ(v: Any, x: Any, y: Any, words: Any) -> Any:
 
 
 @words_primitive
-def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
+def hard_list(v, first, end, words):
     """Evaluate the gates of some records, one after the other, over `words` words each.
 
     Arrays: values, records (slots of both inputs and of the result, and the op), forms.
@@ -246,7 +227,7 @@ def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
     builder = v.builder
     with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
         record = builder.mul(number, I64(4))
-        *slots, form = (v.field(1, builder.add(record, I64(i))) for i in range(4))
+        *slots, form = (v.number(1, builder.add(record, I64(i))) for i in range(4))
         a, b, target = (builder.mul(slot, words) for slot in slots)
         c = v.form(2, builder.mul(builder.and_(form, I64(15)), I64(4)))
         with v.vectors(words) as loop:
@@ -256,7 +237,7 @@ def hard_list(v: Any, first: Any, end: Any, words: Any) -> None:
 
 
 @words_primitive
-def hard_copy(v: Any, to: Any, place: Any, words: Any) -> None:
+def hard_copy(v, to, place, words):
     """Copy some words from a place of the second array to a place of the first."""
     with v.vectors(words) as loop:
         offset = v.row(loop.index)
@@ -264,9 +245,7 @@ def hard_copy(v: Any, to: Any, place: Any, words: Any) -> None:
 
 
 @words_primitive
-def hard_view(
-    v: Any, to: Any, own: Any, place: Any, first: Any, end: Any, mask: Any, stride: Any, words: Any
-) -> None:
+def hard_view(v, to, own, place, first, end, mask, stride, words):
     """Write one neighbour's state of each cell to some words of the values.
 
     Arrays: values, own states, known states, skip, shift and masks of HardCells. It joins the
@@ -278,9 +257,7 @@ def hard_view(
         offset = v.row(loop.index)
         seen = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
         with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
-            skip, shift = (
-                builder.load(builder.gep(v.arrays[array].data, [number])) for array in (3, 4)
-            )
+            skip, shift = (builder.load(v.at(array, number)) for array in (3, 4))
             word = builder.add(skip, offset)
             low, high = v.step(states, word), v.step(states, builder.add(word, I64(1)))
             moved = v.call(f"llvm.fshr.v{WORDS}i64", v.type, high, low, v.splat(shift))
@@ -290,19 +267,8 @@ def hard_view(
         v.store(builder.load(seen), 0, builder.add(to, offset))
 
 
-@words_primitive
-def hard_advance(
-    v: Any,
-    row: Any,
-    row_own: Any,
-    before: Any,
-    before_own: Any,
-    after: Any,
-    base: Any,
-    fire: Any,
-    keep: Any,
-    words: Any,
-) -> Any:
+@words_query
+def hard_advance(v, row, row_own, before, before_own, after, base, fire, keep, words):
     """Write a state after a step to `after` of the own states; see `hard_write`.
 
     Arrays: values, known values, own states, known states, fires, keeps. The new state is at `row`;
@@ -324,8 +290,8 @@ def hard_advance(
     return v.some(builder.load(found))
 
 
-@words_primitive
-def hard_count(v: Any, own: Any, place: Any, target: Any, counted: Any, words: Any) -> Any:
+@words_query
+def hard_count(v, own, place, target, counted, words):
     """Return how many counted bits differ from a target.
 
     Arrays: own states, known states, targets, counted bits.

@@ -186,8 +186,8 @@ PLAIN_MUTATIONS = {
     ),
     "hard shift off by one": ("right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)"),
     "hard mask ignored": (
-        "(old ^ tile.reshape(-1, WORDS)[row]) & fired",
-        "(old ^ tile.reshape(-1, WORDS)[row])",
+        "(old ^ tile.reshape(-1, st.WORDS)[row]) & fired",
+        "(old ^ tile.reshape(-1, st.WORDS)[row])",
     ),
     "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:"),
 }
