@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from difflogic.system.errors import CircuitError
-from difflogic.system.files import open_plain
+from difflogic.system.files import open_plain, reason
 
 MAX_CHANNELS = 2**16
 MAX_GATES = 2**20
@@ -43,8 +43,7 @@ def read(path: Path, shrink: Shrink) -> Any:
         with open_plain(path) as file:
             text = file.read(MAX_TEXT_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CircuitError(f"{path}: cannot be read: {reason.lower()}") from None
+        raise CircuitError(f"{path}: cannot be read: {reason(error)}") from None
     return decode(text, str(path), shrink)
 
 

@@ -1,4 +1,4 @@
-"""Circuits to test with, and what they compute, found in the slowest and plainest way."""
+"""Circuits to test with, and their values, computed in the plainest way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.model.automaton import Automaton
 
 USED_INPUTS = (0, 2, 3, 4, 7)
-"""Few, so that random circuits are full of signals that are equal, constant or unneeded."""
+"""Few inputs, so that random circuits have many equal, constant or unneeded signals."""
 
 
 def circuit_of(
@@ -31,7 +31,7 @@ def circuit_of(
 
 @st.composite
 def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25) -> Circuit:
-    """Draw a circuit of so many channels and gates."""
+    """A circuit of this many channels, with `fewest` to `most` gates."""
     any_row = st.integers(0, 2**16)
     drawn = draw(
         st.lists(st.tuples(st.integers(0, 15), any_row, any_row), min_size=fewest, max_size=most)
@@ -44,7 +44,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25
         gates.append((op, rows[a % len(rows)], rows[b % len(rows)]))
         rows.append(9 * channels + len(gates) - 1)
     outputs = [
-        # Mostly late gates, which have something behind them.
+        # Mostly late gates, with deep cones.
         rows[-1 - draw(st.integers(0, len(rows) - 1)) // (2 if draw(st.booleans()) else 1)]
         for _ in range(channels)
     ]
@@ -52,10 +52,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, fewest: int = 0, most: int = 25
 
 
 def deep_circuit(gates: int, channels: int = 16) -> Circuit:
-    """Return random gates that read near ones, so that the circuit is deep, and most do something.
-
-    It is the same every time.
-    """
+    """Return a deep circuit of random gates that read recent ones; always the same."""
     rng = np.random.default_rng(gates)
     inputs = 9 * channels
     own = np.arange(inputs, inputs + gates)
@@ -65,7 +62,7 @@ def deep_circuit(gates: int, channels: int = 16) -> Circuit:
 
 
 def automaton(circuit: Circuit, **changes: object) -> Automaton:
-    """Return an automaton with a circuit on a small periodic grid, all of it visible."""
+    """Return an automaton on a small periodic grid, with all channels visible."""
     settings: dict = {
         "name": "example",
         "visible": circuit.labels,
@@ -80,12 +77,12 @@ def automaton(circuit: Circuit, **changes: object) -> Automaton:
 
 
 def automaton_of(circuit: Circuit, visible: tuple[int, ...] = (0,)) -> Automaton:
-    """Return an automaton around a circuit; nothing but its visible channels matters here."""
+    """Return an automaton of which only the circuit and the visible channels matter."""
     return automaton(circuit, visible=visible)
 
 
 def all_cases(inputs: int) -> npt.NDArray[np.bool_]:
-    """Return every assignment of so many inputs, shape (inputs, 2^inputs)."""
+    """Return all cases of `inputs` inputs, (inputs, 2^inputs)."""
     return ((np.arange(2**inputs) >> np.arange(inputs)[:, None]) & 1).astype(np.bool_)
 
 
@@ -100,7 +97,7 @@ def naive(circuit: Circuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool
 def step(
     circuit: Circuit, state: npt.NDArray, boundary: Boundary, fire: npt.NDArray | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Return the state (C, H, W) after a step; `fire` (H, W) is 1 where a cell takes it."""
+    """Return the state (C, H, W) after a step; cells fire where `fire` (H, W) is 1."""
     channels, height, width = state.shape
     table = neighbors(height, width, boundary)
     cells = state.reshape(channels, -1).astype(bool)
@@ -110,7 +107,7 @@ def step(
 
 
 def same_next_states(before: Circuit, after: Circuit) -> bool:
-    """Compare the channels of `after` in every case of what either circuit reads, by labels."""
+    """Compare the channels of `after`, by label, in all cases of the inputs that are read."""
     kept = [before.labels.index(label) for label in after.labels]
     rows = [before.channels * neighbor + channel for neighbor in range(9) for channel in kept]
     read = {*before.read_inputs.tolist(), *(rows[row] for row in after.read_inputs)}

@@ -1,4 +1,4 @@
-"""Circuits to try things on: random ones, and rules that are given as functions."""
+"""Random circuits, and rules given as functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from difflogic.circuit.xag import Xag, to_circuit
 def random_circuit(
     rng: np.random.Generator, channels: int = 1, gates: int = 20, labels: Sequence[int] = ()
 ) -> Circuit:
-    """A circuit whose gates read whatever there is, late rows more often."""
+    """A circuit whose gates read any earlier rows, late ones more often."""
     inputs = 9 * channels
     own = np.arange(inputs, inputs + gates)
     a, b = (np.maximum(rng.integers(0, own + 1), rng.integers(0, own + 1)) - 1 for _ in range(2))
@@ -29,10 +29,10 @@ def random_circuit(
 
 @st.composite
 def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> Circuit:
-    """Random circuits, of no gates too, and with next states that are inputs."""
+    """Random circuits, also without gates, and with next states that are inputs."""
     count, size = draw(st.integers(1, channels)), draw(st.integers(0, gates))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    # Few sources, and gates that were just made, let wires meet again.
+    # Few sources and recent gates, so that paths meet again.
     rows = 9 * count + np.arange(size)
     sources, again = rng.choice(9 * count, 3), draw(st.sampled_from([0.2, 0.6]))
     a, b = (
@@ -54,7 +54,7 @@ def circuits(draw: st.DrawFn, channels: int = 2, gates: int = 24) -> Circuit:
 
 
 def from_function(function: Callable[[np.ndarray], int]) -> Circuit:
-    """The one-channel circuit of a function of a board of 3×3 bits, as decisions bit by bit."""
+    """The one-channel circuit of a function of 3×3 bits, as a decision tree."""
     xag = Xag(9)
     table = [
         bool(function(np.array([case >> bit & 1 for bit in range(9)]).reshape(3, 3)))

@@ -11,66 +11,65 @@ from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import circuit_of
 
 
-class TestEvaluate:
-    def test_wrong_number_of_inputs(self) -> None:
-        with pytest.raises(ValueError, match="9 input rows expected, 8 given"):
-            circuit_of([], [0]).next_state(np.zeros((8, 1), bool))
+@pytest.mark.parametrize("op", list(Op))
+def test_reads(op: Op) -> None:
+    table = TRUTH_TABLES[op].reshape(2, 2)
+    assert READS[op] == ((table[0] != table[1]).any(), (table[:, 0] != table[:, 1]).any())
 
 
-class TestWires:
-    @pytest.mark.parametrize("op", list(Op))
-    def test_reads(self, op: Op) -> None:
-        table = TRUTH_TABLES[op].reshape(2, 2)
-        assert READS[op] == ((table[0] != table[1]).any(), (table[:, 0] != table[:, 1]).any())
-
-    def test_needed_follows_read_inputs_only(self) -> None:
-        circuit = circuit_of([(Op.AND, 0, 1), (Op.A, 9, 2), (Op.XOR, 3, 4)], [10])
-        assert np.flatnonzero(circuit.needed([0])).tolist() == [0, 1, 9, 10]
-        assert circuit.read_inputs.tolist() == [0, 1]
-
-    def test_depth_counts_gates_on_the_longest_path(self) -> None:
-        gates = [(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.B, 10, 3), (Op.TRUE, 10, 10)]
-        assert circuit_of(gates, [10]).depth == 2
-        assert circuit_of(gates, [11]).depth == 1
-        assert circuit_of(gates, [12]).depth == 1
-        assert circuit_of(gates, [5]).depth == 0
-
-    def test_op_counts_in_the_order_of_ops(self) -> None:
-        circuit = circuit_of([(Op.XOR, 0, 1), (Op.AND, 0, 1), (Op.XOR, 0, 2)], [9])
-        assert list(circuit.op_counts().items()) == [(Op.AND, 1), (Op.XOR, 2)]
-
-    def test_names_of_inputs(self) -> None:
-        circuit = circuit_of([], [0, 1], labels=(3, 7))
-        assert [circuit.input_name(row) for row in (0, 1, 9, 17)] == ["NW3", "NW7", "C7", "SE7"]
+def test_needed_follows_read_inputs_only() -> None:
+    circuit = circuit_of([(Op.AND, 0, 1), (Op.A, 9, 2), (Op.XOR, 3, 4)], [10])
+    assert np.flatnonzero(circuit.needed([0])).tolist() == [0, 1, 9, 10]
+    assert circuit.read_inputs.tolist() == [0, 1]
 
 
-class TestCheck:
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"labels": ()}, "at least one channel"),
-            ({"labels": (1, 1)}, "channel 1 is there 2 times"),
-            ({"labels": (0, -1)}, "channel -1: channel numbers cannot be negative"),
-            ({"a": [0]}, "one entry per gate"),
-            ({"outputs": [0]}, "2 channels need 2 outputs, not 1"),
-            ({"op": [1, 16]}, "gate 1: 16 is no op"),
-            ({"a": [0, 19]}, "gate 1 reads row 19.*may read rows 0 to 18"),
-            ({"b": [18, 0]}, "gate 0 reads row 18"),
-            ({"b": [-1, 0]}, "gate 0 reads row -1"),
-            ({"outputs": [0, 20]}, "output 1 is row 20"),
-            ({"outputs": [-1, 0]}, "output 0 is row -1"),
-        ],
-    )
-    def test_what_does_not_fit(self, change: dict[str, Any], message: str) -> None:
-        fitting = {"op": [1, 6], "a": [0, 18], "b": [1, 2], "outputs": [18, 19], "labels": (0, 1)}
-        Circuit(**fitting)  # type: ignore[arg-type]
-        with pytest.raises(CircuitError, match=message):
-            Circuit(**(fitting | change))  # type: ignore[arg-type]
+def test_depth_counts_gates_on_the_longest_path() -> None:
+    gates = [(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.B, 10, 3), (Op.TRUE, 10, 10)]
+    assert [circuit_of(gates, [row]).depth for row in (10, 11, 12, 5)] == [2, 1, 1, 0]
 
-    def test_arrays_are_copied_and_cannot_be_written(self) -> None:
-        op = np.array([1], np.uint8)
-        circuit = Circuit(op, np.array([0]), np.array([1]), np.array([9]), (0,))
-        op[0] = 6
-        assert circuit.op.tolist() == [1]
-        with pytest.raises(ValueError, match="read-only"):
-            circuit.a[0] = 3
+
+def test_op_counts_are_in_the_order_of_ops() -> None:
+    circuit = circuit_of([(Op.XOR, 0, 1), (Op.AND, 0, 1), (Op.XOR, 0, 2)], [9])
+    assert list(circuit.op_counts().items()) == [(Op.AND, 1), (Op.XOR, 2)]
+
+
+def test_names_of_inputs() -> None:
+    circuit = circuit_of([], [0, 1], labels=(3, 7))
+    assert [circuit.input_name(row) for row in (0, 1, 9, 17)] == ["NW3", "NW7", "C7", "SE7"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": ()}, "at least one channel"),
+        ({"labels": (1, 1)}, "channel 1 is there 2 times"),
+        ({"labels": (0, -1)}, "channel -1: channel numbers cannot be negative"),
+        ({"a": [0]}, "one entry per gate"),
+        ({"outputs": [0]}, "2 channels need 2 outputs, not 1"),
+        ({"op": [1, 16]}, "gate 1: 16 is no op"),
+        ({"a": [0, 19]}, "gate 1 reads row 19.*may read rows 0 to 18"),
+        ({"b": [18, 0]}, "gate 0 reads row 18"),
+        ({"b": [-1, 0]}, "gate 0 reads row -1"),
+        ({"outputs": [0, 20]}, "output 1 is row 20"),
+        ({"outputs": [-1, 0]}, "output 0 is row -1"),
+    ],
+)
+def test_invalid_circuits_are_refused(change: dict[str, Any], message: str) -> None:
+    fitting = {"op": [1, 6], "a": [0, 18], "b": [1, 2], "outputs": [18, 19], "labels": (0, 1)}
+    Circuit(**fitting)  # type: ignore[arg-type]
+    with pytest.raises(CircuitError, match=message):
+        Circuit(**(fitting | change))  # type: ignore[arg-type]
+
+
+def test_arrays_are_copied_and_cannot_be_written() -> None:
+    op = np.array([1], np.uint8)
+    circuit = Circuit(op, np.array([0]), np.array([1]), np.array([9]), (0,))
+    op[0] = 6
+    assert circuit.op.tolist() == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        circuit.a[0] = 3
+
+
+def test_a_wrong_number_of_inputs_is_refused() -> None:
+    with pytest.raises(ValueError, match="9 input rows expected, 8 given"):
+        circuit_of([], [0]).next_state(np.zeros((8, 1), bool))

@@ -1,4 +1,4 @@
-"""One evaluator, over every algebra, against truth tables in all cases."""
+"""The evaluator over every algebra, against truth tables in all cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FULL = (1 << 2**9) - 1
 
 
 def looked_up(circuit: Circuit, cases: np.ndarray) -> np.ndarray:
-    """Return all rows, (rows, cases), each gate looked up in its op's truth table."""
+    """Return all rows, (rows, cases), by looking gates up in truth tables."""
     rows = list(cases)
     for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
         rows.append(TRUTH_TABLES[op][2 * rows[a].astype(int) + rows[b]].astype(bool))
@@ -38,7 +38,7 @@ def test_the_ops_are_in_their_order() -> None:
 
 
 class TestAlgebras:
-    """Each agrees with truth tables for every circuit, in every case, at every row."""
+    """Each algebra agrees with truth tables in every case, at every row."""
 
     @given(circuits(channels=1), st.sampled_from([np.uint8, np.uint64]))
     def test_words(self, circuit: Circuit, kind: type) -> None:
@@ -59,7 +59,7 @@ class TestAlgebras:
 
     @given(circuits(channels=1))
     def test_text(self, circuit: Circuit) -> None:
-        """As a program of one line for each gate, run by Python."""
+        """As a Python program with one line per gate."""
         names = [f"r{row}" for row in range(circuit.rows + 1)]
         text, (ops, a, b) = Text("FULL ^ FULL", "FULL"), circuit.lists
         values = dict(zip(names, map(as_integer, CASES), strict=False)) | {"FULL": FULL}
@@ -91,7 +91,7 @@ class TestAlgebras:
 
 class TestPart:
     @given(circuits(channels=1), st.integers(0, 2**16))
-    def test_rows_that_are_wanted(self, circuit: Circuit, which: int) -> None:
+    def test_rows_limit_the_work(self, circuit: Circuit, which: int) -> None:
         row = which % circuit.rows
         rows = evaluate(circuit, CASES, Bits(np.ones(2**9, bool)), circuit.cone(row))
         assert (rows[row] == looked_up(circuit, CASES)[row]).all()
@@ -99,7 +99,7 @@ class TestPart:
 
 @given(circuits(), st.sampled_from(["zero", "periodic"]), st.integers(0, 2**32))
 def test_steps_of_planes(circuit: Circuit, boundary: str, seed: int) -> None:
-    """A loop over integers that is written to be fast, against the evaluator."""
+    """A fast loop over integers, against the evaluator."""
     board, rng = Board(3, 5, boundary), np.random.default_rng(seed)  # type: ignore[arg-type]
     state = tuple(board.pack(bits) for bits in rng.integers(0, 2, (2, 3, 5)))
     seen = [board.seen(plane, n) for n in range(9) for plane in state]

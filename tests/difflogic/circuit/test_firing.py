@@ -29,14 +29,14 @@ def test_masks_do_not_depend_on_batch_or_rate():
     assert (draw_masks(5, 1, 1, 4, 5, 5, 0.3, Purpose.HELD_OUT_MASK) != few).any()
 
 
-def test_no_mask_where_all_cells_fire():
+def test_no_mask_if_all_cells_fire():
     assert draw_masks(5, 1, 2, 3, 4, 5, fire_rate=1.0) is None
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 2**14])
 @pytest.mark.parametrize("pieces", [(9,), (1, 8), (4, 2, 3)])
 def test_pieces_are_the_whole(monkeypatch, at_once, pieces):
-    """Whatever is drawn at a time, these are the numbers of the streams in their order."""
+    """However many are drawn at a time, these are the streams' numbers in order."""
     monkeypatch.setattr(firing, "NUMBERS_AT_ONCE", at_once)
     plain = [stream(3, Purpose.MASK, 2, sample).random((9, 5, 6)) <= 0.4 for sample in (4, 1)]
     fires = firing.firing(0.4, 5, 6, 3, Purpose.MASK, 2, (4, 1))

@@ -36,7 +36,7 @@ def test_a_truth_tables_rows_are_the_mixtures_corners():
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_gate_that_has_not_learned_is_the_op_that_it_begins_as(name):
+def test_an_untrained_gate_is_its_first_op(name):
     ops = np.array([Op.A, Op.OR, Op.A, Op.XOR, Op.A], np.uint8)
     logits = first_logits(name, 7.0, 0.0, ops, np.random.default_rng(0))
     assert logits.shape == (5, gates.OPS)
@@ -46,7 +46,7 @@ def test_a_gate_that_has_not_learned_is_the_op_that_it_begins_as(name):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_first_logits_spread_as_asked(name):
+def test_first_logits_have_the_given_spread(name):
     ops = np.full(5000, Op.A, np.uint8)
     calm = first_logits(name, 7.0, 0.0, ops, np.random.default_rng(0)).T
     spread = first_logits(name, 7.0, 0.5, ops, np.random.default_rng(0)).T
@@ -54,7 +54,7 @@ def test_first_logits_spread_as_asked(name):
     noise = spread - calm if form is None else form.numbers(spread) - form.numbers(calm)
     assert noise.mean() == pytest.approx(0, abs=0.02)
     assert noise.std() == pytest.approx(0.5, rel=0.03)
-    # Each gate's own, and each number's.
+    # Noise is independent.
     assert np.abs(np.corrcoef(noise)[np.triu_indices(len(noise), 1)]).max() < 0.07
 
 

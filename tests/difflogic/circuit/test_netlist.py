@@ -22,7 +22,7 @@ EXPERIMENTS = {
     "lizard": (Architecture(128, 4, (8, 4, 2, 1), (*[512] * 8, 256, 128)), 4540),
     "coloured G": (Architecture(64, 4, (8, 4, 2), (*[512] * 8, 256, 128, 64)), 4600),
 }
-"""Sizes of the published circuits, and how many gates these learn."""
+"""The published circuits, and their numbers of learned gates."""
 
 
 @st.composite
@@ -61,7 +61,7 @@ def op_value(op, a, b):
 
 
 def evaluate_layers(layers, ops, first, signal, values):
-    """Pass bits through layers; note each gate's value under its parameter."""
+    """Pass bits through layers; append each gate's value to its parameter's list."""
     for layer in layers:
         signal = [
             op_value(ops[first + gate], signal[layer.a[gate]], signal[layer.b[gate]])
@@ -74,9 +74,9 @@ def evaluate_layers(layers, ops, first, signal, values):
 
 
 def evaluate(circuit, ops, patch):
-    """Update one cell from `patch[neighbour][channel]`, layer by layer, as the article says.
+    """Update one cell from `patch[neighbour][channel]`, layer by layer, as in the article.
 
-    Returns the next state, and all gates' values: per parameter a list, one per channel.
+    Returns the next state, and for each parameter the values of its gates, by channel.
     """
     architecture = circuit.architecture
     values = {}
@@ -132,12 +132,12 @@ def test_kernels_share_their_wiring_unless_it_is_distinct():
     for kernel in range(16):
         assert distinct.kernel(kernel) is distinct.perception[kernel]
         assert [layer.gates for layer in distinct.kernel(kernel)] == [8, 4, 2]
-    # The first kernel is wired as all are without; no gate is more or less.
+    # The first kernel has the shared wiring, and the number of gates is the same.
     np.testing.assert_array_equal(distinct.kernel(0)[2].a, shared.kernel(0)[2].a)
     assert (DISTINCT.parameters, DISTINCT.gates) == (CHECKERBOARD.parameters, CHECKERBOARD.gates)
 
 
-def test_a_held_channel_never_changes_and_the_others_are_as_without():
+def test_a_held_channel_never_changes_and_the_others_do_as_before():
     held = flatten(wire(replace(CHECKERBOARD, held=(1, 6)), np.random.default_rng(1)))
     free = flatten(wire(CHECKERBOARD, np.random.default_rng(1)))
     ops = np.random.default_rng(2).integers(0, 16, held.parameters).astype(np.uint8)
@@ -149,7 +149,7 @@ def test_a_held_channel_never_changes_and_the_others_are_as_without():
 
 
 def test_the_wiring_of_a_seed_never_changes():
-    """A checksum from before kernels could differ: old runs must be repeatable to the bit."""
+    """A checksum from before kernels could differ: old runs stay repeatable to the bit."""
     config = load_config("checkerboard", ["training.seed=23"], recipe="reference")
     netlist = Model.create(config).netlist
     content = netlist.a.tobytes() + netlist.b.tobytes() + netlist.param.tobytes()
@@ -178,12 +178,12 @@ def test_a_wrong_number_of_kernels_is_refused(architecture, wirings):
         ((1, 1, (8,), (5, 2, 1)), r"\[update\] gates, layer 1: .* at least 3"),
     ],
 )
-def test_layers_that_cannot_be_wired_are_named(sizes, says):
+def test_impossible_layers_are_named(sizes, says):
     with pytest.raises(ConfigError, match=says):
         wire(Architecture(*sizes), np.random.default_rng(0))
 
 
-def test_wires_of_ones_own_are_those_of_the_circuit():
+def test_given_wires_replace_those_drawn():
     drawn = wire(DISTINCT, np.random.default_rng(1))
     given = wire(DISTINCT, np.random.default_rng(2))
     stacks = [[np.stack([layer.a, layer.b], 1) for layer in kernel] for kernel in given.perception]
@@ -210,7 +210,7 @@ def test_wires_of_ones_own_are_those_of_the_circuit():
         ([np.array([[2**64 - 1, 0]], np.uint64)], "a wire leads outside the 9 inputs"),
     ],
 )
-def test_wires_that_do_not_fit(wires, says):
+def test_given_wires_that_do_not_fit_are_refused(wires, says):
     perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
     drawn = WiredLayers(Architecture(1, 1, (8,), (1,)), perception, (wiring(9, [0], [1]),))
     with pytest.raises(ConfigError, match=says):
@@ -232,7 +232,7 @@ def wiring(inputs, a, b):
         ((wiring(9, [-1], [0]),), "a wire leads outside the 9 inputs"),
     ],
 )
-def test_wiring_that_does_not_fit_the_architecture(update, says):
+def test_wirings_that_do_not_fit_are_refused(update, says):
     perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
     with pytest.raises(ConfigError, match=says):
         WiredLayers(Architecture(1, 1, (8,), (1,)), perception, update)

@@ -1,4 +1,4 @@
-"""Counters of rows and columns: against plain counting, from any state, beside any other gates."""
+"""Counters of rows and columns, from any state and beside any other gates."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from difflogic.training.trainer import Trainer
 
 
 def config(height, width, *overrides):
-    """A picture of two colours, whose cells count their places."""
+    """A picture of two colours whose cells count their places."""
     y, x = np.mgrid[:height, :width]
     bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
     growth = growing.plan(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
@@ -25,7 +25,7 @@ def config(height, width, *overrides):
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (3, 8), (9, 4), (17, 16)])
-def test_places_are_numbers_that_differ(height, width):
+def test_places_are_numbers_of_rows_and_columns(height, width):
     state = places(12, height, width).astype(int)
     rows, columns = place_bits(height, width)
     own = state[12 - rows - columns :]
@@ -57,7 +57,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     own = slice(channels - sum(bits), None)
     for state in states[steps:]:
         np.testing.assert_array_equal(state[own], wanted[own])
-    # Nothing else is read: what is shown stays, too.
+    # Other gates read nothing else, so the visible state stays too.
     np.testing.assert_array_equal(states[-1], states[-2])
 
 
@@ -92,12 +92,12 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
         ("update.gates=[20,40,9]", "more than 10 gates"),
     ],
 )
-def test_what_cannot_count(override, message):
+def test_settings_without_counting_are_refused(override, message):
     with pytest.raises(ConfigError) as raised:
         config(9, 9, override)
     assert message in str(raised.value)
 
 
-def test_nothing_starts_from_places_that_are_not_counted():
+def test_a_start_from_places_needs_counters():
     with pytest.raises(ConfigError, match="no places are counted"):
         load_config("lizard-hold", ["task.start=places"])

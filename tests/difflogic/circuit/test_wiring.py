@@ -1,11 +1,19 @@
+"""Wirings: the pairs that they read, what is refused, and where untrained circuits send signals."""
+
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difflogic.circuit.forms import first_logits
+from difflogic.circuit.gates import Op, harden
+from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, compare, random, unique
+from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
 
 seeds = st.integers(0, 2**32)
@@ -23,21 +31,12 @@ def random_sizes(draw):
     return inputs, draw(st.integers((inputs + 1) // 2, 100))
 
 
-def check(wiring, inputs, gates):
-    assert wiring.inputs == inputs
-    assert wiring.gates == gates
-    for wires in (wiring.a, wiring.b):
-        assert wires.shape == (gates,)
-        assert wires.dtype == np.int32
-    assert set(wiring.a) | set(wiring.b) == set(range(inputs))
-
-
 def pairs(wiring):
     return list(zip(wiring.a.tolist(), wiring.b.tolist(), strict=True))
 
 
 def in_order_of_distance(inputs, gates):
-    """Enumerate the pairs as experiments describe them, without a permutation."""
+    """The pairs that the experiments describe, not permuted."""
     found = [(i, i + 1) for i in range(0, inputs - 1, 2)]
     found += [(i, i + 1) for i in range(1, inputs - 1, 2)]
     for distance in range(2, inputs):
@@ -79,13 +78,15 @@ def test_unique_permutes_the_gates():
 def test_random_reads_all_inputs_about_equally_often(sizes, seed):
     inputs, gates = sizes
     wiring = random(inputs, gates, np.random.default_rng(seed))
-    check(wiring, inputs, gates)
+    assert (wiring.inputs, wiring.gates) == (inputs, gates)
+    assert wiring.a.dtype == wiring.b.dtype == np.int32
     reads = Counter([*wiring.a.tolist(), *wiring.b.tolist()])
+    assert reads.keys() == set(range(inputs))
     assert max(reads.values()) - min(reads.values()) <= 1
 
 
 @pytest.mark.parametrize("topology", sorted({*FIRST_TOPOLOGIES} - {"hexagonal"}))
-def test_the_generator_alone_decides(topology):
+def test_wirings_depend_on_the_generator_only(topology):
     first, second = (FIRST_TOPOLOGIES[topology](9, 8, np.random.default_rng(3)) for _ in range(2))
     assert pairs(first) == pairs(second)
 
@@ -105,6 +106,123 @@ def test_the_generator_alone_decides(topology):
         ("random", 3, -1, "at least one gate"),
     ],
 )
-def test_what_cannot_be_wired(topology, inputs, gates, says):
+def test_impossible_wirings_are_refused(topology, inputs, gates, says):
     with pytest.raises(ConfigError, match=says):
         FIRST_TOPOLOGIES[topology](inputs, gates, np.random.default_rng(0))
+
+
+# Untrained circuits
+
+PLAIN = ["perception.directions=same", "update.carry=0"]
+"""Settings without any arrangement of signals."""
+
+LIZARD = load_config("lizard", PLAIN).architecture
+SMALL = Architecture(12, 4, (8, 4, 2, 1), (48, 24, 12), distinct_wiring=True)
+
+ALL_NEIGHBORHOODS = (np.arange(2**NEIGHBORHOOD) >> np.arange(NEIGHBORHOOD)[:, None]) & 1
+
+
+def seen_by(circuit, kernel, output=0):
+    """The neighbours on which an untrained kernel's output depends."""
+    found = {output}
+    end = circuit.architecture.kernel_gates
+    ops = circuit.first_ops[kernel * end :][:end]
+    for layer in reversed(circuit.kernel(kernel)):
+        end -= layer.gates
+        reads = [(layer.a[gate], ops[end + gate], layer.b[gate]) for gate in found]
+        found = {a for a, _, _ in reads} | {b for _, op, b in reads if op != Op.A}
+    return {NEIGHBORS[cell] for cell in found}
+
+
+def test_four_kernels_see_all_directions():
+    circuit = wire(replace(SMALL, all_directions=True), np.random.default_rng(1))
+    seen = [seen_by(circuit, kernel) for kernel in range(4)]
+    assert seen == [{"NW"}, {"NE"}, {"SE"}, {"SW", "S"}]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "gates", "seen"),
+    [
+        (2, (8, 4, 2), [["NW", "NE"], ["SE", "S SW"]]),
+        (3, (8, 4, 2), [["NW", "NE"], ["SE", "SW"], ["S", "N"]]),
+        (9, (8, 4, 2, 1), [["NW"], ["NE"], ["SE"], ["SW"], ["S"], ["N"], ["W"], ["E"], ["NW"]]),
+        (1, (8, 4, 2, 1), [["NW S"]]),
+        # Its gates compare a neighbour with the centre: none can see two neighbours.
+        (1, (8,), [["NW", "NE", "SE", "SW", "S", "N", "W", "E"]]),
+    ],
+)
+def test_other_numbers_of_kernels_see_the_first_directions(kernels, gates, seen):
+    changes = {"update_wiring": "random", "distinct_wiring": True, "all_directions": True}
+    architecture = Architecture(2, kernels, gates, (32, 16, 8, 4, 2), **changes)
+    circuit = wire(architecture, np.random.default_rng(3))
+    for kernel, expected in enumerate(seen):
+        found = [seen_by(circuit, kernel, output) for output in range(len(expected))]
+        assert found == [set(each.split()) for each in expected]
+
+
+def follow(netlist, ops, row):
+    """The input row that a row passes on if all gates are A."""
+    while row >= netlist.inputs:
+        gate = row - netlist.inputs
+        assert ops[netlist.param[gate]] == Op.A
+        row = netlist.a[gate]
+    return row
+
+
+def test_signals_pass_all_channels_and_keep_their_direction():
+    for run, least, most in ((1.0, 0.1, 0.35), (4.0, 0.7, 0.9), (1e6, 1.0, 1.0)):
+        architecture = replace(LIZARD, distinct_wiring=True, carry=run)
+        circuit = wire(architecture, np.random.default_rng(7))
+        netlist, ops = flatten(circuit), circuit.first_ops
+        read = np.array([follow(netlist, ops, row) for row in netlist.outputs])
+        neighbor, channel = np.divmod(read, 128)
+        order, present = [], 0
+        while len(order) < 128:
+            order.append(present)
+            present = int(channel[present])
+        assert sorted(order) == list(range(128))
+        ways = neighbor[order]
+        same = np.mean(ways[1:] == ways[:-1])
+        assert least <= same <= most
+        assert NEIGHBORHOOD >= len(set(ways.tolist())) >= 1
+
+
+def test_an_output_that_sees_two_neighbours_begins_as_their_xor():
+    circuit = wire(replace(SMALL, all_directions=True), np.random.default_rng(0))
+    ops = circuit.first_ops
+    last = 4 * circuit.architecture.kernel_gates - 1
+    assert ops[last] == Op.XOR
+    assert set(np.delete(ops, last)) == {Op.A}
+    logits = first_logits("ops", 10.0, 0.0, ops, np.random.default_rng(0))
+    np.testing.assert_array_equal(harden(logits), ops)
+
+
+@pytest.mark.parametrize("wiring", ["unique", "random"])
+def test_no_kernel_begins_as_a_constant(wiring):
+    """If gates share inputs, both inputs of the last gate may come from the same neighbour."""
+    changes = {"update_wiring": "random", "distinct_wiring": True, "all_directions": True}
+    deep = Architecture(1, 4, (8, 8, 4, 2, 1), (4, 2, 1), perception_wiring=wiring, **changes)
+    ones = alone = 0
+    for seed in range(60):
+        circuit = wire(deep, np.random.default_rng(seed))
+        ops = circuit.first_ops
+        for kernel in range(4):
+            rows = ALL_NEIGHBORHOODS
+            parameter = kernel * deep.kernel_gates
+            for layer in circuit.kernel(kernel):
+                own = ops[parameter : parameter + layer.gates]
+                assert set(own) <= {Op.A, Op.XOR}
+                b = np.where(own == Op.XOR, rows[layer.b].T, 0).T
+                rows = rows[layer.a] ^ b
+                parameter += layer.gates
+            assert not rows.all(axis=1).any()
+            assert rows.any(axis=1).all()
+        seen = seen_by(circuit, 3)
+        ones += len(seen) == 1
+        alone += ops[parameter - 1] == Op.A
+    assert ones == alone > 0
+
+
+def test_carrying_for_less_than_a_step_is_refused():
+    with pytest.raises(ConfigError, match=r"\[update\] carry: must be 0, or at least 1"):
+        load_config("lizard", ["update.carry=0.5"])

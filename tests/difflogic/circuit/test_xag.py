@@ -42,7 +42,7 @@ class TestApply:
 
 
 class TestHashing:
-    def test_de_morgan_and_order_make_no_second_gate(self) -> None:
+    def test_de_morgan_and_order_add_no_gate(self) -> None:
         xag = Xag(2)
         x, y = xag.input(0), xag.input(1)
         assert xag.or_(x, y) == xag.and_(y ^ 1, x ^ 1) ^ 1
@@ -56,7 +56,6 @@ class TestRebuilding:
         folded = rebuilt(circuit)
         assert same_next_states(circuit, folded)
         needed = circuit.needed(range(circuit.channels))[circuit.inputs :].sum()
-        # Outputs that are one constant, or one inverted signal, each need a gate that says so.
         assert folded.gates <= needed
 
     def test_inverters_melt_into_ops(self) -> None:
@@ -85,7 +84,7 @@ class TestRebuilding:
 
 
 class TestDropping:
-    def test_channels_that_stay_keep_their_labels_and_wires(self) -> None:
+    def test_kept_channels_keep_labels_and_wires(self) -> None:
         xag = Xag(18)
         # Channel 1 of the east, of two channels.
         outputs = [xag.input(0), xag.and_(xag.input(11), xag.input(9) ^ 1)]
@@ -95,7 +94,7 @@ class TestDropping:
         cases[5], cases[4] = [0, 1, 0, 1], [0, 0, 1, 1]
         assert circuit.next_state(cases).tolist() == [[False, True, False, False]]
 
-    def test_what_is_read_cannot_be_dropped(self) -> None:
+    def test_a_channel_that_is_read_cannot_be_dropped(self) -> None:
         xag = Xag(18)
         with pytest.raises(ValueError, match="reads channel 0, which does not stay"):
             to_circuit(xag, [xag.input(0)], (1,), [1])

@@ -1,4 +1,4 @@
-"""Automata to export, good and wicked, and what they do: by the plain interpreter alone."""
+"""Automata to export, plain and difficult, and their rollouts by the plain interpreter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def automaton(circuit, name="x", boundary="zero", fire_rate=1.0, start="center",
 
 
 def wicked():
-    """Circuits that writers may stumble over, each under a name of its own."""
+    """Circuits that are difficult for writers, with distinct names."""
     every_op = [(op, op % 9, (op + 3) % 9) for op in range(16)]
     same_twice = [(op, 4, 4) for op in range(16)]
     cases = {
@@ -53,11 +53,11 @@ def wicked():
 
 @st.composite
 def automata(draw, count=6, **sizes):
-    """A few automata, each with a name of its own."""
+    """A few automata with distinct names, also distinct from those of `wicked`."""
     return [
         automaton(
             draw(made.circuits(**sizes)),
-            f"{draw(st.sampled_from(NAMES))}{number}",
+            f"{draw(st.sampled_from(NAMES))}{100 + number}",
             draw(st.sampled_from(["zero", "periodic"])),
             draw(st.sampled_from([1.0, 0.25])),
             draw(st.sampled_from(["zeros", "center", "random"])),
@@ -67,12 +67,11 @@ def automata(draw, count=6, **sizes):
 
 
 def life(boundary="periodic"):
-    """The Game of Life."""
     return automaton(made.life(), "life", boundary)
 
 
 def run(automaton, state, fires):
-    """States after each step; `fires` (steps, H, W) are the masks."""
+    """The states after each step, with masks `fires` (steps, H, W)."""
     asynchronous = automaton.fire_rate < 1
     states = []
     for fire in fires:
@@ -81,12 +80,12 @@ def run(automaton, state, fires):
     return np.array(states)
 
 
-def cases(automaton, count, most=9, seed=0):
-    """Inputs (9·C, cases): `count` random ones, or all there are of `most` that are read."""
+def cases(automaton, count):
+    """Inputs (9·C, cases): `count` random cases, or all cases if at most nine inputs are read."""
     circuit = automaton.circuit
     reads = circuit.read_inputs
-    few = len(reads) <= most
-    bits = np.random.default_rng(seed).integers(
+    few = len(reads) <= 9
+    bits = np.random.default_rng(0).integers(
         0, 2, (circuit.inputs, 2 ** len(reads) if few else count)
     )
     if few:
@@ -95,7 +94,7 @@ def cases(automaton, count, most=9, seed=0):
 
 
 def mutants(automaton):
-    """The same with the op of one gate changed by one case, or inverted; two for each gate."""
+    """The automaton with one gate's op changed in one case, or inverted: two for each gate."""
     whole = automaton.circuit
     for gate in range(whole.gates):
         for flips in (1 << gate % 4, 15):

@@ -1,4 +1,4 @@
-"""Circuits and automata to write and read, drawn at random or by hand."""
+"""Circuits and automata to write and read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from difflogic.model.automaton import Automaton
 
 @st.composite
 def circuits(draw, most_channels=3, most_gates=25):
-    """Any circuit: constants, outputs that are inputs or twice the same, gates nobody reads."""
+    """Any circuit, also with constants, unread gates, and outputs that are inputs or equal."""
     count = draw(st.integers(1, most_channels))
     inputs, gates = 9 * count, draw(st.integers(0, most_gates))
     row = [st.integers(0, inputs + gate - 1) for gate in range(gates)]
@@ -46,7 +46,7 @@ def automata(draw, **limits):
 
 
 def random_circuit(channels, gates, rng, labels=None):
-    """A circuit whose gates mostly read what came shortly before, so that it is deep."""
+    """A deep circuit: its gates mostly read recent ones."""
     inputs = 9 * channels
     own = np.arange(inputs, inputs + gates)
     near = np.maximum(own - 1 - rng.geometric(0.1, (2, gates)), 0)
@@ -67,7 +67,7 @@ def life(channels=1, channel=0):
         gates.append((op, a, b))
         return inputs + len(gates) - 1
 
-    # Sorting the neighbours' bits by comparators: sums[k] says that more than k are alive.
+    # Sort the neighbours' bits by comparators: sums[k] is whether more than k are alive.
     sums = []
     for cell in cells[:4] + cells[5:]:
         grown = []
@@ -83,7 +83,7 @@ def life(channels=1, channel=0):
 
 
 def assert_same(found: Automaton, expected: Automaton) -> None:
-    """Both automata are the same in every field."""
+    """Compare all fields of two automata."""
     for name in ("op", "a", "b", "outputs"):
         np.testing.assert_array_equal(
             getattr(found.circuit, name), getattr(expected.circuit, name), strict=True
@@ -94,5 +94,5 @@ def assert_same(found: Automaton, expected: Automaton) -> None:
 
 
 def words(inputs, rng, count=64):
-    """Random neighbourhoods, 64 in each word, shape (inputs, count)."""
+    """Random neighbourhoods, 64 per word, (inputs, count)."""
     return rng.integers(0, 2**64, (inputs, count), dtype=np.uint64)

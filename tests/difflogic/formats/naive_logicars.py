@@ -1,4 +1,4 @@
-"""logicars' own meaning of its files, one neighbourhood at a time, and what it would write."""
+"""logicars' own evaluation of its files, one neighbourhood at a time, and its own writer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def execute(data, neighborhood):
 
 
 def from_model(model):
-    """What logicars would write for one of our models."""
+    """The file that logicars would write for one of our models."""
     architecture, ops = model.layers.architecture, iter(model.ops.tolist())
 
     def layers(wirings):

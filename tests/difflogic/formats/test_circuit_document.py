@@ -1,4 +1,4 @@
-"""docs/circuit-file.md and docs/circuit.schema.json say what the program does.
+"""docs/circuit-file.md and docs/circuit.schema.json agree with the program.
 
     python -m tests.difflogic.formats.test_circuit_document
 
@@ -24,7 +24,7 @@ DOCUMENT = (DOCS / "circuit-file.md").read_text(encoding="utf-8")
 
 
 def schema() -> str:
-    """The schema as the model of the file gives it."""
+    """The schema of the file's model."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(head | CircuitFile.model_json_schema(), indent=2) + "\n"
 
@@ -36,7 +36,7 @@ def block(language: str) -> str:
 
 @pytest.fixture(scope="module")
 def interpreter():
-    """The document's own program."""
+    """The program in the document."""
     names: dict = {}
     exec(compile(block("python"), "circuit-file.md", "exec"), names)
     return names
@@ -62,7 +62,7 @@ def test_the_table_of_ops_is_right():
         assert int("".join(table), 2) == int(number)
 
 
-def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):
+def test_the_example_is_a_circuit_and_computes_its_rule(interpreter, tmp_path):
     (tmp_path / "example.json").write_text(block("json"))
     read = circuit_file.read_circuit(tmp_path / "example.json")
     assert json.loads(write_circuit(read)) == json.loads(block("json"))
@@ -78,7 +78,7 @@ def test_the_example_is_a_circuit_and_does_what_is_said(interpreter, tmp_path):
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_the_documents_interpreter_computes_what_we_compute(
+def test_the_documents_interpreter_agrees_with_ours(
     interpreter, tmp_path, boundary, size, channels
 ):
     rng = np.random.default_rng(channels)

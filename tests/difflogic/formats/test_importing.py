@@ -1,4 +1,4 @@
-"""From a file to an automaton: what the file says, what the caller says, what is assumed."""
+"""Importing: values from the file, values from the caller, and defaults."""
 
 import pytest
 
@@ -26,13 +26,13 @@ def own(tmp_path):
     return path
 
 
-def test_our_own_file_says_all(own):
+def test_our_own_file_needs_no_defaults(own):
     found = importing.read(own)
     assert_same(found.automaton, MADE)
     assert (found.format, found.assumed) == ("dct", {})
 
 
-def test_a_file_of_logicars_says_little(logicars):
+def test_a_file_of_logicars_gets_defaults(logicars):
     found = importing.read(logicars)
     assert found.format == "logicars"
     assert found.assumed == {
@@ -57,7 +57,7 @@ def test_channels_can_be_numbered(logicars, tmp_path):
     assert importing.read(logicars, (7, 3)).automaton.visible == (7,)
     own = tmp_path / "own.json"
     own.write_text(write_circuit(found.automaton))
-    # A file of our own has visible channels, which keep their places.
+    # Our own file has visible channels, which keep their places.
     again = importing.read(own, (0, 4))
     assert (again.automaton.circuit.labels, again.automaton.visible) == ((0, 4), (4,))
     with pytest.raises(CircuitError, match="2 channels need 2 numbers, not 1"):
@@ -71,14 +71,14 @@ def test_channels_can_be_numbered(logicars, tmp_path):
         ((1, 1), "visible channel 1 is there 2 times"),
     ],
 )
-def test_what_no_automaton_can_have(logicars, own, visible, says):
+def test_impossible_channels_are_refused(logicars, own, visible, says):
     for path in (logicars, own):
         with pytest.raises(CircuitError) as caught:
             importing.read(path, visible=visible)
         assert says in str(caught.value)
 
 
-def test_runs_and_models_are_no_circuits(tmp_path):
+def test_runs_and_models_are_refused(tmp_path):
     (tmp_path / "m").write_bytes(b"PK\x03\x04")
     for path in (tmp_path, tmp_path / "m"):
         with pytest.raises(CircuitError, match="not circuit JSON"):

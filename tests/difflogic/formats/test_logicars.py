@@ -1,4 +1,4 @@
-"""logicars' files mean to us what they mean to it, there and back."""
+"""logicars' files have the same meaning for us and for it, in both directions."""
 
 import copy
 import dataclasses
@@ -47,7 +47,7 @@ GOOD = naive_logicars.from_model(model(SOME))
 
 
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
-def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
+def test_a_model_as_a_file_of_logicars_is_read_back(overrides):
     made = model(overrides)
     data = naive_logicars.from_model(made)
     circuit = parse(data)
@@ -55,7 +55,7 @@ def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
     np.testing.assert_array_equal(
         circuit.next_state(inputs), from_model(made).circuit.next_state(inputs)
     )
-    # The same gates, though in another order.
+    # The same gates in another order.
     assert circuit.op_counts() == from_model(made).circuit.op_counts()
     assert circuit.labels == tuple(range(circuit.channels))
     bits = np.random.default_rng(3).integers(0, 2, (circuit.inputs, 40))
@@ -66,21 +66,21 @@ def test_a_file_of_logicars_is_the_model_that_it_was_made_of(overrides):
 
 @settings(max_examples=30)
 @given(circuits())
-def test_any_circuit_is_written_as_one_of_logicars(circuit):
+def test_any_circuit_can_be_written(circuit):
     data = json.loads(write_logicars(automaton(circuit)))
     bits = np.random.default_rng(0).integers(0, 2, (circuit.inputs, 12))
     for column in bits.T:
         found = naive_logicars.execute(data, column.tolist())
         assert found == circuit.next_state(column.astype(bool)).tolist()
     read = parse(data)
-    # Gates that pass a value on are not counted as active.
+    # Gates that pass a value on do not count as active.
     assert sum(op not in (3, 5) for op in read.op) == sum(op not in (3, 5) for op in circuit.op)
     inputs = words(circuit.inputs, np.random.default_rng(1))
     np.testing.assert_array_equal(read.next_state(inputs), circuit.next_state(inputs))
 
 
 @pytest.mark.parametrize("overrides", [ONE, SOME, DISTINCT, DEEP])
-def test_a_models_layers_are_those_of_perception_and_update(overrides):
+def test_a_models_circuit_keeps_its_layers(overrides):
     data = json.loads(write_logicars(from_model(model(overrides))))
     architecture = model(overrides).layers.architecture
     sizes = [len(layer["gates"]) for layer in data["update"]["layers"]]
@@ -88,14 +88,14 @@ def test_a_models_layers_are_those_of_perception_and_update(overrides):
     assert sizes[len(architecture.perception) :] == list(architecture.update)
 
 
-def test_more_channels_than_logicars_has():
+def test_too_many_channels_are_refused():
     circuit = life(channels=129)
     with pytest.raises(CircuitError, match=r"129 channels are more than the 128 .* simplify"):
         write_logicars(automaton(circuit))
     assert write_logicars(automaton(life(channels=128)))
 
 
-def test_a_circuit_that_would_take_too_many_gates(monkeypatch):
+def test_too_many_gates_to_write_are_refused(monkeypatch):
     made = automaton(life())
     gates = len(parse(json.loads(write_logicars(made))).op) - 9
     monkeypatch.setattr("difflogic.formats.logicars.MAX_GATES", gates)
@@ -105,11 +105,8 @@ def test_a_circuit_that_would_take_too_many_gates(monkeypatch):
         write_logicars(made)
 
 
-# What is refused
-
-
 def damage(path, value):
-    """A good file in which the value at a path is another, or missing."""
+    """A good file with another value at a path, or none."""
     data = copy.deepcopy(GOOD)
     *way, key = path
     at = data
@@ -146,20 +143,20 @@ GATE = (*KERNEL, "layers", 2, "gates", 1)
         (("update", "layers", 2), None, "the last layer has 6 gates: it needs 3, one for each"),
     ],
 )
-def test_damaged_files(path, value, says):
+def test_damaged_files_are_refused(path, value, says):
     with pytest.raises(CircuitError) as caught:
         parse(damage(path, value))
     assert str(caught.value).startswith("x.json: ")
     assert says in str(caught.value)
 
 
-def test_more_keys_are_ignored_as_serde_does():
+def test_unknown_keys_are_ignored_as_by_serde():
     data = damage(("perception", "more"), 1)
     data["perception"]["kernels"][0]["layers"][0]["gates"][0]["more"] = "x"
     assert parse(data).gates == parse(GOOD).gates
 
 
-def test_too_many_gates(monkeypatch):
+def test_too_many_gates_to_read_are_refused(monkeypatch):
     gates = parse(GOOD).gates
     monkeypatch.setattr(logicars, "MAX_GATES", gates - 1)
     with pytest.raises(CircuitError, match=f"{gates} gates per cell are more than the"):

@@ -1,4 +1,4 @@
-"""dct's circuit file: what is written is read back, and what is wrong is refused and named."""
+"""dct's circuit file: reading back what was written, and messages for damaged files."""
 
 import copy
 import json
@@ -42,9 +42,6 @@ def with_gate(place, gate):
     return data
 
 
-# What is written
-
-
 @settings(max_examples=30)
 @given(automata())
 def test_what_is_written_is_read_back(made):
@@ -59,9 +56,6 @@ def test_colours_are_read_back():
     text = write_circuit(replace(plain, palette=colors))
     assert circuit_file.parse(json.loads(text), "x").palette == colors
     assert "palette" not in GOOD
-
-
-# What is refused
 
 
 @pytest.mark.parametrize("data", [None, 3, "dct-circuit", [], [1], {}, {"format": "other"}])
@@ -99,7 +93,7 @@ def test_foreign_json(data):
         ({"heigth": 3}, 'there is no key "heigth" here: did you mean "height"?'),
     ],
 )
-def test_keys_that_do_not_fit(changes, says):
+def test_wrong_values_are_explained(changes, says):
     assert says in problem(changed(**changes))
 
 
@@ -125,7 +119,7 @@ def test_missing_keys(key):
         ({"op": "AND", "a": 0, "b": 23}, "gate 2 reads row 23, which does not exist"),
     ],
 )
-def test_gates_that_do_not_fit(gate, says):
+def test_wrong_gates_are_explained(gate, says):
     message = problem(with_gate(2, gate))
     assert says in message
     if "cycle" in message:
@@ -146,8 +140,8 @@ JSON = st.recursive(
 
 @settings(max_examples=150)
 @given(st.data())
-def test_what_the_schema_refuses_is_refused_and_the_rest_is_read_or_makes_no_circuit(data):
-    """The schema's model is a second opinion on every value but on what rows and labels mean."""
+def test_the_reader_agrees_with_the_schema_about_mutated_files(data):
+    """The schema's model judges every value, but not the meaning of rows and labels."""
     mutated = copy.deepcopy(GOOD)
     for _ in range(data.draw(st.integers(1, 2))):
         at = mutated

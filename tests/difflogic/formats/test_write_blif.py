@@ -1,4 +1,4 @@
-"""BLIF and AIGER, by abc and Yosys: what they hold, and that abc tells circuits apart."""
+"""BLIF and AIGER, read by abc and Yosys, and by a reader of AIGER from its definition."""
 
 from __future__ import annotations
 
@@ -24,8 +24,15 @@ def write(path, automaton, interface=None):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-def check_by_yosys(automata, suffix, folder):
-    """Let Yosys translate files into Verilog, and Icarus Verilog run that."""
+@pytest.mark.thorough
+@needs("yosys", "iverilog", "vvp")
+@pytest.mark.parametrize("suffix", WRITERS)
+@settings(max_examples=1)
+@given(automata=examples.automata())
+def test_cells_by_yosys(suffix, tmp_path_factory, automata):
+    """Yosys translates the files into Verilog, and Icarus Verilog runs it."""
+    automata = [*examples.wicked(), examples.life(), *automata]
+    folder = tmp_path_factory.mktemp("cells")
     script = []
     for number, automaton in enumerate(automata):
         write(folder / f"{number}{suffix}", automaton)
@@ -42,23 +49,8 @@ def check_by_yosys(automata, suffix, folder):
     compare_cells(automata, interfaces, modules, ["all.v"], folder)
 
 
-@pytest.mark.thorough
-@needs("yosys", "iverilog", "vvp")
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_wicked_circuits_are_what_yosys_reads(suffix, tmp_path):
-    check_by_yosys([*examples.wicked(), examples.life()], suffix, tmp_path)
-
-
-@needs("yosys", "iverilog", "vvp")
-@pytest.mark.parametrize("suffix", WRITERS)
-@settings(max_examples=1)
-@given(automata=examples.automata())
-def test_any_circuits_are_what_yosys_reads(suffix, tmp_path_factory, automata):
-    check_by_yosys(automata, suffix, tmp_path_factory.mktemp("read"))
-
-
 def verdicts(pairs, suffix, folder):
-    """What abc's `cec` says of pairs of automata, each with the interface of both."""
+    """Whether abc's `cec` finds pairs of automata equal, each given with an interface."""
     commands = []
     for number, (one, other, interface) in enumerate(pairs):
         for side, automaton in enumerate((one, other)):
@@ -71,7 +63,7 @@ def verdicts(pairs, suffix, folder):
 
 
 def against_simplified(automaton):
-    """An automaton, its simplification, and what both can be given."""
+    """An automaton's simplification, the automaton, and their common interface."""
     small = simplify(automaton, EFFORTS["low"]).automaton
     return small, automaton, common_interface(automaton.circuit, small.circuit.labels)
 
@@ -88,7 +80,7 @@ def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
 @needs(ABC)
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
-    """Of all circuits with one gate's op changed, abc finds equal those that are, and no other."""
+    """Of all circuits with one changed op, abc finds exactly the equal ones equal."""
     small, whole, interface = against_simplified(examples.life())
     bits = examples.cases(whole, 512)
     expected = whole.circuit.next_state(bits)
@@ -99,7 +91,7 @@ def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
 
 
 def parse(data):
-    """Read a file by the format's definition; return inputs, outputs, ANDs, symbols."""
+    """Read an AIGER file; return inputs, outputs, ANDs, symbols."""
     head, rest = data.split(b"\n", 1)
     kind, *sizes = head.split()
     variables, inputs, latches, outputs, ands = map(int, sizes)
@@ -137,7 +129,7 @@ def parse(data):
 
 @settings(max_examples=20)
 @given(automata=examples.automata(count=1))
-def test_aiger_is_what_its_definition_says(automata):
+def test_aiger_by_its_definition(automata):
     automaton = automata[0]
     circuit, interface = automaton.circuit, used_interface(automaton.circuit)
     inputs, outputs, ands, symbols = parse(write_aiger(automaton))
@@ -160,7 +152,7 @@ def test_aiger_is_what_its_definition_says(automata):
     assert len(inputs) == len(interface.inputs)
 
 
-def test_a_circuit_cannot_have_an_interface_that_it_does_not_fit():
+def test_interfaces_that_do_not_fit_are_refused():
     life = examples.life()
     with pytest.raises(CircuitError, match="reads NW0, which are not inputs"):
         write_blif(life, Interface(("N0", "NE0", "W0", "C0", "E0", "SW0", "S0", "SE0"), (0,)))

@@ -1,4 +1,4 @@
-"""The graph for Graphviz, read back as a circuit from its text, and by Graphviz itself."""
+"""The graph for Graphviz, evaluated from its text, and drawn by Graphviz."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIRE = re.compile(r"^  (\w+) -> (\w+)(?: \[(.*)\])?$")
 
 
 def evaluate(text: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The outputs of a graph, as its labels, wires and circles say."""
+    """The outputs of a graph, computed from its labels, wires and circles."""
     labels = {m[1]: m[2] for line in text.splitlines() if (m := NODE.match(line))}
     arriving: dict[str, list[np.ndarray]] = {}
     wires = [m for line in text.splitlines() if (m := WIRE.match(line))]
@@ -57,7 +57,7 @@ def compute(label: str, coming: list[np.ndarray], size: int) -> np.ndarray:
 
 @settings(max_examples=30)
 @given(circuits(gates=30))
-def test_it_is_the_circuit(circuit: Circuit) -> None:
+def test_the_graph_computes_the_circuit(circuit: Circuit) -> None:
     bits = np.random.default_rng(0).integers(0, 2, (circuit.inputs, 128)).astype(bool)
     names = {
         f"{neighbor}{label}": bits[n * circuit.channels + c]
@@ -85,7 +85,7 @@ def test_graphviz_draws_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["dot", "svg"])
-def test_too_much_to_look_at(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_pictures_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     circuit = random_circuit(np.random.default_rng(1), channels=3, gates=60)
     monkeypatch.setattr(graph, "MOST_NODES", 20)
     with pytest.raises(CircuitError, match=r"example: a picture of \d+ inputs.* simplify the"):

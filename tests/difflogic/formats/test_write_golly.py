@@ -1,4 +1,4 @@
-"""Rules for Golly, read by an interpreter written from Golly's help, and run by Golly itself."""
+"""Rules for Golly, read by an interpreter written from Golly's help, and run by Golly."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ BGOLLY = shutil.which("bgolly")
 
 
 class Rule:
-    """A .rule file, read strictly as Golly's help describes it."""
+    """A .rule file, read strictly by Golly's help."""
 
     def __init__(self, text):
         lines = text.splitlines()
@@ -52,7 +52,7 @@ class Rule:
         ]
 
     def next_state(self, cells):
-        """The next state from states by the names of the cells."""
+        """The next state for the states of named cells."""
         at = len(self.nodes) - 1
         for cell in ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C"):
             at = self.nodes[at][1 + cells[cell]]
@@ -62,7 +62,7 @@ class Rule:
 @settings(max_examples=20)
 @given(circuits(most_channels=3), st.integers(0, 2**32 - 1))
 def test_neighbourhoods_of_several_states(circuit, seed):
-    """A state's bits are channels: random neighbourhoods, of states that can follow."""
+    """A state's bits are channels. Neighbourhoods are random, of states that can follow."""
     made = automaton(circuit, visible=tuple(circuit.labels))
     assume(not circuit.next_state(np.zeros((circuit.inputs, 1), bool)).any())
     rule = Rule(write_golly(made))
@@ -75,7 +75,7 @@ def test_neighbourhoods_of_several_states(circuit, seed):
 
 
 def table(rule):
-    """The next state of all 512 neighbourhoods in our order."""
+    """The next states of all 512 neighbourhoods, in our order."""
     return [
         rule.next_state(dict(zip(NEIGHBORS, bits, strict=True)))
         for bits in all_cases(9).T.astype(int).tolist()
@@ -100,7 +100,7 @@ def test_the_game_of_life():
     assert len(rule.nodes) < 40
 
 
-def test_a_rule_is_called_as_its_file_is():
+def test_a_rule_has_the_name_of_its_file():
     made = automaton(life(), name="made")
     assert Rule(write_golly(made)).name == "Made"
     text = write_golly(made, rule="x-Y_2")
@@ -112,7 +112,7 @@ def test_a_rule_is_called_as_its_file_is():
 
 
 @pytest.mark.thorough
-def test_what_golly_cannot_run():
+def test_rules_that_golly_cannot_run_are_refused():
     several = automaton(life(channels=9, channel=1), visible=tuple(range(9)))
     with pytest.raises(CircuitError, match=r"9 channels affect .* simplify the circuit"):
         write_golly(several)
@@ -141,7 +141,7 @@ def test_golly_runs_it(tmp_path, boundary):
 
 @pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
 def test_golly_runs_brains_brain(tmp_path):
-    """The automaton of three states, found from a recording that does not show the third."""
+    """An automaton of three states, identified from a recording that hides the third."""
     rng = np.random.default_rng(0)
     frames = film(brains_brain, rng.integers(0, 3, (32, 32)), 17)
     found = difflogic.identify(frames == 1, symmetry="outer-totalistic", hidden=1, effort="low")
@@ -157,7 +157,7 @@ def test_golly_runs_brains_brain(tmp_path):
 
 
 def check(made, state, folder):
-    """Compare bgolly with the oracle from `state` (1, H, W) on, after 1, 2 and 20 steps."""
+    """Compare bgolly with the oracle after 1, 2 and 20 steps from `state` (1, H, W)."""
     height, width = state.shape[1:]
     (folder / "Drawn.rule").write_text(write_golly(made, rule="Drawn"))
     suffix = {"zero": "P", "periodic": "T"}[made.boundary] + f"{width},{height}"
@@ -170,7 +170,7 @@ def check(made, state, folder):
 
 
 def run_golly(folder, steps):
-    """The living cells after `steps`, in the smallest box that holds them."""
+    """The living cells after `steps`, in the smallest box."""
     command = [BGOLLY, "-a", "RuleLoader", "-s", "./", "-m", str(steps), "-o", "end.rle"]
     done = subprocess.run(
         [*command, "start.rle"], cwd=folder, capture_output=True, text=True, timeout=60
@@ -180,13 +180,13 @@ def run_golly(folder, steps):
 
 
 def crop(cells):
-    """The smallest box that holds all living cells: where it lies, bgolly does not say."""
+    """The smallest box with all living cells; bgolly does not tell its place."""
     rows, columns = (np.flatnonzero(cells.any(axis=axis)) for axis in (1, 0))
     return cells[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
 def write_rle(path, cells, rule):
-    """Write cells so that they fill the bounded grid, whose corner is at -⌊w/2⌋, -⌊h/2⌋."""
+    """Write cells that fill the bounded grid, whose corner is at -⌊w/2⌋, -⌊h/2⌋."""
     height, width = cells.shape
     signs = "bo" if cells.max() < 2 else ".ABC"
     rows = ["".join(signs[cell] for cell in row) for row in cells]
@@ -197,7 +197,7 @@ def write_rle(path, cells, rule):
 
 
 def read_rle(text):
-    """Read a pattern of a few states, as large as its head says."""
+    """Read a pattern of a few states."""
     width, height = map(int, re.search(r"^x = (\d+), y = (\d+)", text, flags=re.M).groups())
     body = "".join(line for line in text.splitlines() if line[:1] not in ("#", "x"))
     cells = np.zeros((height, width), int)

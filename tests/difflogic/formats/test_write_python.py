@@ -1,4 +1,4 @@
-"""The NumPy module, run by a Python that can import NumPy and nothing of ours."""
+"""The NumPy module, run by a Python that can import only NumPy."""
 
 from __future__ import annotations
 
@@ -41,18 +41,21 @@ np.savez("out.npz", **results)
 """
 
 
-def check(automata, folder, sizes=SIZES, steps=STEPS, run=examples.run):
+@settings(max_examples=1)
+@given(automata=examples.automata())
+def test_steps_of_grids(tmp_path_factory, automata):
+    automata, folder = [*examples.wicked(), *automata], tmp_path_factory.mktemp("python")
     rng = np.random.default_rng(2)
     arrays, expected = {}, []
-    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
+    for number, (automaton, (height, width)) in enumerate(zip(automata, SIZES * 3, strict=True)):
         (folder / f"{number}.py").write_text(write_python(automaton))
         state = rng.integers(0, 2, (automaton.circuit.channels, height, width), dtype=np.uint8)
-        fires = (rng.random((steps, height, width)) < automaton.fire_rate).astype(np.uint8)
+        fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
         dtype = (np.uint8, np.bool_, np.float32)[number % 3]
         arrays |= {f"state{number}": state.astype(dtype), f"fire{number}": fires}
-        expected.append((dtype, run(automaton, state, fires)))
+        expected.append((dtype, examples.run(automaton, state, fires)))
     np.savez(folder / "in.npz", **arrays)
-    # -I: no environment, no directory of ours on the path.
+    # -I: no environment, and no directory of this project on the path.
     call(sys.executable, "-I", "-c", RUN, len(automata), cwd=folder)
     found = np.load(folder / "out.npz")
     for number, (dtype, states) in enumerate(expected):
@@ -61,25 +64,10 @@ def check(automata, folder, sizes=SIZES, steps=STEPS, run=examples.run):
             np.testing.assert_array_equal(found[f"{number}-{step}"], state)
 
 
-def test_wicked_automata(tmp_path):
-    automata = examples.wicked()
-    check(automata, tmp_path, (SIZES * 2)[: len(automata)])
-
-
-@settings(max_examples=1)
-@given(automata=examples.automata())
-def test_any_automata(tmp_path_factory, automata):
-    check(automata, tmp_path_factory.mktemp("python"))
-
-
-def load(automaton):
-    names = {}
-    exec(compile(write_python(automaton), "module", "exec"), names)
-    return names
-
-
 def test_a_state_of_another_shape_is_refused():
-    step = load(examples.life())["step"]
+    names = {}
+    exec(write_python(examples.life()), names)
+    step = names["step"]
     for shape in [(3, 3), (2, 3, 3), (1, 1, 3, 3)]:
         with pytest.raises(ValueError, match=r"state must be \(1, height, width\), not"):
             step(np.zeros(shape))

@@ -1,4 +1,4 @@
-"""The picture, read back from its coordinates: nodes, wires, circles, and what must not touch."""
+"""The picture, read back from its coordinates: nodes, wires, circles, and distances."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Box:
     height: float
 
     def is_near(self, x: float, y: float) -> bool:
-        """Whether a wire runs through it, or close above or below."""
+        """Whether a point of a wire is inside, or close above or below."""
         inside_x = self.left + TOUCH < x < self.left + self.width - TOUCH
         return inside_x and self.top - CLEARANCE < y < self.top + self.height + CLEARANCE
 
@@ -55,7 +55,7 @@ class Picture:
     boxes: list[Box] = field(default_factory=list)
     circles: list[Point] = field(default_factory=list)
     nets: dict[str, list[list[Point]]] = field(default_factory=dict)
-    """Of each source, by what is said about it: curves, each as points along it."""
+    """Curves of each source, by its tooltip, as points along them."""
 
 
 def points(match: re.Match) -> list[Point]:
@@ -103,7 +103,7 @@ def near(a: Point, b: Point, distance: float = TOUCH) -> bool:
 
 
 def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
-    """From where to where each wire leads, and whether there is a circle before its end."""
+    """The source and target of each wire, and whether it ends in a circle."""
     found: Counter[tuple[str, str, bool]] = Counter()
     for about, curves in picture.nets.items():
         (source,) = (box for box in picture.boxes if box.about == about)
@@ -114,7 +114,7 @@ def wires(picture: Picture) -> Counter[tuple[str, str, bool]]:
         for curve in curves:
             end = curve[-1]
             if any(near(end, start) for start in starts):
-                continue  # it goes on
+                continue  # the wire continues
             circle = any(near(end, (x - 3.6, y)) for x, y in picture.circles)
             stop = (end[0] + (7.2 if circle else 0.0), end[1])
             (target,) = (
@@ -153,17 +153,17 @@ def check(example: Automaton) -> None:
 
 @given(circuits(gates=24))
 @settings(max_examples=20)
-def test_it_is_the_circuit(circuit: Circuit) -> None:
+def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
     check(automaton(circuit))
 
 
-def test_a_larger_one() -> None:
+def test_a_larger_picture() -> None:
     check(automaton(random_circuit(np.random.default_rng(0), channels=6, gates=200)))
 
 
 @pytest.mark.parametrize("channels", [1, 12, 13])
-def test_cells_that_are_read(channels: int) -> None:
-    """The last input alone is read: the map of its channel has one filled cell, or a count of 1."""
+def test_the_map_of_cells_read(channels: int) -> None:
+    """Only the last input is read: its channel's map has one filled cell, or a count of 1."""
     circuit = Circuit(
         np.array([Op.NOT_A]),
         [9 * channels - 1],

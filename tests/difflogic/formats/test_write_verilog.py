@@ -1,4 +1,4 @@
-"""Verilog, by Icarus Verilog and Yosys: a cell on all its cases, grids for twenty steps."""
+"""Verilog, by Icarus Verilog and Yosys: cells in all cases, grids for twenty steps."""
 
 from __future__ import annotations
 
@@ -21,31 +21,21 @@ def write(automata, folder):
     return [f"{number}.v" for number in range(len(automata))]
 
 
-def check_cells(automata, folder, **cases):
-    return compare_cells(
-        automata,
-        [used_interface(automaton.circuit) for automaton in automata],
-        [f"{identifier(automaton)}_cell" for automaton in automata],
-        write(automata, folder),
-        folder,
-        **cases,
-    )
-
-
-@needs("iverilog", "vvp")
-def test_wicked_cells_do_what_their_circuits_do(tmp_path):
-    check_cells([*examples.wicked(), examples.life()], tmp_path)
-
-
 @needs("iverilog", "vvp")
 @settings(max_examples=2)
 @given(automata=examples.automata())
-def test_any_cells_do_what_their_circuits_do(tmp_path_factory, automata):
-    check_cells(automata, tmp_path_factory.mktemp("cells"))
+def test_cells_compute_their_circuits(tmp_path_factory, automata):
+    automata, folder = (
+        [*examples.wicked(), examples.life(), *automata],
+        tmp_path_factory.mktemp("cells"),
+    )
+    interfaces = [used_interface(automaton.circuit) for automaton in automata]
+    modules = [f"{identifier(automaton)}_cell" for automaton in automata]
+    compare_cells(automata, interfaces, modules, write(automata, folder), folder)
 
 
 def bench(number, automaton, height, width):
-    """A test bench that loads a state, holds it, makes all steps, and holds the last."""
+    """A test bench that loads a state, holds it, and makes all steps."""
     name, bits = identifier(automaton), automaton.circuit.channels * height * width
     fire = f".fire(fire{number}), " if automaton.fire_rate < 1 else ""
     return f"""
@@ -73,43 +63,34 @@ def bench(number, automaton, height, width):
 
 
 def as_line(bits):
-    """Bits as Verilog reads and prints them: the highest first."""
+    """Bits as Verilog reads and prints them, highest first."""
     return "".join("01"[bit] for bit in bits.ravel()[::-1])
-
-
-def check_arrays(automata, sizes, folder, run=examples.run):
-    rng = np.random.default_rng(1)
-    expected, parts = [], []
-    for number, (automaton, (height, width)) in enumerate(zip(automata, sizes, strict=True)):
-        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), np.uint8)
-        fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
-        (folder / f"s{number}.txt").write_text(as_line(state) + "\n")
-        (folder / f"f{number}.txt").write_text("\n".join(map(as_line, fires)) + "\n")
-        expected += [state, state, *run(automaton, state, fires)]
-        parts.append(bench(number, automaton, height, width))
-    (folder / "bench.v").write_text("module bench; integer i;" + "".join(parts) + "\nendmodule\n")
-    sources = write(automata, folder)
-    assert run_bench(sources, folder) == list(map(as_line, expected))
 
 
 SIZES = [(1, 1), (1, 5), (4, 1), (2, 2), (3, 4), (5, 7)]
 
 
 @needs("iverilog", "vvp")
-def test_wicked_grids_do_what_the_automata_do(tmp_path):
-    automata = examples.wicked()
-    check_arrays(automata, (SIZES * 2)[: len(automata)], tmp_path)
-
-
-@needs("iverilog", "vvp")
 @settings(max_examples=1)
 @given(automata=examples.automata(count=len(SIZES)))
-def test_any_grids_do_what_the_automata_do(tmp_path_factory, automata):
-    check_arrays(automata, SIZES, tmp_path_factory.mktemp("grids"))
+def test_grids_make_the_automatons_steps(tmp_path_factory, automata):
+    automata, folder = [*examples.wicked(), *automata], tmp_path_factory.mktemp("grids")
+    rng = np.random.default_rng(1)
+    expected, parts = [], []
+    for number, (automaton, (height, width)) in enumerate(zip(automata, SIZES * 3, strict=True)):
+        state = rng.integers(0, 2, (automaton.circuit.channels, height, width), np.uint8)
+        fires = (rng.random((STEPS, height, width)) < automaton.fire_rate).astype(np.uint8)
+        (folder / f"s{number}.txt").write_text(as_line(state) + "\n")
+        (folder / f"f{number}.txt").write_text("\n".join(map(as_line, fires)) + "\n")
+        expected += [state, state, *examples.run(automaton, state, fires)]
+        parts.append(bench(number, automaton, height, width))
+    (folder / "bench.v").write_text("module bench; integer i;" + "".join(parts) + "\nendmodule\n")
+    sources = write(automata, folder)
+    assert run_bench(sources, folder) == list(map(as_line, expected))
 
 
 @needs("yosys")
-def test_yosys_finds_nothing_to_say(tmp_path):
+def test_yosys_has_no_warnings(tmp_path):
     automata = [*examples.wicked(), examples.life()]
     lines = []
     for automaton, source in zip(automata, write(automata, tmp_path), strict=True):

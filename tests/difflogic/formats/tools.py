@@ -1,4 +1,4 @@
-"""The real tools that exported files are run through; tests skip where one is missing."""
+"""External tools for exported files. Tests are skipped if a tool is missing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ABC = shutil.which("berkeley-abc") or shutil.which("abc") or "berkeley-abc"
 
 
 def needs(*names):
-    """Skip tests unless all of these programs are there."""
+    """Skip a test unless all of these programs are installed."""
     missing = [name for name in names if shutil.which(name) is None]
     return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
 
 
 def call(*arguments, cwd, text=True, **options):
-    """Run a program that must succeed; return what it printed, on both streams."""
+    """Run a program that must succeed; return its output on both streams."""
     done = subprocess.run(
         [str(argument) for argument in arguments],
         cwd=cwd,
@@ -35,29 +35,17 @@ def call(*arguments, cwd, text=True, **options):
 
 
 def run_bench(sources, folder):
-    """Return the words that bench.v prints; Icarus Verilog must have nothing to say of the rest."""
-    said = call(
-        "iverilog",
-        "-g2001",
-        "-Wall",
-        "-Wno-timescale",
-        "-o",
-        "bench.vvp",
-        "-s",
-        "bench",
-        "bench.v",
-        *sources,
-        cwd=folder,
-    )
-    assert [line for line in said.splitlines() if not line.startswith("bench.v:")] == []
+    """Return the words that bench.v prints. Icarus Verilog must not warn about the sources."""
+    options = "-g2001 -Wall -Wno-timescale -o bench.vvp -s bench bench.v"
+    log = call("iverilog", *options.split(), *sources, cwd=folder)
+    assert [line for line in log.splitlines() if not line.startswith("bench.v:")] == []
     return call("vvp", "-n", "bench.vvp", cwd=folder).split()
 
 
 def simulate(modules, inputs, outputs, vectors, sources, folder):
-    """Run combinational Verilog modules in Icarus Verilog.
+    """Run combinational Verilog modules in Icarus Verilog; return their outputs (outputs, cases).
 
-    For each name in `modules`, the names of its inputs and outputs, and its vectors (inputs,
-    cases); returns the outputs (outputs, cases).
+    Each module has a name, names of its inputs and outputs, and vectors (inputs, cases).
     """
     parts = []
     for n, (name, ins, outs, bits) in enumerate(
@@ -85,16 +73,13 @@ def simulate(modules, inputs, outputs, vectors, sources, folder):
     ]
 
 
-def compare_cells(automata, interfaces, modules, sources, folder, count=2000, most=9):
-    """Compare modules of one cell with the circuits' plain interpreter, on `cases`.
-
-    Return how many cases there were.
-    """
+def compare_cells(automata, interfaces, modules, sources, folder):
+    """Compare modules of one cell with the circuits' plain interpreter, on `cases`."""
     vectors, expected = [], []
     for automaton, interface in zip(automata, interfaces, strict=True):
         circuit = automaton.circuit
         names = [circuit.input_name(row) for row in range(circuit.inputs)]
-        bits = cases(automaton, count, most)
+        bits = cases(automaton, 2000)
         vectors.append(bits[[names.index(name) for name in interface.inputs]])
         expected.append(circuit.next_state(bits))
     found = simulate(
@@ -107,4 +92,3 @@ def compare_cells(automata, interfaces, modules, sources, folder, count=2000, mo
     )
     for right, seen in zip(expected, found, strict=True):
         np.testing.assert_array_equal(seen, right)
-    return [bits.shape[1] for bits in vectors]

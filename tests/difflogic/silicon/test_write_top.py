@@ -1,4 +1,4 @@
-"""The top level in Icarus Verilog: steps, damage and read-out, as its pins say."""
+"""The top level in Icarus Verilog: steps, damage and read-out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rule30(ring):
 
 
 def expected(automaton, start, damaged, acts, seed):
-    """What leaves serial_out before each act, by NumPy alone; serial_in is fed by it."""
+    """The bits at serial_out before each act, by NumPy; serial_in gets the same bits."""
     state, shown, bits = start.copy(), list(automaton.visible_rows), []
     ring, cells = first_ring(start[0].size, seed), np.arange(start[0].size)
     for act in acts:
@@ -43,7 +43,7 @@ def expected(automaton, start, damaged, acts, seed):
 @pytest.mark.thorough
 @needs("iverilog", "vvp")
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (5, 4)])
-def test_pins_do_what_they_say(size, tmp_path):
+def test_pins_do_their_acts(size, tmp_path):
     rng = np.random.default_rng(3)
     for number, automaton in enumerate([*examples.wicked(), examples.life()]):
         labels = automaton.circuit.labels
@@ -69,7 +69,7 @@ def test_the_lowest_bit_of_a_number_is_the_first():
     assert [number >> place & 1 for place in range(bits.size)] == bits.ravel().tolist()
 
 
-def test_random_bits_go_on_and_cells_fire_about_as_often_as_asked():
+def test_random_bits_continue_and_fire_rates_are_rounded():
     assert [firing_eighths(rate) for rate in (1.0, 0.99, 0.6, 0.01)] == [8, 7, 5, 1]
     for cells in (1, 63, 400):
         ring, ones = first_ring(cells, 0), []

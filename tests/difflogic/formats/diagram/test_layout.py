@@ -1,4 +1,4 @@
-"""Layers: every wire goes forwards, step by step, and few cross."""
+"""The layout: wires run from layer to layer, and points keep their order and distance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.difflogic.circuit.rules import circuits
 
 
 def reached(layering: Layering, node: int) -> set[int]:
-    """The nodes that a node's way through the layers leads to."""
+    """The nodes that a node's wires reach through the layers."""
     found, waiting = set(), list(layering.after[node])
     while waiting:
         number = waiting.pop()
@@ -54,7 +54,7 @@ def check(drawn: Diagram, layering: Layering) -> None:
 
 @settings(max_examples=30)
 @given(circuits(gates=40))
-def test_wires_go_step_by_step(circuit: Circuit) -> None:
+def test_wires_run_from_layer_to_layer(circuit: Circuit) -> None:
     drawn = diagram(automaton(circuit))
     check(drawn, arrange(drawn))
 
