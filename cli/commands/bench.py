@@ -1,7 +1,4 @@
-"""`dct bench`: measures training steps, and shows times, rates, memory and noise.
-
-By itself it is a command with options; `dct bench simulate` is a command of its own below it.
-"""
+"""`dct bench`: measures training steps, and shows times, rates, memory and noise."""
 
 from __future__ import annotations
 
@@ -11,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.commands.bench_profile import show_profile
-from cli.commands.bench_several import Asked, machine_facts, show_ranks, show_several
+from cli.commands.bench_several import Compared, machine_facts, show_ranks, show_several, times
 from cli.errors import FAILURE, note
 from cli.options import (
     AUTO_WORKERS,
@@ -32,7 +28,7 @@ from cli.terminal import display, output
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import LEAST_GAIN
-from difflogic.system.quantities import counted
+from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -43,14 +39,17 @@ if TYPE_CHECKING:
 
 QUIET_NOISE = 0.03
 BUSY_NOISE = 0.10
-"""Beyond this, the noise is as large as the differences worth measuring."""
+"""Above this, the noise is as large as the differences worth measuring."""
 
 FEWEST_REPEATS = 5
-"""With fewer, the fastest and the median step say nothing about the machine."""
+"""With fewer, the fastest and the median step do not show the noise."""
+
+PROFILE_REPEATS = 20
+PROFILE_COLUMNS = 96
 
 
 class Bench(LazyGroup):
-    """`dct bench`."""
+    """`dct bench`: a command with options, and a group with the command `simulate`."""
 
     entries: ClassVar[dict[str, Entry]] = {
         "simulate": Entry(
@@ -107,8 +106,7 @@ def bench(
     """Measure the training steps of a configuration, after a warm-up.
 
     A step is a whole epoch: samples, rollout, gradients, hard evaluation and optimizer. It uses the
-    published batch size unless --set training.batch=N says otherwise. Exits 1 if compared paths
-    disagree.
+    published batch size unless --set training.batch=N changes it. Exits 1 if results disagree.
 
     --compare takes sequential (one worker), batch (parallel samples), cells, steps (a pipeline),
     gates (split layers), oracle (plain NumPy), or several of them, such as batch,cells.
@@ -118,42 +116,56 @@ def bench(
         return
     from difflogic.config import BENCHMARK, load_config
 
-    asked = Asked.of(workers, compare, grid or [], ranks)
-    if profile and (asked.several or compare):
-        raise ConfigError("--profile measures one setting: leave out what compares several")
-    if learning is not None and (profile or repeat or compare or asked.several):
+    compared = Compared.of(workers, compare, grid or [], ranks)
+    if profile and (compared.listed or compare):
+        raise ConfigError("--profile measures one setting: leave out options that compare several")
+    if learning is not None and (profile or repeat or compare or compared.listed):
         raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
-    single = None if asked.several == "workers" else workers
-    chosen = with_flags(overrides, workers=single)
+    chosen = with_flags(overrides, workers=None if compared.listed == "workers" else workers)
     if learning is not None:
         _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
         return
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
-    listed = any(axis.startswith("training.batch=") for axis in asked.grid)
-    if settings.published.batch is not None and not listed:
-        _tell_of_batch(settings, load_config(source, chosen))
-    if asked.ranks:
-        show_ranks(asked, settings, oversubscribe, repeat, as_json)
+    if settings.published.batch is not None and not any(
+        axis.startswith("training.batch=") for axis in compared.grid
+    ):
+        _note_batch(settings, load_config(source, chosen))
+    if compared.ranks:
+        show_ranks(compared, settings, oversubscribe, repeat, as_json)
         return
     compile_for(settings if profile else settings.without_searches())
     if profile:
-        show_profile(settings, repeat, as_json)
-        return
-    if asked.several:
-        show_several(asked, source, chosen, settings, repeat, as_json)
-        return
-    report = _measure(settings, compare, repeat)
-    if as_json:
-        output.show_json(report.as_dict() | machine_facts())
+        _show_profile(settings, repeat or PROFILE_REPEATS, as_json)
+    elif compared.listed:
+        show_several(compared, source, chosen, settings, repeat, as_json)
     else:
-        _show(report, settings)
-    if report.compared is not None and not report.compared.equal:
-        _refuse(report.path, report.compared)
+        _show_steps(settings, compare, repeat, as_json)
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """Fail if options stand before a sub-command, which would not see them."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            context.fail(
+                f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
+                "its own options after it"
+            )
+
+
+def _note_batch(measured: Config, trained: Config) -> None:
+    """Say so if the batch size is not that of training."""
+    samples, usual = measured.training.batch, trained.training.batch
+    if samples != usual:
+        note(
+            f"note: using the published batch size, {samples}; training uses {usual} "
+            f"(--set training.batch={usual})"
+        )
 
 
 def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
-    """Print what the gradient alone comes to."""
+    """Train by gradient descent alone, and print the losses."""
     from difflogic.library.benchmarking import learning
 
     compile_for(config.without_searches())
@@ -176,91 +188,114 @@ def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
     output.show_table(heads, [*rows, [], ["median", *medians[1:]]])
 
 
-def _tell_of_batch(measured: Config, trained: Config) -> None:
-    """Say so if the batch size is not that of training."""
-    samples, usual = measured.training.batch, trained.training.batch
-    if samples != usual:
-        note(
-            f"note: using the published batch size, {samples}; training uses {usual} "
-            f"(--set training.batch={usual})"
+def _show_profile(config: Config, repeat: int, as_json: bool) -> None:
+    """Print a timeline per worker, and a table of the bottlenecks."""
+    from difflogic.library.benchmarking import profile
+    from difflogic.scale.speed.profile import timeline
+
+    with show_progress() as progress:
+        found = profile(config, repeat=repeat, progress=progress)
+    if as_json:
+        output.show_json(found.as_dict())
+        return
+    config, workers = found.config, found.plan.workers
+    typer.echo(
+        f"{config.name} · batch {config.training.batch} · {counted(workers, 'worker')}, "
+        f"{', '.join(found.plan.strategies) or 'sequential'} · "
+        f"a step of {1000 * found.step_seconds:.2f} ms, the median of {len(found.seconds)}\n"
+    )
+    for worker, line in enumerate(timeline(found.typical, workers, PROFILE_COLUMNS)):
+        typer.echo(f"{worker:>4} {line.rstrip()}")
+    typer.echo(
+        "\nparallel: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
+        "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: hand-over\n"
+    )
+    mean = sum(found.seconds) / len(found.seconds)
+    rows = (
+        (
+            part.what,
+            part.kind,
+            f"{1000 * part.seconds:.3f}",
+            f"{100 * part.seconds / mean:.1f} %",
+            f"{100 * part.gain / mean:.1f} %" if part.gain else None,
+            part.remedy,
+        )
+        for part in found.bottlenecks
+    )
+    table = output.make_table("part | kind | ms | share | gain | remedy", rows, texts=2)
+    table.columns[-1].justify = "left"
+    output.print_table(table)
+    cost = f"{100 * found.cost:.1f} %" if found.cost > 0 else "less than can be measured"
+    typer.echo(
+        f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "
+        "pairs; tasks and waits are means over workers"
+    )
+    if found.search is not None and found.search_per_epoch is not None:
+        every = found.config.finishing.every
+        typer.echo(
+            f"searching: {1000 * found.search:.1f} ms after these steps; once in "
+            f"{counted(every, 'epoch')}, {1000 * found.search_per_epoch:.2f} ms of each"
         )
 
 
-def _refuse_options(context: typer.Context) -> None:
-    """Fail if there are options before a sub-command, which would not see them."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            context.fail(
-                f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
-                "its own options after it"
-            )
-
-
-def _measure(settings: Config, compare: str | None, asked: int | None) -> Report:
+def _show_steps(settings: Config, compare: str | None, repeat: int | None, as_json: bool) -> None:
+    """Measure steps, alone or compared with one other way; exit 1 if their results disagree."""
     from difflogic.library.benchmarking import bench as measure
 
     way: Comparison | None = None
     if compare is not None:
         way = "oracle" if compare == "oracle" else "sequential"
-    # The workers of a step wait for each other, so it can only stop between steps.
+    # The workers of a step wait for each other: stop only between steps.
     with show_progress() as progress:
-        return measure(settings, compare=way, repeat=asked, progress=progress)
+        report = measure(settings, compare=way, repeat=repeat, progress=progress)
+    if as_json:
+        output.show_json(report.as_dict() | machine_facts())
+    else:
+        _show(report, settings)
+    path, other = report.path, report.compared
+    if other is not None and not other.equal:
+        note(
+            f"error: {path.setting.label} and {other.setting.label} disagree: "
+            f"{_difference(other)}. Ignore the times above. Run dct verify equivalence to find "
+            "out where."
+        )
+        raise typer.Exit(FAILURE)
 
 
-def _refuse(path: Row, compared: Row) -> None:
-    note(
-        f"error: {path.setting.label} and {compared.setting.label} disagree: "
-        f"{_difference(compared)}. Ignore the times above. Run dct verify equivalence to find "
-        "out where."
+def _show(report: Report, requested: Config) -> None:
+    config, task = report.config, report.config.task
+    typer.echo(
+        f"{config.name} · {task.height}×{task.width} cells, "
+        f"{counted(config.automaton.steps, 'automaton step')}, batch {config.training.batch} · "
+        f"{config.training.precision} · {counted(report.path.workers, 'worker')} · "
+        f"{len(report.path.steps)} repeats\n"
     )
-    raise typer.Exit(FAILURE)
-
-
-def _show(report: Report, asked: Config) -> None:
-    typer.echo(_title(report) + "\n")
     if report.compared is not None and report.compared.setting.oracle:
-        typer.echo(_cut(report.config, asked) + "\n")
+        sizes = {
+            "automaton steps": (requested.automaton.steps, config.automaton.steps),
+            "batch": (requested.training.batch, config.training.batch),
+        }
+        changes = ", ".join(f"{name} from {a} to {b}" for name, (a, b) in sizes.items() if a != b)
+        reduced = f"Reduced for the oracle, which is slow: {changes}."
+        typer.echo(f"{reduced if changes else 'Small enough for the oracle.'}\n")
     heads = f"ms per step | {report.path.setting.label} min | median | max | share"
     if report.compared is not None:
         heads += f" | {report.compared.setting.label} min | median | max | speed-up"
     output.show_table(heads, rows(report))
     typer.echo()
     found = lines(report)
-    output.show_lines(found, max(len(label) for label, _ in found) + 2)
-
-
-def _title(report: Report) -> str:
-    config, task = report.config, report.config.task
-    return (
-        f"{config.name} · {task.height}×{task.width} cells, "
-        f"{counted(config.automaton.steps, 'automaton step')}, batch {config.training.batch} · "
-        f"{config.training.precision} · {counted(report.path.workers, 'worker')} · "
-        f"{len(report.path.steps)} repeats"
-    )
-
-
-def _cut(measured: Config, asked: Config) -> str:
-    """Say how the configuration was reduced for the oracle, which is slow."""
-    sizes = {
-        "automaton steps": (asked.automaton.steps, measured.automaton.steps),
-        "batch": (asked.training.batch, measured.training.batch),
-    }
-    changes = [f"{name} from {a} to {b}" for name, (a, b) in sizes.items() if a != b]
-    if not changes:
-        return "Small enough for the oracle."
-    return f"Reduced for the oracle: {', '.join(changes)}."
+    output.show_lines(found, max(map(len, found)) + 2)
 
 
 def rows(report: Report) -> list[list[str]]:
-    """Return the table's rows: one per phase that took any time, a rule, and whole steps."""
+    """Return one row for each phase that took any time, a rule, and a row of whole steps."""
     paths = [each for each in (report.path, report.compared) if each is not None]
 
     def row(name: str, spreads: Sequence[Spread], speedup: float | None) -> list[str]:
         share = 100 * spreads[0].median / paths[0].total.median
         cells = [name, *milliseconds(spreads[0]), f"{share:.0f} %" if spreads[0].maximum else "-"]
         return cells + [
-            cell for each in spreads[1:] for cell in (*milliseconds(each), times(speedup))
+            cell for each in spreads[1:] for cell in (*milliseconds(each), times(speedup) or "-")
         ]
 
     found = []
@@ -272,67 +307,49 @@ def rows(report: Report) -> list[list[str]]:
     return [*found, [], row("all", [each.total for each in paths], report.speedup)]
 
 
-def lines(report: Report) -> list[tuple[str, str]]:
-    """Return label and text of what stands below the table."""
-    found = []
+def lines(report: Report) -> dict[str, str]:
+    """Return label and text of each line below the table."""
+    found = {}
     path, compared, plan = report.path, report.compared, report.path.plan
-    assert plan is not None, "only plain NumPy has no plan, and is compared with"
+    workers = counted(path.workers, "worker")
+    assert plan is not None, "only the oracle has no plan"
     if compared is not None:
-        speedup = f"{times(report.speedup)} over {compared.setting.label}, median of pairs in turn"
-        if report.speedup is None:
-            speedup = f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
-        found.append(("speed-up in all", speedup))
+        found["speed-up in all"] = (
+            f"{times(report.speedup)} over {compared.setting.label}, median of pairs in turn"
+            if report.speedup is not None
+            else f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
+        )
         verdict = "yes" if compared.equal else "NO"
-        found.append(("equal results", f"{verdict}, {_difference(compared)}"))
+        found["equal results"] = f"{verdict}, {_difference(compared)}"
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
-    if report.path.workers > 1:
-        peak += f", {every} on {counted(report.path.workers, 'worker')}"
-    memory = "memory unknown on this system"
-    if report.peak_memory is not None:
-        memory = f"{megabytes(report.peak_memory)} at most"
-    found += [
-        ("gate evaluations", f"{report.gate_rate / 1e9:.2f} billion per second"),
-        ("arithmetic peak", peak),
-        (
-            "arithmetic units",
-            f"{report.vectors_per_cycle:.1f} vectors of {report.vector} per cycle of one core, "
-            f"{report.clock / 1e9:.1f} GHz",
-        ),
-        (
-            "arithmetic limit",
-            f"{1000 * report.limit:.3f} ms per step: {100 * report.share_of_peak:.0f} % of the "
-            "peak reached",
-        ),
-        (
-            "store limit",
-            f"{1000 * report.store_limit:.3f} ms per step, at {report.bytes_per_gate:.1f} bytes "
-            "loaded and stored per gate and cell",
-        ),
-        (
-            "buffers",
-            f"{megabytes(plan.bytes_per_worker)} per worker, {megabytes(plan.bytes_shared)} shared",
-        ),
-        ("process", memory),
-        ("work", _work(report)),
-        ("processors", processors(machine.processors())),
-        ("noise", noise(report.noise, len(report.path.steps))),
-    ]
-    if report.peak_all_workers < LEAST_GAIN * report.path.workers * report.peak_one_core:
+    work = f"{path.pieces[0]} pieces per automaton step"
+    if path.workers > 1:
+        peak += f", {every} on {workers}"
+        work += f", {path.pieces[1]} on one worker only; {report.stolen:.1f} stolen per step"
+    buffers = f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)}"
+    found |= {
+        "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
+        "arithmetic peak": peak,
+        "arithmetic units": f"{report.vectors_per_cycle:.1f} vectors of {report.vector} per cycle "
+        f"of one core, {report.clock / 1e9:.1f} GHz",
+        "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
+        f"{100 * report.share_of_peak:.0f} % of the peak reached",
+        "store limit": f"{1000 * report.store_limit:.3f} ms per step, at "
+        f"{report.bytes_per_gate:.1f} bytes loaded and stored per gate and cell",
+        "buffers": f"{buffers} shared",
+        "process": "memory unknown on this system"
+        if report.peak_memory is None
+        else f"{show_bytes(report.peak_memory)} at most",
+        "work": work,
+        "processors": processors(machine.processors()),
+        "noise": noise(report.noise, len(path.steps)),
+    }
+    if report.peak_all_workers < LEAST_GAIN * path.workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        text = f"{counted(report.path.workers, 'worker')} reach {gain:.1f} times the peak of one: "
-        found.append(("", text + "they share cores, or other programs run"))
+        text = f"{workers} reach {gain:.1f} times the peak of one: "
+        found[""] = text + "they share cores, or other programs run"
     return found
-
-
-def _work(report: Report) -> str:
-    """Say how an automaton step is divided among workers."""
-    workers = report.path.workers
-    pieces, alone = report.path.pieces
-    text = f"{pieces} pieces per automaton step"
-    if workers == 1:
-        return text
-    return f"{text}, {alone} on one worker only; {report.stolen:.1f} stolen per step"
 
 
 def _difference(row: Row) -> str:
@@ -340,7 +357,7 @@ def _difference(row: Row) -> str:
 
 
 def processors(found: machine.Processors) -> str:
-    """Say what bounds the number of workers."""
+    """Describe the processors, and the limits on the number of workers."""
     physical = f"{found.physical} cores" if found.physical < found.logical else "all cores"
     text = f"{found.logical}, {physical}"
     if found.affinity < found.logical:
@@ -351,7 +368,7 @@ def processors(found: machine.Processors) -> str:
 
 
 def noise(share: float, repeats: int) -> str:
-    """Say how far the median step is above the fastest, and what that means."""
+    """Describe how far the median step is above the fastest."""
     if repeats < FEWEST_REPEATS:
         return f"unknown from {counted(repeats, 'repeat')}: use --repeat 10"
     text = f"{100 * share:.1f} % from fastest to median step: "
@@ -363,19 +380,7 @@ def noise(share: float, repeats: int) -> str:
 
 
 def milliseconds(spread: Spread) -> list[str]:
-    """Format minimum, median and maximum; a dash if there was nothing to do."""
+    """Format minimum, median and maximum; dashes if there was nothing to do."""
     if spread.maximum == 0:
         return ["-", "-", "-"]
     return [f"{1000 * value:.3f}" for value in (spread.minimum, spread.median, spread.maximum)]
-
-
-def times(speedup: float | None) -> str:
-    """Format a factor."""
-    if speedup is None:
-        return "-"
-    return f"{speedup:.2f}×" if speedup < 100 else f"{speedup:.0f}×"
-
-
-def megabytes(size: int) -> str:
-    """Format bytes in millions."""
-    return f"{size / 1e6:.2f} MB" if size < 1e8 else f"{size / 1e6:.0f} MB"

@@ -1,4 +1,4 @@
-"""`dct bench` with several settings to compare."""
+"""`dct bench` with a list of settings to compare."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from difflogic.scale.speed.rows import Comparison, Row
 
 ALONE = ("sequential", "oracle")
-"""Ways that are shown phase by phase if compared alone."""
+"""A single one of these ways is shown phase by phase instead."""
 OPTIONS = {"workers": "--workers", "ways": "--compare", "grid": "--grid", "ranks": "--ranks"}
 HEADS = {"workers": "workers", "ways": "way", "grid": "setting", "ranks": "ranks"}
 
@@ -36,8 +36,8 @@ ABOVE_CEILING = (
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The settings to compare."""
+class Compared:
+    """The settings to compare: at most one of these lists has any."""
 
     workers: tuple[int, ...] = ()
     ways: tuple[str, ...] = ()
@@ -47,47 +47,45 @@ class Asked:
     @classmethod
     def of(
         cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
-    ) -> Asked:
-        """Read the options. Raises ConfigError where several of them list settings."""
+    ) -> Compared:
+        """Read the options. Raises ConfigError if several of them list settings."""
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
             ways = ()
         if workers is not None and "," not in workers:
             parse_workers(workers)
             workers = None
-        asked = cls(
+        counts = numbers("--ranks", ranks, MOST_RANKS)
+        compared = cls(
             numbers("--workers", workers, MOST_WORKERS),
             ways,
             tuple(grid),
-            _with_one(numbers("--ranks", ranks, MOST_RANKS)),
+            counts and (1, *(count for count in counts if count > 1)),
         )
-        given = [OPTIONS[name] for name in OPTIONS if getattr(asked, name)]
-        if len(given) > 1 or (given and compare and not ways):
-            names = given if len(given) > 1 else [*given, "--compare"]
-            both = "both" if len(names) == 2 else "all"
+        given = [OPTIONS[name] for name in OPTIONS if getattr(compared, name)]
+        if given and compare and not ways:
+            given.append("--compare")
+        if len(given) > 1:
+            both = "both" if len(given) == 2 else "all"
             raise ConfigError(
-                f"{' and '.join(names)} {both} list settings to compare: give only one"
+                f"{' and '.join(given)} {both} list settings to compare: give only one"
             )
-        return asked
+        return compared
 
     @property
-    def several(self) -> str:
-        """Name of the listed setting; empty if nothing is listed."""
+    def listed(self) -> str:
+        """Name of the setting that is listed; empty if there is no list."""
         return next((name for name in OPTIONS if getattr(self, name)), "")
 
 
-def _with_one(ranks: tuple[int, ...]) -> tuple[int, ...]:
-    return ranks and (1, *(count for count in ranks if count > 1))
-
-
 def show_ranks(
-    asked: Asked, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
+    compared: Compared, config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
 ) -> None:
-    """Measure several numbers of processes, which are started if they are not yet."""
+    """Measure several numbers of processes, and start them unless they run already."""
     from difflogic.library.benchmarking import compare
     from difflogic.system.ranks import started
 
-    most, size = max(asked.ranks), started()
+    most, size = max(compared.ranks), started()
     if most > 1 and size == 1:
         processes.check(config, most, oversubscribe)
         processes.launch(most)
@@ -96,52 +94,52 @@ def show_ranks(
     with processes.joined() as world:
         if not world.leads:
             with world.lockstep():
-                compare(config, ranks=asked.ranks, world=world, repeat=repeat)
+                compare(config, ranks=compared.ranks, world=world, repeat=repeat)
             world.receive()
             return
         processes.check(config, min(world.here, most), oversubscribe)
         compile_for(config)
         with world.lockstep(), show_progress() as progress:
             found = compare(
-                config, ranks=asked.ranks, world=world, repeat=repeat, progress=progress
+                config, ranks=compared.ranks, world=world, repeat=repeat, progress=progress
             )
-    _show(asked, config, found, as_json)
+    _show(compared, config, found, as_json)
 
 
 def show_several(
-    asked: Asked,
+    compared: Compared,
     source: str,
     overrides: Sequence[str | Override],
     config: Config,
     repeat: int | None,
     as_json: bool,
 ) -> None:
-    """Measure, print, and exit 1 if what must be equal is not."""
+    """Measure, print, and exit 1 if results disagree that must be equal."""
     from difflogic.library.benchmarking import compare
 
     with show_progress() as progress:
         found = compare(
-            source if asked.grid else config,
-            overrides if asked.grid else (),
-            workers=asked.workers,
-            ways=asked.ways,
-            grid=asked.grid,
+            source if compared.grid else config,
+            overrides if compared.grid else (),
+            workers=compared.workers,
+            ways=compared.ways,
+            grid=compared.grid,
             repeat=repeat,
             progress=progress,
             allow_code=True,
         )
-    _show(asked, config, found, as_json)
+    _show(compared, config, found, as_json)
 
 
-def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> None:
+def _show(compared: Compared, config: Config, found: Comparison, as_json: bool) -> None:
     if as_json:
         output.show_json(found.as_dict() | machine_facts())
     else:
         grid = f"{config.task.height}×{config.task.width} cells"
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
-        _show_table(found, HEADS[asked.several])
+        _show_table(found, HEADS[compared.listed])
         typer.echo("\n" + "\n".join(_lines(found)))
-        if asked.grid:
+        if compared.grid:
             typer.echo("\n" + "\n".join(_proposal(found)))
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
@@ -153,7 +151,7 @@ def _show(asked: Asked, config: Config, found: Comparison, as_json: bool) -> Non
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what the JSON of a measurement says about the machine."""
+    """Return the facts about the machine in the JSON of a measurement."""
     return {
         "versions": machine.versions(),
         "cpu": machine.cpu(),
@@ -181,11 +179,11 @@ def _cells(row: Row, first: Row) -> list[Any]:
     cells = [
         row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
-        _times(row.speedup(first)),
+        times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
-        _times(row.ceiling),
+        times(row.ceiling),
         f"{1000 * backward.median:.2f}" if backward.maximum else None,
-        _times(row.phase_speedup("backward", first)),
+        times(row.phase_speedup("backward", first)),
     ]
     if plan is None:
         cells += [None] * 4
@@ -203,33 +201,35 @@ def _cells(row: Row, first: Row) -> list[Any]:
 
 
 def _exchange(row: Row) -> list[Any]:
-    """Return the cells that only several ranks have: median and least milliseconds."""
+    """Return the cells of comparisons of ranks: median and least milliseconds."""
     exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
     return [f"{1000 * row.phase('reduce').median:.2f}", exchange]
 
 
 def _lines(found: Comparison) -> list[str]:
-    """Return what stands below the table."""
+    """Return the lines below the table."""
     config = found.rows[0].setting.config
-    said = [
+    notes = [
         "ceiling: speed-up limit from the number and size of tasks; stolen: share of tasks; "
         f"waiting: share of workers' time; run: {config.training.epochs} epochs at the median step"
     ]
     if any(row.oversubscribed for row in found.rows):
-        said.append("*: oversubscribed, more workers than cores: does not predict a larger machine")
+        notes.append(
+            "*: oversubscribed, more workers than cores: does not predict a larger machine"
+        )
     if any(row.hides(found.rows[0]) for row in found.rows):
-        said.append(ABOVE_CEILING)
+        notes.append(ABOVE_CEILING)
     last = found.rows[-1]
     if last.exchange:
-        said.append(
+        notes.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
             f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
         )
     if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
-        said.append(f"no conclusion for other numbers of workers: {found.doubt}")
+        notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
     if found.fit is not None:
-        said += _laws(found.fit, found.fitted_oversubscribed)
-    return said
+        notes += _laws(found.fit, found.fitted_oversubscribed)
+    return notes
 
 
 def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
@@ -237,27 +237,27 @@ def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
         return ["Amdahl's law: needs two worker counts within the cores"]
     counts = ", ".join(map(str, fit.workers))
     limit = "without limit" if fit.amdahl.serial < 1e-6 else f"at most {fit.amdahl.limit:.1f}×"
-    said = [
+    laws = [
         f"Amdahl's law, fitted to {counts} workers: {100 * fit.amdahl.serial:.1f} % serial, {limit}"
     ]
     law = fit.scalability
     if law is None:
-        return [*said, "Universal Scalability Law: needs three worker counts"]
+        return [*laws, "Universal Scalability Law: needs three worker counts"]
     best = "more is always better" if fit.best is None else f"best with {fit.best}"
-    said.append(
+    laws.append(
         f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
         f"{100 * law.coherency:.2f} %: {best}"
     )
     if oversubscribed:
-        said.append(
+        laws.append(
             "the latter fit includes oversubscribed rows, as fewer than three rows fit the cores: "
             "it holds for these cores only"
         )
-    return said
+    return laws
 
 
 def _proposal(found: Comparison) -> list[str]:
-    """Return what is said of the fastest row, with its lines for a configuration."""
+    """Name the fastest row, with its lines for a configuration."""
     if len(found.rows) == 1:
         return ["one setting: nothing to compare"]
     best = found.best
@@ -280,8 +280,11 @@ def _toml_lines(best: Row) -> list[str]:
     return [line for name, keys in sections.items() for line in (f"[{name}]", *keys)]
 
 
-def _times(factor: float | None) -> str | None:
-    return None if factor is None else f"{factor:.2f}×"
+def times(factor: float | None) -> str | None:
+    """Format a factor; None if unknown."""
+    if factor is None:
+        return None
+    return f"{factor:.2f}×" if factor < 100 else f"{factor:.0f}×"
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""`dct bench simulate`: measures how fast a circuit is simulated, and checks that all agree."""
+"""`dct bench simulate`: measures how fast circuits are simulated, and compares the engines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report
 
 LARGE = (4096, 4096)
+LABEL = 16
+"""Columns of the labels below the table."""
 
 
 def bench_simulate(
     source: Annotated[Path | None, SOURCE] = None,
-    size: Annotated[Any, size_option("4096x4096")] = None,
+    size: Annotated[Any, size_option(shown="4096x4096")] = None,
     steps: Annotated[
         int | None, number("Automaton steps", 0, shown="what takes about 0.25 s")
     ] = None,
@@ -33,8 +35,8 @@ def bench_simulate(
 ) -> None:
     """Measure how fast a circuit is simulated from a random start.
 
-    The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
-    built from its rule. Exits 1 unless all engines compute the same bits.
+    The circuit of a run or a model is simplified first. Without a source, the Game of Life is
+    measured. Exits 1 unless all engines compute the same bits.
     """
     from difflogic.library.benchmarking import bench_simulation
     from difflogic.library.simulating import Conditions
@@ -66,54 +68,38 @@ def _show(report: Report) -> None:
     rows = []
     for path in report.paths:
         rates = path.rates(g.cells)
+        spread = (f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum))
+        speedup, gates = f"{report.speedup(path):.1f}×", f"{report.gates_per_cycle(path):.0f}"
         rows.append(
-            (
-                path.name,
-                *(f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum)),
-                f"{report.speedup(path):.1f}×",
-                f"{report.gates_per_cycle(path):.0f}",
-                f"{100 * report.share_of_peak(path):.0f} %",
-            )
+            (path.name, *spread, speedup, gates, f"{100 * report.share_of_peak(path):.0f} %")
         )
-    output.show_table(
-        "billion updates/s | min | median | max | speed-up | gates/cycle | of peak", rows
-    )
+    heads = "billion updates/s | min | median | max | speed-up | gates/cycle | of peak"
+    output.show_table(heads, rows)
     typer.echo()
-    output.show_lines(lines(report), 16)
+    output.show_lines(lines(report), LABEL)
 
 
-def lines(report: Report) -> list[tuple[str, str]]:
-    """Return label and text of what stands below the table."""
+def lines(report: Report) -> dict[str, str]:
+    """Return label and text of each line below the table."""
     from difflogic.simulation.native import CACHE, vector_words
 
     one, every = (f"{rate / 1e12:.2f}" for rate in (report.peak_one_core, report.peak_all_workers))
-    found = [
-        (
-            "peak",
-            f"{one} trillion two-input bit operations per second on one core, {every} on all, "
-            f"{64 * vector_words()} at a time; a processor with ternary logic can join gates in "
-            "pairs and exceed it",
-        ),
-        ("clock", f"{report.clock / 1e9:.2f} GHz"),
-        (
-            "compiling",
-            f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms from "
-            f"{CACHE.directory()}",
-        ),
-        ("two grids", f"{report.grid_bytes / 1e6:.1f} MB for each path"),
-    ]
+    found = {
+        "peak": f"{one} trillion two-input bit operations per second on one core, {every} on all, "
+        f"{64 * vector_words()} at a time; a processor with ternary logic can join gates in pairs "
+        "and exceed it",
+        "clock": f"{report.clock / 1e9:.2f} GHz",
+        "compiling": f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms "
+        f"from {CACHE.directory()}",
+        "two grids": f"{report.grid_bytes / 1e6:.1f} MB for each path",
+    }
     if report.peak_memory is not None:
-        found.append(("process", f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"))
+        found["process"] = f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"
     workers = max(path.workers for path in report.paths)
     if report.peak_all_workers < LEAST_GAIN * workers * report.peak_one_core:
         gain = report.peak_all_workers / report.peak_one_core
-        found.append(
-            (
-                "cores",
-                f"{workers} workers reach {gain:.1f} times the peak of one: they share cores, or "
-                "other programs are running",
-            )
-        )
-    return found + [
-        ("equal bits", f"{'yes' if check.equal else 'NO'}: {check.what}") for check in report.checks
-    ]
+        text = f"{workers} workers reach {gain:.1f} times the peak of one: "
+        found["cores"] = text + "they share cores, or other programs run"
+    verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
+    found["equal bits"] = f"\n{'':<{LABEL}}".join(verdicts)
+    return found

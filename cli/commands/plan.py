@@ -1,4 +1,4 @@
-"""`dct plan`: shows how training is divided among workers and laid out in memory, and why."""
+"""`dct plan`: shows how training is divided among workers, and why."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.benchmarking import Planned
     from difflogic.scale.speed.prediction import Curves, Network
+
+LABEL = 18
+"""Columns of the labels of lines."""
 
 
 def plan(
@@ -115,17 +118,14 @@ def _show_device(config: Config, as_json: bool) -> None:
         f"{counted(shape.steps, 'automaton step')}, batch {shape.batch} · {adapter.name}, "
         f"{adapter.kind}\n"
     )
-    limit = show_bytes(adapter.most_bytes)
-    output.show_lines(
-        [
-            ("workgroups", f"{shape.tiles} of {THREADS} threads, for {LANES} cells each"),
-            ("memory", f"{show_bytes(sum(shape.bytes.values()))} per run"),
-            ("largest buffer", f"{show_bytes(shape.bytes[largest])} per run, for {largest}"),
-            ("adapter's limit", f"{limit} per buffer"),
-            ("side by side", f"{counted(found.runs, 'run')} at most"),
-        ],
-        18,
-    )
+    lines = {
+        "workgroups": f"{shape.tiles} of {THREADS} threads, for {LANES} cells each",
+        "memory": f"{show_bytes(sum(shape.bytes.values()))} per run",
+        "largest buffer": f"{show_bytes(shape.bytes[largest])} per run, for {largest}",
+        "adapter's limit": f"{show_bytes(adapter.most_bytes)} per buffer",
+        "side by side": f"{counted(found.runs, 'run')} at most",
+    }
+    output.show_lines(lines, LABEL)
 
 
 def _between(text: str) -> tuple[int, int]:
@@ -139,90 +139,68 @@ def _between(text: str) -> tuple[int, int]:
 
 
 def _show(found: Planned) -> None:
-    typer.echo(_title(found) + "\n")
+    plan = found.plan
+    where = "another machine" if plan.machine.described else "this machine"
+    grid, steps = plan.rollouts.grid, counted(plan.rollouts.steps, "automaton step")
+    typer.echo(
+        f"{found.config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
+        f"{where}, {counted(plan.machine.cores, 'core')}\n"
+    )
     rows = ((each.what, each.value, each.why) for each in found.decisions)
     output.show_table(" | decided | because", rows, texts=3)
     typer.echo()
-    output.show_lines(lines(found), 18)
+    output.show_lines(_lines(found), LABEL)
     if found.curves is not None:
         from difflogic.scale.speed.prediction import text_curves
 
         typer.echo("\nsimulated speed-up by workers; the bar shows the best strategy\n")
-        typer.echo("\n".join(text_curves(found.curves)))
-        typer.echo()
-        for text in comparison(found.curves):
-            typer.echo(text)
+        typer.echo("\n".join([*text_curves(found.curves), "", *_comparison(found.curves)]))
 
 
-def comparison(curves: Curves) -> list[str]:
+def _comparison(curves: Curves) -> list[str]:
     """Compare simulated times with measured ones."""
     from difflogic.scale.speed.prediction import WITHIN
 
-    said = []
+    lines = []
     for count, error in curves.errors.items():
         off = "" if abs(error) <= WITHIN else f", more than {100 * WITHIN:.0f} %: a busy machine?"
-        said.append(
+        lines.append(
             f"{counted(count, 'worker')}: {1000 * curves.planned[count]:.2f} ms "
             f"simulated, {1000 * curves.measured[count]:.2f} ms measured at best: "
             f"{100 * error:+.0f} %{off}"
         )
-    beyond = max(curves.measured, default=1)
-    said.append(
-        f"Beyond {beyond} workers this is a prediction, which ignores shared memory, caches, "
-        "falling clock rates, and any extra cost of shared gates."
+    lines.append(
+        f"Beyond {max(curves.measured, default=1)} workers this is a prediction, which ignores "
+        "shared memory, caches, falling clock rates, and any extra cost of shared gates."
     )
-    return said
+    return lines
 
 
-def _title(found: Planned) -> str:
-    plan, config = found.plan, found.config
-    where = "another machine" if plan.machine.described else "this machine"
-    cores = counted(plan.machine.cores, "core")
-    grid, steps = plan.rollouts.grid, counted(plan.rollouts.steps, "automaton step")
-    return (
-        f"{config.name} · {grid.height}×{grid.width} cells, {steps}, batch {plan.batch} · "
-        f"{where}, {cores}"
-    )
-
-
-def lines(found: Planned) -> list[tuple[str, str]]:
-    """Return label and text of the lines below the decisions."""
+def _lines(found: Planned) -> dict[str, str]:
+    """Return label and text of each line below the decisions."""
     plan = found.plan
     counts = sorted({1, 2, 4, 8, 16, plan.workers})
     ceilings = ", ".join(f"{count}: {plan.ceiling(count):.2f}" for count in counts)
-    rows = [("ceiling by tasks", f"{ceilings} (workers: speed-up over one)")]
+    lines = {"ceiling by tasks": f"{ceilings} (workers: speed-up over one)"}
     if found.costs is None or found.expected is None or found.expected_alone is None:
-        return rows
+        return lines
     share = found.costs.serial_seconds / found.expected_alone
     elsewhere = ", at the speed of this machine's cores" if plan.machine.described else ""
-    rows += [
-        (
-            "expected step",
-            f"{1000 * found.expected:.2f} ms{elsewhere}; {1000 * found.expected_alone:.2f} ms on "
-            "one worker, at best",
-        ),
-        ("serial share", f"{100 * share:.0f} % of a step on one worker"),
-    ]
-    if found.network is not None:
-        rows += network_lines(found.network)
-    return rows
+    lines["expected step"] = (
+        f"{1000 * found.expected:.2f} ms{elsewhere}; {1000 * found.expected_alone:.2f} ms on one "
+        "worker, at best"
+    )
+    lines["serial share"] = f"{100 * share:.0f} % of a step on one worker"
+    return lines if found.network is None else lines | _network_lines(found.network)
 
 
-def network_lines(found: Network) -> list[tuple[str, str]]:
+def _network_lines(found: Network) -> dict[str, str]:
     """Say whether more machines pay off."""
     from difflogic.scale.speed.prediction import BANDWIDTH
 
     def ms(seconds: float) -> str:
         return f"{1000 * seconds:.3g} ms"
 
-    saved = (
-        f"{ms(found.alone)} on one, {ms(found.together)} on {found.ranks} without communication: "
-        f"{ms(found.saved)} saved"
-    )
-    handed = (
-        f"{found.messages} in sequence per step, {found.large} with {show_bytes(found.bytes_each)} "
-        f"of sums: {ms(found.transfer)} at {8 * BANDWIDTH / 1e9:.0f} Gbit/s"
-    )
     pays = "never: communication takes longer than it saves"
     if found.saved <= 0:
         pays = "never: the batch has too few samples to divide"
@@ -231,4 +209,11 @@ def network_lines(found: Network) -> list[tuple[str, str]]:
             f"if a message arrives within {ms(found.latency)}: ({ms(found.saved)} - "
             f"{ms(found.transfer)}) / {found.messages}"
         )
-    return [("machines", saved), ("messages", handed), ("pays off", pays)]
+    return {
+        "machines": f"{ms(found.alone)} on one, {ms(found.together)} on {found.ranks} without "
+        f"communication: {ms(found.saved)} saved",
+        "messages": f"{found.messages} in sequence per step, {found.large} with "
+        f"{show_bytes(found.bytes_each)} of sums: {ms(found.transfer)} at "
+        f"{8 * BANDWIDTH / 1e9:.0f} Gbit/s",
+        "pays off": pays,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,28 +13,30 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+"""Options of a console that shows texts as they are."""
 PLAIN_WIDTH = 1000
-"""Columns of a table that goes to no terminal: enough for any to stay unfolded."""
+"""Columns of a table without a terminal: wide enough that no table is folded."""
 
 
 def show_json(data: Any) -> None:
-    """Print as JSON, which knows no infinity and no NaN: they become null."""
+    """Print as JSON. Infinity and NaN become null."""
     from difflogic.system.json_values import json_value  # imports NumPy
 
     typer.echo(json.dumps(json_value(data), indent=2, allow_nan=False))
 
 
-def show_lines(lines: Iterable[tuple[str, Any]], width: int) -> None:
+def show_lines(lines: Mapping[str, str], width: int) -> None:
     """Print labels, in `width` characters, each with its text."""
-    for label, text in lines:
+    for label, text in lines.items():
         typer.echo(f"{label:<{width}}{text}")
 
 
 def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare: str = "") -> None:
-    """Print a table that `make_table` makes.
+    """Print a table of `make_table`.
 
-    On a terminal that is too narrow the columns that `spare` names, such as "seed | run", are left
-    out, the first ones first.
+    On a narrow terminal, columns in `spare`, such as "seed | run", are left out until the rest
+    fits, beginning with the first.
     """
     names, cells = heads.split(" | "), [list(row) for row in rows]
     table = make_table(heads, cells, texts)
@@ -50,10 +52,10 @@ def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare:
 
 
 def make_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1) -> Table:
-    """Return a table with `heads`, a text such as "run | seed", whose cells are any values.
+    """Return a table with `heads`, such as "run | seed".
 
-    None is shown as -, a row of no cells as a rule. The first `texts` columns hold words,
-    which may fold, the others numbers.
+    None is shown as -, an empty row as a rule. The first `texts` columns hold words, which may
+    fold; the others hold numbers.
     """
     from rich import box
     from rich.table import Table
@@ -80,23 +82,16 @@ def make_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1) -> Tab
 
 
 def print_table(table: Table) -> None:
-    """Print a table, without colour and frame if stdout is no terminal."""
+    """Print a table; without colour and frame if stdout is no terminal."""
     from rich.console import Console
 
     if sys.stdout.isatty():
         console = _terminal()
-        # One that does not fit has its lines folded; cut numbers would be worse.
+        # If it does not fit, the terminal folds its lines; cut numbers would be worse.
         console.width = max(console.width, _width(table, least=True))
         console.print(table)
         return
-    plain = Console(
-        color_system=None,
-        force_terminal=False,
-        width=PLAIN_WIDTH,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    plain = Console(color_system=None, force_terminal=False, width=PLAIN_WIDTH, **PLAIN)
     with plain.capture() as captured:
         plain.print(table)
     for line in captured.get().splitlines():
@@ -106,11 +101,11 @@ def print_table(table: Table) -> None:
 def _terminal() -> Console:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    return Console(**PLAIN)
 
 
 def _width(table: Table, least: bool = False) -> int:
-    """Return the columns that a table takes, or the least that it can do with."""
+    """Return the width of a table, or the least width it can be folded to."""
     console = _terminal()
     found = console.measure(table, options=console.options.update(max_width=PLAIN_WIDTH))
     return found.minimum if least else found.maximum
