@@ -13,17 +13,17 @@ COUNTS = (1, 2, 4, 8, 16)
 
 @settings(max_examples=5)
 @given(st.floats(0.001, 0.9))
-def test_amdahls_law_is_found_again(serial):
+def test_amdahls_law_is_recovered(serial):
     found = fit({count: Amdahl(serial).speedup(count) for count in COUNTS})
     assert found.amdahl.serial == pytest.approx(serial, abs=1e-4)
     assert found.amdahl.limit == pytest.approx(1 / serial, rel=0.1)
-    # It is the other law without coherency.
+    # It equals the other law without coherency.
     assert found.scalability.contention == pytest.approx(serial, abs=1e-3)
 
 
 @settings(max_examples=5)
 @given(st.floats(0, 0.5), st.floats(0.002, 0.1))
-def test_the_universal_scalability_law_is_found_again(contention, coherency):
+def test_the_universal_scalability_law_is_recovered(contention, coherency):
     law = Scalability(contention, coherency)
     found = fit({count: law.speedup(count) for count in COUNTS})
     assert found.scalability.contention == pytest.approx(contention, abs=5e-3)
@@ -53,7 +53,7 @@ def test_perfect_scaling_has_no_limit():
 
 
 def test_neither_law_has_a_negative_share():
-    """Two workers that do more than twice as much: nothing is serial."""
+    """If two workers do more than twice as much, nothing is serial."""
     found = fit({1: 1.0, 2: 2.2, 4: 3.0})
     assert found.amdahl.serial >= 0
     assert found.scalability.contention == 0

@@ -1,6 +1,4 @@
-"""A training step replayed with measured costs: workers, curves and further machines."""
-
-from __future__ import annotations
+"""Predictions: a training step replayed with given costs, on other workers and machines."""
 
 from dataclasses import replace
 
@@ -31,18 +29,24 @@ from tests.difflogic.training.tiny import tiny
 
 FREE = StepCosts({}, 1.0, 2.0, 0.0, 0.0)
 MACHINE = Machine(cores=64, l2=2**21)
-LIZARD = load_config("lizard")
-SMALL = load_config("checkerboard-small")
+LIZARD, SMALL = load_config("lizard"), load_config("checkerboard-small")
 NETLISTS = {config.name: Model.create(config).netlist for config in (LIZARD, SMALL)}
+
+CONFIG = tiny("training.batch=1", "parallel.lanes=16")
+PLAN = ParallelPlan.for_model(CONFIG, Machine(cores=8))
+COSTS = StepCosts({"hard": 1.0}, 1.0, 2.0, 0.0, 0.0)
 
 
 def plan_of(config, **training):
-    changed = config.training.model_copy(update=training)
-    config = config.model_copy(update={"training": changed})
-    return ParallelPlan.for_model(config, MACHINE, NETLISTS[config.name])
+    changed = config.with_sections(training=training)
+    return ParallelPlan.for_model(changed, MACHINE, NETLISTS[config.name])
 
 
-def test_one_worker_does_all_after_each_other():
+def speedup(plan):
+    return replay(plan.at(1), FREE) / replay(plan, FREE)
+
+
+def test_one_worker_takes_the_sum_of_all_costs():
     plan = plan_of(SMALL)
     costs = replace(FREE, serial={"sample": 5.0, "hard": 7.0}, wake=100.0, barrier=100.0)
     lanes = lanes_of(plan)
@@ -57,29 +61,36 @@ def test_one_worker_does_all_after_each_other():
 def test_no_schedule_beats_the_ceiling(strategy, workers, batch):
     for config in (LIZARD, SMALL):
         plan = with_strategy(plan_of(config, batch=batch), strategy, workers)
-        alone = replay(plan.at(1), FREE)
-        speedup = alone / replay(plan, FREE)
-        assert 0.99 <= speedup <= plan.ceiling() + 1e-9
-        if strategy not in ("cells", "steps"):  # whose waits no ceiling counts
-            assert speedup >= 0.75 * plan.ceiling()  # Graham 1969, in whatever order
+        assert 0.99 <= speedup(plan) <= plan.ceiling() + 1e-9
+        if strategy not in ("cells", "steps"):  # the ceiling ignores their waiting
+            assert speedup(plan) >= 0.75 * plan.ceiling()  # Graham 1969, in any order
 
 
-def test_a_pipeline_waits_for_the_cells_around_and_nothing_else():
+def test_a_pipeline_waits_only_for_neighbouring_cells():
     plan = with_strategy(plan_of(LIZARD), "steps", 2)
-    # Thirteen tiles, of which the last is half as wide, on two workers: only the end is uneven.
-    speedup = replay(plan.at(1), FREE) / replay(plan, FREE)
-    cells = with_strategy(plan, "cells", 2)
-    assert replay(cells.at(1), FREE) / replay(cells, FREE) < speedup <= 2
-    # With as many workers as chunks, each does its own, step by step.
+    # Two workers, thirteen tiles, the last of half width: only the end is uneven.
+    assert speedup(with_strategy(plan, "cells", 2)) < speedup(plan) <= 2
+    # With as many workers as chunks, each does its own chunk in every step.
     many = with_strategy(plan_of(LIZARD), "steps", 13)
     assert replay(many, FREE) == pytest.approx(3 * 12 * 32)
 
 
-def test_waiting_costs():
+def test_waiting_costs_time():
     plan = with_strategy(plan_of(LIZARD), "cells", 2)
     dear = replace(FREE, barrier=10.0, wake=3.0)
-    # Three barriers of a step, and one for each automaton step, forward and back.
+    # Three barriers per training step, and one per automaton step, forward and backward.
     assert replay(plan, dear) - replay(plan, FREE) == pytest.approx(3 + 10 * (3 + 2 * 12))
+
+
+def test_workers_that_share_gates_wait_for_each_other():
+    meetings = Meetings.of(Model.create(CONFIG).netlist)
+    assert meetings.backward > meetings.forward > 2
+    dear = StepCosts({}, 1.0, 2.0, 1.0, 0.0)
+    plan = with_strategy(PLAN, "gates", 6)
+    assert plan.parts == 2
+    more = replay(plan, dear, meetings) - replay(plan, dear)
+    # Each of three teams has one tile in each of three steps, forward and backward.
+    assert more == pytest.approx(3 * (meetings.forward + meetings.backward))
 
 
 def test_costs_are_measured():
@@ -91,15 +102,11 @@ def test_costs_are_measured():
     assert "finish" not in costs.serial
 
 
-CONFIG = tiny("training.batch=1", "parallel.lanes=16")
-COSTS = StepCosts({"hard": 1.0}, 1.0, 2.0, 0.0, 0.0)
-PLAN = ParallelPlan.for_model(CONFIG, Machine(cores=8))
-
-
-def test_worker_counts():
-    assert counts_between(1, 8) == [1, 2, 3, 4, 6, 8]
-    assert counts_between(5, 10) == [1, 5, 6, 8, 10]
-    assert counts_between(1, 1) == [1]
+@pytest.mark.parametrize(
+    ("ends", "counts"), [((1, 8), [1, 2, 3, 4, 6, 8]), ((5, 10), [1, 5, 6, 8, 10]), ((1, 1), [1])]
+)
+def test_worker_counts(ends, counts):
+    assert counts_between(*ends) == counts
 
 
 def test_curves_of_all_strategies():
@@ -107,28 +114,17 @@ def test_curves_of_all_strategies():
     assert tuple(found.seconds) == STRATEGIES
     assert found.alone == replay(PLAN.at(1), COSTS)
     assert all(found.speedup(name, 1) == 1 for name in STRATEGIES)
-    # One sample is nobody's but one worker's; three tiles of cells are shared by three at most.
+    # One sample is not shared; its three tiles are shared by at most three workers.
     assert found.speedup("samples", 4) == 1
     assert 1 < found.speedup("cells", 2) < found.speedup("cells", 4) <= 3
-    # Shared gates know no bound of tiles.
+    # The number of tiles does not limit shared gates.
     assert found.speedup("gates", 6) > found.speedup("cells", 6) > 2
     assert not found.measured
     assert not found.errors
 
 
-def test_shared_gates_wait_for_each_other():
-    meetings = Meetings.of(Model.create(CONFIG).netlist)
-    assert meetings.backward > meetings.forward > 2
-    dear = StepCosts({}, 1.0, 2.0, 1.0, 0.0)
-    plan = with_strategy(PLAN, "gates", 6)
-    assert plan.parts == 2
-    more = replay(plan, dear, meetings) - replay(plan, dear)
-    # Each of three teams has one tile in each of three steps, each way.
-    assert more == pytest.approx(3 * (meetings.forward + meetings.backward))
-
-
 @pytest.mark.thorough
-def test_what_is_simulated_is_held_against_what_is_measured():
+def test_a_simulation_is_compared_with_measurements():
     heard = []
     found = simulate(CONFIG, PLAN, COSTS, [1, 2], repeat=1, progress=heard.append)
     assert heard == [1]
@@ -137,7 +133,7 @@ def test_what_is_simulated_is_held_against_what_is_measured():
     assert list(found.as_dict()["measured"]) == ["1", "2"]
 
 
-def test_text():
+def test_curves_as_text():
     seconds = {name: {1: 8.0, 2: 4.0, 4: 3.0} for name in STRATEGIES}
     curves = Curves(CONFIG, seconds, 8.0, {1: 8.0, 2: 4.0}, {1: 8.0, 2: 4.4})
     lines = text_curves(curves, 20)
@@ -145,22 +141,18 @@ def test_text():
     assert lines[3].split() == ["4", *["2.67×"] * 4, 20 * "#"]
 
 
-NETWORK_COSTS = StepCosts({"sample": 0.001}, forward=1e-6, backward=3e-6, barrier=0.0, wake=0.0)
-LANES = 42 * 3
-"""Cells of a sample, times steps."""
+def in_network(ranks, *overrides):
+    """Return the prediction for machines of one core."""
+    costs = StepCosts({"sample": 0.001}, forward=1e-6, backward=3e-6, barrier=0.0, wake=0.0)
+    return network(tiny(*overrides), costs, ranks, Machine.parse("cores=1,memory=1GB"))
 
 
-@pytest.fixture
-def machine():
-    return Machine.parse("cores=1,memory=1GB")
-
-
-def test_two_machines_halve_what_can_be_shared(machine):
-    found = network(tiny("training.batch=4"), NETWORK_COSTS, 2, machine)
-    rollout = 4e-6 * LANES
+def test_two_machines_halve_the_shared_work():
+    found = in_network(2, "training.batch=4")
+    rollout = 4e-6 * 42 * 3  # cells of a sample, times steps
     assert found.alone == pytest.approx(0.001 + 4 * rollout, rel=0.2)  # lanes are filled up
     assert found.saved == pytest.approx((found.alone - 0.001) / 2)
-    # Announced, handed over, and spread.
+    # Announced, collected, and broadcast.
     assert (found.messages, found.large) == (3, 2)
     assert found.bytes_each == 4 * 4 * 42 + 8 * 4
     assert found.transfer == 2 * found.bytes_each / BANDWIDTH
@@ -168,18 +160,16 @@ def test_two_machines_halve_what_can_be_shared(machine):
     assert found.as_dict()["latency"] == found.latency
 
 
-@pytest.mark.parametrize(("ranks", "messages", "large"), [(3, 6, 4), (4, 7, 5), (8, 13, 10)])
-def test_messages_grow_with_the_machines(machine, ranks, messages, large):
-    found = network(tiny("training.batch=8"), NETWORK_COSTS, ranks, machine)
+@pytest.mark.parametrize(
+    ("ranks", "pool", "messages", "large"),
+    [(3, 0, 6, 4), (4, 0, 7, 5), (8, 0, 13, 10), (2, 33, 1 + 3 * 2, 3 * 2)],
+)
+def test_messages_grow_with_machines_and_pool(ranks, pool, messages, large):
+    found = in_network(ranks, "training.batch=8", f"pool.batch={pool}")
     assert (found.messages, found.large) == (messages, large)
 
 
-def test_the_pool_goes_round_once_more(machine):
-    found = network(tiny("training.batch=8", "pool.batch=33"), NETWORK_COSTS, 2, machine)
-    assert (found.messages, found.large) == (1 + 3 * 2, 3 * 2)
-
-
-def test_one_sample_is_not_shared(machine):
-    found = network(tiny("training.batch=1"), NETWORK_COSTS, 2, machine)
+def test_one_sample_is_not_shared():
+    found = in_network(2, "training.batch=1")
     assert found.saved == 0
     assert found.latency is None

@@ -11,7 +11,7 @@ MEASURED = ("perception", "update", "moves")
 
 
 def made_up(plan):
-    """A step of 10 s: 2 s by one thread, then 7 s by two, of which the second waits 3; 1 s left."""
+    """A step of 10 s: 2 s serial, then 7 s of two workers, of which one waits 3 s; 1 s is left."""
     step = [
         Event(0, "sample", "serial", 0.0, 2.0),
         Event(0, "forward", "task", 2.5, 9.5, gates=(2.0, 4.0)),
@@ -21,7 +21,7 @@ def made_up(plan):
     return Profile(CONFIG, plan, [step], [10.0], [8.0])
 
 
-def test_steps_are_traced_beside_others():
+def test_steps_are_traced_beside_untraced_ones():
     heard = []
     found = profile(CONFIG, 2, heard.append)
     assert heard == [1, 2]
@@ -35,8 +35,8 @@ def test_steps_are_traced_beside_others():
     assert parts == pytest.approx(sum(found.seconds) / 2, rel=0.1)
     assert data["tasks"] > 0
 
-    parts = made_up(found.plan).bottlenecks
-    assert [(each.what, each.seconds, each.gain) for each in parts] == [
+    known = made_up(found.plan)
+    assert [(each.what, each.seconds, each.gain) for each in known.bottlenecks] == [
         ("wait", 1.5, 1.5),
         ("sample", 2.0, 1.0),
         ("hand over", 1.0, 1.0),
@@ -44,21 +44,18 @@ def test_steps_are_traced_beside_others():
         ("forward: perception", 1.5, 0.0),
         ("forward: moves", 0.75, 0.0),
     ]
-    assert made_up(found.plan).serial_share == pytest.approx(0.2)
-    assert made_up(found.plan).cost == pytest.approx(0.25)
-    assert timeline(made_up(found.plan).typical, 2, 19) == [
-        "sssssFFFFFFFFFFFFFF",
-        "     FFFFFFFF......",
-    ]
+    assert known.serial_share == pytest.approx(0.2)
+    assert known.cost == pytest.approx(0.25)
+    assert timeline(known.typical, 2, 19) == ["sssssFFFFFFFFFFFFFF", "     FFFFFFFF......"]
     assert timeline([], 2) == []
 
 
-def test_a_search_is_measured_beside_the_steps_and_none_of_them_searches():
+def test_a_search_is_measured_separately_from_the_steps():
     config = growing("finishing.every=1", "training.restart_every=2")
     heard = []
     found = profile(config, 3, heard.append)
     assert set(heard) == {1, 2, 3}
-    assert len(heard) > 3  # while it searches, too, so that it can be cancelled
+    assert len(heard) > 3  # also during the search, so that it can be cancelled
     assert not any(event.name == "finish" for step in found.steps for event in step)
     assert found.search_per_epoch == found.search > 0
     assert found.as_dict()["search"] == found.search

@@ -261,8 +261,8 @@ TRAINING_MUTATIONS = {
         "stream(seed, purpose, epoch, 0) for sample in drawn",
     ),
     "hard evaluation against the first target": (
-        "errors = (shown - targets)[~np.isnan(targets)] ** 2",
-        "errors = (shown - targets[:1])[~np.isnan(targets)] ** 2",
+        "errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2",
+        "errors = (states[:, self._channels] - targets[:1])[~np.isnan(targets)] ** 2",
     ),
 }
 
