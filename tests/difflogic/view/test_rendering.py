@@ -1,4 +1,4 @@
-"""Pictures of rollouts, read back by Pillow: every pixel is the cell that the oracle has there."""
+"""Pictures of rollouts, read back by Pillow and compared pixel by pixel with the oracle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIVE = automaton(
 
 
 def states(found, steps, height=None, width=None, seed=0, damage=None):
-    """The states after each step (steps + 1, channels, height, width), in the plainest way."""
+    """The states after each step, (steps + 1, channels, height, width), in the plainest way."""
     sides = height or found.height, width or found.width
     geometry = Geometry(found.circuit.channels, *sides, found.boundary)
     with Simulator(found.circuit, Setting(geometry, seed=seed), "interpreter") as simulator:
@@ -46,9 +46,9 @@ def states(found, steps, height=None, width=None, seed=0, damage=None):
 
 
 def frames(path, each=100):
-    """All frames (frames, rows, columns, 3), and how long each stays, in milliseconds.
+    """All frames (frames, rows, columns, 3), and their durations in milliseconds.
 
-    A frame that is like the one before may have become one that stays longer: it is there again.
+    Equal frames may have been merged into one of a longer duration: they are repeated.
     """
     with Image.open(path) as image:
         found = [
@@ -65,7 +65,7 @@ def two_colors(bits, scale):
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
-def test_every_pixel_of_an_animation_is_its_cell(tmp_path, suffix):
+def test_every_pixel_of_an_animation_shows_its_cell(tmp_path, suffix):
     path = tmp_path / f"life{suffix}"
     done = render(LIFE, path, scale=3, frames_per_second=20)
     pixels, durations = frames(path, each=50)
@@ -104,7 +104,7 @@ def test_a_sheet_shows_each_channel(tmp_path):
             np.testing.assert_array_equal(part, two_colors(cells, 2))
 
 
-def test_a_larger_grid_stands_beside_and_is_damaged_alike(tmp_path):
+def test_a_larger_grid_beside_it_is_damaged_alike(tmp_path):
     path = tmp_path / "a.apng"
     conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
     render(LIFE, path, conditions, larger=True, scale=4)
@@ -135,7 +135,7 @@ def test_a_strip_has_labels_below(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"file": "a.mp4"}, "must end in .gif"),
         ({"channels": [5]}, "no channel 5"),
@@ -149,10 +149,10 @@ def test_a_strip_has_labels_below(tmp_path):
         ({"steps": 5000, "size": (512, 512), "scale": 4}, "too many"),
     ],
 )
-def test_what_is_refused(tmp_path, options, said):
+def test_wrong_options_are_refused(tmp_path, options, message):
     file = tmp_path / options.pop("file", "a.gif")
     names = {field.name for field in fields(Conditions)} & set(options)
     conditions = {name: options.pop(name) for name in names}
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         render(LIFE, file, Conditions(**conditions), **options)
     assert not file.exists()

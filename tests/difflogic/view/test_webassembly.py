@@ -1,4 +1,4 @@
-"""Modules made of LLVM's objects: what is refused. `reports/test_engines.py` runs them."""
+"""Modules made from LLVM's objects. `reports/test_engines.py` runs them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def test_equal_circuits_give_equal_bytes():
 
 
 @pytest.mark.parametrize("code", [b"", b"\x7fELF", HEAD + b"\x01\x7f", HEAD + b"\x01\x80"])
-def test_what_is_no_module_is_refused(code):
+def test_other_files_are_refused(code):
     with pytest.raises(CircuitError, match="LLVM's code"):
         export(code, ["run"])
 
 
-def test_a_function_that_is_missing_is_named():
+def test_a_missing_function_is_named():
     with pytest.raises(CircuitError, match="the function walk is missing"):
         export(CODE, ["walk"])

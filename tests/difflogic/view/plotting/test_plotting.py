@@ -1,4 +1,4 @@
-"""Figures of runs and sweeps: their lines hold the numbers that the files hold."""
+"""Figures of runs and sweeps: their lines have the numbers of the files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
@@ -58,7 +57,7 @@ def history(epochs):
 
 
 def starting_over(rows):
-    """The same, where an attempt ended after epochs 15 and 35 and one was given up after 22."""
+    """The same rows, with new attempts after epochs 15, 22 and 35."""
     return History(
         replace(row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35))) for row in rows
     )
@@ -69,7 +68,7 @@ def by_label(axes):
 
 
 @pytest.mark.thorough
-def test_curves_hold_every_epoch_of_a_short_run(model, gates):
+def test_curves_have_every_epoch_of_a_short_run(model, gates):
     with styled():
         made = runs.draw(model, history(40), 30, gates)
     losses, accuracy, _, _, phases, *_ = made.axes
@@ -81,7 +80,7 @@ def test_curves_hold_every_epoch_of_a_short_run(model, gates):
     assert [bar.get_width() for bar in phases.patches] == [60, 20]
 
 
-def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gates):
+def test_decided_gates_and_searches_are_drawn_if_recorded(model, gates):
     with styled():
         made = runs.draw(model, history(40), None, gates)
         plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
@@ -89,11 +88,11 @@ def test_decided_gates_and_searches_are_drawn_where_they_are_recorded(model, gat
     assert decided["decided"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
     np.testing.assert_allclose(searches["before"][:2], [(20, 80), (40, 160)])
     np.testing.assert_allclose(searches["after"][:2], [(20, 20), (40, 40)])
-    said = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
-    assert said == [["not recorded"], ["no searches"]]
+    words = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
+    assert words == [["not recorded"], ["no searches"]]
 
 
-def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
+def test_restarts_are_marked(model, gates):
     with styled():
         made = runs.draw(model, starting_over(history(40)), 38, gates)
         plain = runs.draw(model, history(40), 38, gates)
@@ -103,7 +102,7 @@ def test_the_epochs_at_which_learning_started_over_are_marked(model, gates):
         words = [text.get_text() for text in axes.get_legend().get_texts()]
         assert words[-1] == "starts over"
         assert len(set(words)) == len(words)
-    # Those of a file of before, which does not tell.
+    # Older files have no attempts.
     assert plain.axes[1].get_legend() is None
 
 
@@ -118,11 +117,6 @@ def test_histograms_count_the_ops(model, gates):
         assert heights == np.bincount(ops, minlength=len(Op)).tolist()
     share = np.exp(model.logits).max(axis=1) / np.exp(model.logits).sum(axis=1)
     assert f"{100 * (share > 0.9).mean():.0f} % above 0.9" in made.axes[5].get_title("left")
-
-
-rows = st.lists(
-    st.tuples(st.sampled_from(["exact", "not exact", "failed"]), st.integers(1, 500)), max_size=12
-)
 
 
 @pytest.mark.thorough
@@ -151,7 +145,7 @@ def test_a_sweeps_figure():
     assert [bar.get_width() for bar in seconds.patches] == [1.0, 2.0]
 
 
-def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
+def test_without_matplotlib_the_message_says_how_to_install_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ConfigError, match=r"pip install '\.\[plot\]'"):
         require_matplotlib()
@@ -159,7 +153,7 @@ def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch, tmp_path):
         plot(tmp_path, tmp_path / "a.svg")
 
 
-def test_a_matplotlib_that_cannot_be_loaded_is_not_called_missing(monkeypatch):
+def test_a_broken_matplotlib_is_not_called_missing(monkeypatch):
     def fail(name, *more, **options):
         if name == "matplotlib":
             raise ImportError("failed to map segment from shared object")
@@ -175,7 +169,7 @@ def test_a_matplotlib_that_cannot_be_loaded_is_not_called_missing(monkeypatch):
 
 @pytest.mark.thorough
 def test_settings_in_the_working_directory_are_not_read(tmp_path):
-    os.mkfifo(tmp_path / "matplotlibrc")  # to open it would take forever
+    os.mkfifo(tmp_path / "matplotlibrc")  # opening it would block
     program = (
         "from difflogic.view.plotting.style import encode, figure, styled\n"
         "with styled(): encode(figure(1, 1)[0], '.svg')\n"

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven for the tests: headless, with a profile of its own, and watched."""
+"""Headless Chromium for the tests, with its own profile, console and list of requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = (
 
 
 def missing():
-    """What is not there of what the tests need."""
+    """The programs and packages that are missing."""
     absent = [name for name in PROGRAMS if shutil.which(name) is None]
     try:
         import selenium  # noqa: F401
@@ -43,7 +43,7 @@ needs_browser = pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(mi
 
 @contextmanager
 def chromium():
-    """A Browser."""
+    """Start a Browser."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -62,18 +62,18 @@ def chromium():
 
 
 class Browser:
-    """One window. `js` runs a script in it, `wait` waits for what a script returns."""
+    """A window. `js` runs a script in it, `wait` waits until a script returns true."""
 
     def __init__(self, driver):
         self.driver = driver
 
     def open(self, page: Path, **media):
         """Open a page from disk, with media features such as prefers_color_scheme="dark"."""
-        asked = {"prefers-reduced-motion": "reduce"}
-        asked |= {name.replace("_", "-"): value for name, value in media.items()}
+        features = {"prefers-reduced-motion": "reduce"}
+        features |= {name.replace("_", "-"): value for name, value in media.items()}
         self.driver.execute_cdp_cmd(
             "Emulation.setEmulatedMedia",
-            {"features": [{"name": name, "value": value} for name, value in asked.items()]},
+            {"features": [{"name": name, "value": value} for name, value in features.items()]},
         )
         self.requests(), self.messages()  # those of the page before
         self.driver.get(page.as_uri())
@@ -82,7 +82,7 @@ class Browser:
 
     @contextmanager
     def phone(self):
-        """Be a phone of 360 pixels."""
+        """Emulate a phone of 360 pixels."""
         size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         try:
@@ -105,7 +105,7 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, css)
 
     def set(self, css, value):
-        """Set a control, as its user would have done, and say so to the page."""
+        """Set a control, with the events that a user would cause."""
         self.js(
             "const control = document.querySelector(arguments[0]); control.value = arguments[1];"
             "for (const name of ['input', 'change']) control.dispatchEvent(new Event(name));",
@@ -117,7 +117,7 @@ class Browser:
         return self.js("return document.querySelector(arguments[0]).textContent", css)
 
     def press(self, *keys):
-        """Press keys, whatever is in focus."""
+        """Press keys in the focused element."""
         from selenium.webdriver.common.action_chains import ActionChains
 
         ActionChains(self.driver).send_keys(*keys).perform()
@@ -151,7 +151,7 @@ class Browser:
         return (np.frombuffer(text.encode(), np.uint8) - 48).reshape(channels, height, width)
 
     def messages(self):
-        """What was said in the console since the last call."""
+        """The console's messages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):

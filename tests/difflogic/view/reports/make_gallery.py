@@ -1,9 +1,9 @@
-"""The gallery: trainings by the shipped recipes, and what docs/ shows of their circuits.
+"""The gallery: trainings by the shipped recipes, and their circuits and pages in docs/.
 
 make gallery, or python -m tests.difflogic.view.reports.make_gallery [NAME …]
 
 All bits follow from the seeds below; a page also tells how long its training took. The picture of a
-page needs Chromium, and is left as it is where there is none.
+page needs Chromium; without it, the old one stays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
 DOCS = GALLERY.parent
 
 SEEDS = {"checkerboard": 2, "checkerboard-async": 0, "game-of-life": 0, "letter-g": 2, "lizard": 1}
-"""Those of the gates once simplified in README.md."""
+"""The seeds of the gates after simplification in README.md."""
 
 ROLLOUT = ("--larger", "--steps", "150", "--every", "2", "--damage", "78:4,4,8x8", "--scale", "12")
 
@@ -28,7 +28,7 @@ SHOT = (1100, 1900)
 
 
 def dct(*words):
-    """Run a command as it is documented."""
+    """Run a command."""
     print("dct", *words, flush=True)
     subprocess.run([sys.executable, "-m", "cli", *map(str, words)], check=True)
 
@@ -41,7 +41,7 @@ def make(name, run):
 
 
 def draw_checkerboard():
-    """Write what pages show of the checkerboard's circuit."""
+    """Write the pictures of the checkerboard in the docs."""
     circuit = GALLERY / "checkerboard.json"
     dct("export", circuit, "-o", DOCS / "circuit.svg", "--force")
     dct("render", circuit, "-o", DOCS / "rollout.gif", *ROLLOUT, "--force")
@@ -53,12 +53,12 @@ def draw_checkerboard():
 
 
 def shoot(window, file):
-    """Draw the checkerboard's page as it is while a wound heals, with a cell looked at."""
+    """Save a picture of the checkerboard's page while damage heals, with a cell selected."""
     width, height = SHOT
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     window.open(GALLERY / "checkerboard.html")
-    # Step by step, as the curve has a point for each look at the cells.
+    # Step by step, for a point of the curve at each step.
     for _ in range(44):
         window.js("dct.player.advance(1)")
     window.drag((3, 2), (4, 5), (6, 9), (6, 13))

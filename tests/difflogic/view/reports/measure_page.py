@@ -2,8 +2,8 @@
 
 python -m tests.difflogic.view.reports.measure_page [SECONDS]
 
-Cells per second are told twice: by the clock, and by the processor time of the pages' own process,
-which other work on the machine takes little from. Linux only.
+Cells per second are printed twice: by the clock, and by the processor time of the pages' process,
+which other work on the machine hardly affects. Linux only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ window.frames_seen = 0;
 
 
 def own_seconds(window):
-    """Processor time of the processes that run pages, of all their threads."""
+    """Processor time of the processes that run pages, with all threads."""
     parents, ticks = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -48,12 +48,12 @@ def own_seconds(window):
 
 
 def measure(window, side, seconds):
-    """Frames per second at full speed, and cell updates, by the clock and of own time."""
+    """Frames per second at full speed, and cell updates per second of the clock and of own time."""
     window.set("#size", f"{side}x{side}")
     window.set("#speed", 1)
     window.js("document.querySelector('#pause-at').checked = false; dct.player.pauseAt = null")
     window.js("dct.player.play()")
-    time.sleep(1)  # until the compiler has seen what is hot
+    time.sleep(1)  # until the compiler has warmed up
     found = []
     for _ in range(ROUNDS):
         ask = "return [window.frames_seen, dct.simulation.step, performance.now()]"

@@ -1,4 +1,4 @@
-"""Reports to try things on: of the gallery's circuits, as if they had just been trained."""
+"""Reports of the gallery's circuits, as if just trained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def automaton(name):
 
 @cache
 def many_gates():
-    """A lizard's model with more active gates than a drawing with wires can show."""
+    """A lizard's model with too many active gates for a drawing with wires."""
     made = Model.create(load_config("lizard"))
     rng = np.random.default_rng(0)
     logits = made.logits + rng.normal(0, 20, made.logits.shape).astype(np.float32)
@@ -35,13 +35,13 @@ def many_gates():
 
 @cache
 def large_page():
-    """The report of a lizard that was trained to as many gates as can be."""
+    """The report of a lizard with very many gates."""
     model = many_gates()
     return build(Source(from_model(model), model), automaton("lizard"), None)
 
 
 @cache
 def page(name):
-    """The report of an experiment; its configuration is real, its logits are untrained."""
+    """The report of an experiment, with its real configuration and untrained logits."""
     found = automaton(name)
     return build(Source(found, Model.create(load_config(name))), found, None)

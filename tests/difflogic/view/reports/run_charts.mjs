@@ -1,5 +1,5 @@
-// Runs the page's drawer of charts in Node.js: reads {page, calls} on stdin, each call a function's
-// name and arguments, and prints the elements [name, attributes, text] that each has drawn.
+// Draws charts in Node.js: reads {page, calls} on stdin, each call a function's name and arguments,
+// and prints the elements [name, attributes, text] of each drawing.
 import { readFileSync } from "node:fs";
 
 const { page, calls } = JSON.parse(readFileSync(0));

@@ -1,5 +1,5 @@
-// Writes frames as a GIF by the page's encoder: reads {page, frames, width, height, hundredths} on
-// stdin, colours as numbers with red in the lowest byte, and prints the file in base64.
+// Encodes frames as a GIF: reads {page, frames, width, height, hundredths} on stdin, with colours as
+// numbers and red in the lowest byte, and prints the file in base64.
 import { readFileSync } from "node:fs";
 
 const { page, frames, width, height, hundredths } = JSON.parse(readFileSync(0));

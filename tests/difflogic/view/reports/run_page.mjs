@@ -1,6 +1,6 @@
-// Runs the page's engines in Node.js: reads {page, cases} on stdin, and prints for each case the
-// bits of all channels by each engine, as text of 0 and 1. A case is an automaton as the page gets
-// it, with a size, a seed, steps and strokes of the brush.
+// Runs the page's engines in Node.js: reads {page, cases} on stdin and prints, for each case and
+// engine, the bits of all channels as text. A case is an automaton from a report, with a size, a
+// seed, steps and strokes of the brush.
 import { readFileSync } from "node:fs";
 
 const { page, cases } = JSON.parse(readFileSync(0));

@@ -1,4 +1,4 @@
-"""The drawer of charts that all pages have, in Node.js: where its lines, ticks and bars stand."""
+"""The pages' charts, in Node.js: places of lines, ticks and bars."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def chart(points, **options):
 
 
 def lines_of(parts):
-    """The places of the points of each line, its key left out."""
+    """The points of each line, without keys."""
     found = [each["points"].split() for name, each, _ in parts if name == "polyline"]
     return [[tuple(map(float, pair.split(","))) for pair in pairs] for pairs in found[::2]]
 
@@ -72,7 +72,7 @@ def test_curves_keep_their_order_and_end_where_the_run_does():
     assert (places["start"], places["event"]) == ((LEFT + RIGHT) / 2, RIGHT)
 
 
-def test_a_scale_of_shares_reaches_from_below_the_least_to_all():
+def test_a_scale_of_shares_begins_below_the_least_and_ends_at_1():
     shares = [0.0, 0.3, 0.85, 0.9, 0.969, 0.99, 0.9999, 1.0]
     for parts in drawn(*(chart([(1, each), (2, 1)], scale="percent") for each in shares)):
         ticks, _ = ticks_of(parts)
@@ -98,7 +98,7 @@ def test_ticks_are_few_and_round(first):
         assert re.fullmatch(r"[125]0*", str(numbers[1] - numbers[0]))
 
 
-def test_bars_are_as_long_as_the_logarithms_of_their_counts():
+def test_bars_have_logarithmic_lengths():
     (parts,) = drawn(["drawBars", [["a", 9999], ["b", 99], ["c", 0]], [1]])
     bars = [each for name, each, _ in parts if name == "rect"]
     widths = [float(bar["width"]) for bar in bars]

@@ -1,4 +1,4 @@
-"""The page as text: what stands in it, that it asks for nothing, and that nobody gets in."""
+"""The page as text: its content, no requests, and no way in for hostile texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Parts(HTMLParser):
 
 @pytest.fixture(scope="module")
 def trained():
-    """A small run as it may come from elsewhere: every text of it is hostile."""
+    """A small run from somewhere else: all its texts are hostile."""
     model = Model.create(load_config("checkerboard-small"))
     history = History([MetricsRow(n + 1, 100.0 / (n + 1), float(n % 3), 0.5) for n in range(900)])
     summary = {
@@ -77,7 +77,7 @@ def test_hostile_texts_make_no_element(hostile):
     assert "49" not in Parts(hostile).texts.get(("style", None), "")
 
 
-def test_the_policy_allows_these_texts_and_nothing_else(hostile):
+def test_the_policy_allows_only_these_texts(hostile):
     parts = Parts(hostile)
     (policy,) = (
         attrs["content"]
@@ -96,7 +96,7 @@ def test_the_policy_allows_these_texts_and_nothing_else(hostile):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard", "letter-g"])
-def test_it_is_small_and_names_no_other_place(name):
+def test_the_page_is_small_and_links_to_no_other_place(name):
     text = page(name)
     assert len(text.encode()) < 500_000
     parts = Parts(text)
@@ -120,7 +120,7 @@ def test_embedded_values_end_no_element_and_are_read_back(value):
 
 
 @pytest.mark.parametrize("scripts", [document.SCRIPTS, document.GALLERY_SCRIPTS])
-def test_the_bundle_holds_all_modules_in_an_order_that_works(scripts):
+def test_the_bundle_has_all_modules_in_order_of_imports(scripts):
     names = {path.name for path in assets.ASSETS.glob("*.js")}
     assert names == {*document.SCRIPTS, *document.GALLERY_SCRIPTS}
     seen, defined = set(), []
@@ -142,7 +142,7 @@ def data_of(text):
 
 
 @pytest.mark.thorough
-def test_logits_are_those_of_the_gates_that_are_drawn(trained):
+def test_logits_belong_to_the_gates_drawn(trained):
     rng = np.random.default_rng(0)
     drawn_at_random = rng.normal(0, 5, trained.model.logits.shape).astype(np.float32)
     model = replace(trained.model, logits=drawn_at_random)
@@ -165,8 +165,8 @@ def test_logits_are_those_of_the_gates_that_are_drawn(trained):
 
 @settings(max_examples=5)
 @given(st.sampled_from(EXPERIMENTS[:3]), st.integers(0, 2**32))
-def test_what_is_drawn_computes_the_next_state(name, seed):
-    """Node by node, as the page does, against the circuit itself."""
+def test_the_drawing_computes_the_next_state(name, seed):
+    """Node by node, as on the page, against the circuit."""
     found = automaton(name)
     drawn = drawing(found)
     bits = np.random.default_rng(seed).integers(0, 2, found.circuit.inputs).astype(bool)
@@ -177,7 +177,7 @@ def test_what_is_drawn_computes_the_next_state(name, seed):
 
 
 def computed(circuit, drawn, bits):
-    """The next states by their labels, as the page computes them."""
+    """The next states by label, as the page computes them."""
     place = {label: channel for channel, label in enumerate(circuit.labels)}
     values, results = [], {}
     for kind, a, b in zip(drawn["kinds"], drawn["a"], drawn["b"], strict=True):

@@ -1,4 +1,4 @@
-"""The page's two engines in Node.js, against the interpreter that `dct simulate` has."""
+"""The page's two engines in Node.js, against the interpreter of `dct simulate`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node
 def in_node(cases):
     """The bits (engines, channels, height, width) of each case."""
     automata = {id(case["automaton"]): case["automaton"] for case in cases}
-    told = {key: running(found) for key, found in automata.items()}
-    told = [{**case, "automaton": told[id(case["automaton"])]} for case in cases]
+    data = {key: running(found) for key, found in automata.items()}
+    sent = [{**case, "automaton": data[id(case["automaton"])]} for case in cases]
     done = subprocess.run(
         ["node", RUNNER],
-        input=json.dumps({"page": ASSETS.as_uri(), "cases": told}),
+        input=json.dumps({"page": ASSETS.as_uri(), "cases": sent}),
         text=True,
         capture_output=True,
         timeout=120,
@@ -106,7 +106,7 @@ def test_random_circuits_on_grids_of_all_kinds():
 
 @needs_node
 def test_many_steps_in_blocks():
-    """High grids take several steps at once, kept in a ring of rows."""
+    """High grids take several steps at once, in a ring of rows."""
     life = automaton(life_like("3", "23"))
     compare([case(life, 200, 70, periodic, 77, [(50, 100, 30, 31)]) for periodic in (True, False)])
 
@@ -114,7 +114,7 @@ def test_many_steps_in_blocks():
 @needs_node
 @pytest.mark.parametrize("width", [512, 1024])
 def test_rows_that_end_with_a_cache_line(width):
-    """Nothing lies between them and the next row; what a smaller grid left there is not read."""
+    """There is no gap before the next row, and remains of a smaller grid are not read."""
     found = replace(shipped("checkerboard"), boundary="zero")
     compare([case(found, 40, width, periodic, 6) for periodic in (False, True)])
 

@@ -1,4 +1,4 @@
-"""The gallery fits together: its page, circuits and pictures, and what documents say of them."""
+"""The gallery agrees with itself and the documents: page, circuits and pictures."""
 
 import re
 from pathlib import Path
@@ -22,15 +22,15 @@ def test_the_checkerboards_equations_are_those_of_its_circuit(page):
         assert f"    {found.text(line)}" in lines
 
 
-def test_the_checkerboards_drawing_is_of_its_circuit():
+def test_the_checkerboards_drawing_shows_its_circuit():
     drawn = write_svg(read_circuit(GALLERY / "checkerboard.json"))
     assert (DOCS / "circuit.svg").read_text(encoding="utf-8") == drawn
 
 
-def test_the_page_is_of_its_circuit_and_seed():
+def test_the_page_shows_its_circuit_and_seed():
     page = (GALLERY / "checkerboard.html").read_text(encoding="utf-8")
-    told = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
+    facts = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
     automaton = read_circuit(GALLERY / "checkerboard.json")
-    assert told["seed"] == str(SEEDS["checkerboard"])
-    assert told["in the end"] == f"{automaton.circuit.gates} gates"
-    assert told["bits per cell"] == str(automaton.circuit.channels)
+    assert facts["seed"] == str(SEEDS["checkerboard"])
+    assert facts["in the end"] == f"{automaton.circuit.gates} gates"
+    assert facts["bits per cell"] == str(automaton.circuit.channels)

@@ -1,4 +1,4 @@
-"""The page's GIFs as Pillow reads them, and pages of several automata."""
+"""The page's GIFs, read by Pillow, and pages of several automata."""
 
 import base64
 import io
@@ -23,14 +23,14 @@ CIRCUITS = [GALLERY / "letter-g.json", GALLERY / "lizard.json"]
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 @pytest.mark.parametrize(("colors", "height", "width"), [(2, 16, 16), (3, 5, 7), (200, 48, 40)])
-def test_what_was_shown_is_what_the_file_shows(colors, height, width):
+def test_a_gif_has_the_frames_shown(colors, height, width):
     rng = np.random.default_rng(colors)
     palette = rng.choice(2**24, colors, replace=False)
     frames = palette[rng.integers(0, colors, (3, height, width))]
-    asked = {"page": ASSETS.as_uri(), "width": width, "height": height, "hundredths": 12}
-    asked["frames"] = [(255 << 24 | frame).ravel().tolist() for frame in frames]
+    case = {"page": ASSETS.as_uri(), "width": width, "height": height, "hundredths": 12}
+    case["frames"] = [(255 << 24 | frame).ravel().tolist() for frame in frames]
     ran = subprocess.run(
-        ["node", str(SCRIPT)], input=json.dumps(asked), capture_output=True, text=True, check=True
+        ["node", str(SCRIPT)], input=json.dumps(case), capture_output=True, text=True, check=True
     )
     image = Image.open(io.BytesIO(base64.b64decode(ran.stdout)))
     assert (image.n_frames, image.info["loop"], image.info["duration"]) == (3, 0, 120)

@@ -1,4 +1,4 @@
-"""The page in a real browser: what runs in it, what its controls do, and what it must not do."""
+"""The page in a real browser: its simulation, its controls, and no other requests."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from tests.difflogic.view.reports.pages import automaton, large_page, many_gates
 from tests.difflogic.view.reports.test_engines import case, in_python
 
 pytestmark = [needs_browser, pytest.mark.slow]
+Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Write the report of an experiment, once; return its path."""
+    """A function that writes the report of an experiment once and returns its path."""
     folder = tmp_path_factory.mktemp("reports")
 
     def write(name):
@@ -31,7 +32,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def board(window, files):
-    """The checkerboard's page, just opened; in the end it has neither said nor asked anything."""
+    """The checkerboard's page; afterwards there are no messages and no requests."""
     path = files("checkerboard")
     yield window.open(path)
     assert window.messages() == []
@@ -39,7 +40,7 @@ def board(window, files):
 
 
 def wrong_cells(bits):
-    """Cells of channel 0 that are not the checkerboard's."""
+    """The number of cells of channel 0 that differ from the checkerboard."""
     y, x = np.indices(bits.shape[1:]) // 2
     return int((bits[0] != (x + y) % 2).sum())
 
@@ -48,14 +49,14 @@ def wrong_cells(bits):
 def expected_after_200_steps(name, edges):
     found = automaton(name)
     strokes = [(100, 2, 3, 3)]
-    asked = case(found, found.height, found.width, edges == "periodic", 200, strokes)
-    # As `dct simulate` is on large grids; test_engines compares with the interpreter.
-    return in_python(asked, "compiled")
+    shown = case(found, found.height, found.width, edges == "periodic", 200, strokes)
+    # Compiled, as by `dct simulate` on large grids; test_engines compares with the interpreter.
+    return in_python(shown, "compiled")
 
 
 @pytest.mark.parametrize("engine", ["WebAssembly", "JavaScript"])
 @pytest.mark.parametrize("name", ["checkerboard-async", "lizard"])
-def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, name, engine):
+def test_200_steps_with_painted_damage_agree_with_the_library(window, files, name, engine):
     path = files(name)
     window.open(path)
     found = automaton(name)
@@ -76,7 +77,7 @@ def test_200_steps_with_painted_damage_are_those_of_the_library(window, files, n
 
 
 def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path):
-    """As where a policy forbids WebAssembly: the page says so, and goes on."""
+    """If a policy forbids WebAssembly, the page says so and continues."""
     path = tmp_path / "forbidden.html"
     path.write_text(
         files("checkerboard").read_text().replace("wasm-unsafe-eval", "none"), encoding="utf-8"
@@ -199,9 +200,9 @@ def test_a_gate_says_what_it_does(board):
         "document.querySelector('.node.or').dispatchEvent("
         "new PointerEvent('pointerover', {bubbles: true}))"
     )
-    said = board.text("#gate")
-    assert "∨" in said
-    assert "made this gate" in said
+    text = board.text("#gate")
+    assert "∨" in text
+    assert "made this gate" in text
     rows = board.js(
         "return [...document.querySelectorAll('.truth tr')].slice(1).map((r) =>"
         " [...r.children].map((c) => Number(c.textContent)))"
@@ -211,9 +212,7 @@ def test_a_gate_says_what_it_does(board):
 
 
 def test_thousands_of_gates_are_tiles(window, tmp_path):
-    """What a cell's bits make of them, what one says, and that arrow keys go along the wires."""
-    from selenium.webdriver.common.keys import Keys
-
+    """Their values for a cell's bits, the text of one, and arrow keys along wires."""
     path = tmp_path / "large.html"
     path.write_text(large_page(), encoding="utf-8")
     window.open(path)
@@ -261,8 +260,6 @@ def test_thousands_of_gates_are_tiles(window, tmp_path):
 
 
 def test_everything_by_keyboard_alone(board):
-    from selenium.webdriver.common.keys import Keys
-
     board.js("document.querySelector('.skip').focus()")
     order = []
     for _ in range(40):
@@ -270,26 +267,9 @@ def test_everything_by_keyboard_alone(board):
         order.append(
             board.js("const e = document.activeElement; return e.id || e.name || e.tagName")
         )
-    for control in (
-        "cells",
-        "play",
-        "step",
-        "reset",
-        "speed",
-        "brush",
-        "brush-size",
-        "channel",
-        "mark-wrong",
-        "pause-at",
-        "size",
-        "start",
-        "edges",
-        "seed",
-        "fire",
-        "engine",
-        "drawing",
-    ):
-        assert control in order, control
+    controls = """cells play step reset speed brush brush-size channel mark-wrong pause-at size
+        start edges seed fire engine drawing"""
+    assert set(controls.split()) <= set(order)
     board.js("document.querySelector('#cells').focus()")
     board.press("s", "s")
     assert board.js("return dct.simulation.step") == 2
@@ -313,9 +293,7 @@ def test_everything_by_keyboard_alone(board):
 
 
 def goes_up_and_down(window):
-    """Arrow keys go to nodes of the same column, and to nothing beyond its ends."""
-    from selenium.webdriver.common.keys import Keys
-
+    """Arrow keys go up and down in a column."""
     place = (
         "const d = dct.drawing, [x, y] = d.x ? [d.x, d.y] : [d.circuit.data.x, d.circuit.data.y];"
         "return [d.node, x[d.node], y[d.node]]"
@@ -344,7 +322,7 @@ def test_it_fits_a_phone(window, files, name):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast(window, files, scheme):
-    """At least 4.5 to 1, as WCAG 2.2 asks for."""
+    """At least 4.5 to 1, as WCAG 2.2 requires."""
     window.open(files("checkerboard"), prefers_color_scheme=scheme)
     pairs = window.js(
         """

@@ -1,5 +1,5 @@
-// Runs the page's soft circuit in Node.js: reads {page, run, netlist, coefficients} on stdin, arrays
-// as lists, and prints the visible channels after each step.
+// Runs the page's soft circuit in Node.js: reads {page, run, netlist, coefficients} on stdin and
+// prints the visible channels after each step.
 import { readFileSync } from "node:fs";
 
 const { page, run, netlist, coefficients } = JSON.parse(readFileSync(0));

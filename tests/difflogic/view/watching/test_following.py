@@ -1,4 +1,4 @@
-"""What is found of runs and sweeps in their directories, whole, half there, or damaged."""
+"""Following runs and sweeps by their directories: complete, incomplete or damaged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_finished_run(run):
     assert snapshot.model is not None
 
 
-def test_what_is_not_there_yet_is_found_later(run, tmp_path):
+def test_missing_files_are_found_later(run, tmp_path):
     aside = shutil.copytree(run, tmp_path / "aside")
     for name in ("metrics.csv", "model.npz", "summary.json"):
         (run / name).unlink()

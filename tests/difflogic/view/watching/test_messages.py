@@ -1,4 +1,4 @@
-"""What a browser is told of a run: everything once, and then what is new."""
+"""Events for a browser: everything once, then only what is new."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rows(count, first=1):
     )
 
 
-def told(listener, feed):
+def events_of(listener, feed):
     events = list(listener.events(feed.snapshot))
     json.dumps(events, allow_nan=False)
     return dict(events)
@@ -53,28 +53,28 @@ def decoded(text, dtype):
     return np.frombuffer(base64.b64decode(text), dtype)
 
 
-def test_everything_is_told_once():
+def test_everything_is_sent_once():
     feed, listener, found = Feed(), Listener(), model()
-    assert set(told(listener, feed)) == {"rows", "state"}
+    assert set(events_of(listener, feed)) == {"rows", "state"}
     feed.offer(model=found, epoch=3, rows=rows(3), status="running")
-    news = told(listener, feed)
-    assert set(news) == {"run", "rows", "circuit", "state"}
-    assert [row[0] for row in news["rows"]["rows"]] == [1, 2, 3]
-    assert told(listener, feed) == {}
+    events = events_of(listener, feed)
+    assert set(events) == {"run", "rows", "circuit", "state"}
+    assert [row[0] for row in events["rows"]["rows"]] == [1, 2, 3]
+    assert events_of(listener, feed) == {}
     feed.offer(rows=rows(5))
-    news = told(listener, feed)
-    assert [row[0] for row in news["rows"]["rows"]] == [4, 5]
-    assert not news["rows"]["begins"]
-    assert news["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
-    assert news["rows"]["searches"] == [[5, None, None, None, None]], "one of before they were kept"
+    events = events_of(listener, feed)
+    assert [row[0] for row in events["rows"]["rows"]] == [4, 5]
+    assert not events["rows"]["begins"]
+    assert events["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
+    assert events["rows"]["searches"] == [[5, None, None, None, None]], "without details"
     feed.offer(rows=rows(10))
-    assert told(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
+    assert events_of(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
 
 
-def test_a_circuit_is_told_as_it_is():
+def test_the_circuit_is_sent_unchanged():
     feed, listener, found = Feed(), Listener(), model()
     feed.offer(model=found, epoch=1)
-    circuit = told(listener, feed)["circuit"]
+    circuit = events_of(listener, feed)["circuit"]
     netlist = found.netlist
     for name in ("a", "b", "param", "outputs"):
         np.testing.assert_array_equal(
@@ -82,44 +82,42 @@ def test_a_circuit_is_told_as_it_is():
         )
     assert [int(sign, 16) for sign in circuit["ops"]] == found.ops.tolist()
     sure = gates.softmax(found.logits.astype(np.float64)).max(axis=1) > 0.9
-    sizes = [len(part) for part in np.split(sure, 1)]
-    assert sum(sizes) == len(sure)
     assert circuit["decided"][0] == pytest.approx(
         sure[: found.config.architecture.kernels * found.config.architecture.kernel_gates].mean()
     )
     assert sum(map(sum, circuit["histogram"])) == len(found.ops)
     feed.offer(model=replace(found, logits=-found.logits), epoch=2)
-    news = told(listener, feed)
-    assert set(news) == {"circuit"}
-    assert "netlist" not in news["circuit"], "the wiring is the same"
+    events = events_of(listener, feed)
+    assert set(events) == {"circuit"}
+    assert "netlist" not in events["circuit"], "the wiring is the same"
 
 
-def test_a_run_that_went_back_is_told_from_its_beginning():
+def test_a_run_that_went_back_is_sent_from_its_beginning():
     feed, listener = Feed(), Listener()
     feed.offer(rows=rows(9))
-    told(listener, feed)
+    events_of(listener, feed)
     feed.offer(rows=rows(4))
-    news = told(listener, feed)["rows"]
-    assert news["begins"]
-    assert len(news["rows"]) == 4
+    events = events_of(listener, feed)["rows"]
+    assert events["begins"]
+    assert len(events["rows"]) == 4
     feed.offer(rows=(*rows(3), MetricsRow(4, 7.0)))
-    assert told(listener, feed)["rows"]["begins"], "other rows than before"
+    assert events_of(listener, feed)["rows"]["begins"], "other rows than before"
 
 
-def test_where_learning_started_over_is_told_once():
+def test_restarts_are_sent_once():
     feed, listener = Feed(), Listener()
     found = tuple(replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6)) for row in rows(9))
-    heard = []
+    sent = []
     for count in (3, 4, 5, 6, 7, 9):
         feed.offer(rows=found[:count])
-        news = told(listener, feed)["rows"]
-        heard.append([list(start) for start in news["starts"]])
-        assert news["rows"][-1][5] == found[count - 1].attempt
-    assert heard == [[], [], [[4, 2]], [], [[6, 3]], []]
-    news = told(Listener(), feed)["rows"]
-    assert [start[0] for start in news["starts"]] == [4, 6]
+        events = events_of(listener, feed)["rows"]
+        sent.append([list(start) for start in events["starts"]])
+        assert events["rows"][-1][5] == found[count - 1].attempt
+    assert sent == [[], [], [[4, 2]], [], [[6, 3]], []]
+    events = events_of(Listener(), feed)["rows"]
+    assert [start[0] for start in events["starts"]] == [4, 6]
     feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
-    starts = told(Listener(), feed)["rows"]["starts"]
+    starts = events_of(Listener(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 
 
@@ -136,9 +134,9 @@ def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
     )
     feed, listener = Feed(), Listener()
     feed.offer(model=found, epoch=1)
-    news = told(listener, feed)
-    run, netlist = news["run"], found.netlist
-    table = decoded(news["circuit"]["coefficients"], "<f4")
+    events = events_of(listener, feed)
+    run, netlist = events["run"], found.netlist
+    table = decoded(events["circuit"]["coefficients"], "<f4")
     case = {
         "page": (Path(__file__).parents[4] / "difflogic" / "view" / "watching" / "page").as_uri(),
         "run": run,

@@ -1,4 +1,4 @@
-"""The server of a watched run: whom it answers, whom it refuses, and that nobody holds it up."""
+"""The server of a live page: allowed and refused requests, and slow or idle browsers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def server():
 
 @pytest.fixture(scope="module")
 def refusing():
-    """A server that tests only ask, and that has something to tell."""
+    """A server with some rows, for tests that only send requests."""
     with WatchServer(Feed()) as running:
         running.feed.offer(rows=rows(3))
         yield running
 
 
 def ask(server, path=None, method="GET", **headers):
-    """Ask as a browser would, for the page unless told otherwise; return status, headers, text."""
+    """Send a request, by default for the page; return status, headers, text."""
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, f"/{server.token}/" if path is None else path, headers=named)
@@ -44,7 +44,7 @@ def ask(server, path=None, method="GET", **headers):
 
 
 def events(server, count):
-    """The first events that a browser hears."""
+    """The first events that a browser receives."""
     found = []
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
         connection.request("GET", f"/{server.token}/events")
@@ -113,7 +113,7 @@ def test_it_can_only_be_read(refusing, method):
     assert ask(refusing, method=method)[0] == 501
 
 
-def test_events_tell_the_run(server):
+def test_events_show_the_run(server):
     server.feed.offer(model=model(), epoch=2, rows=rows(2), status="running")
     found = dict(events(server, 4))
     assert found["run"]["name"] == "checkerboard-small"
@@ -122,8 +122,8 @@ def test_events_tell_the_run(server):
     assert found["state"]["status"] == "running"
 
 
-def test_a_browser_that_takes_nothing_keeps_nobody_waiting(server):
-    """Its buffers run full; offers go on, and another browser hears the newest."""
+def test_a_stalled_browser_keeps_nobody_waiting(server):
+    """Its buffers are full, but offers continue and another browser gets the newest."""
     stalled = socket.create_connection(("127.0.0.1", server.port))
     stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     stalled.sendall(
@@ -163,11 +163,11 @@ def test_connections_without_a_request_cost_a_bounded_share_and_a_bounded_time(s
         for _ in range(3 * MOST_CONNECTIONS):
             opened.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
             opened[-1].sendall(b"GET / HTTP/1.1\r\nX-")
-        for each in opened[MOST_CONNECTIONS:]:  # closed at once: no thread was left for them
+        for each in opened[MOST_CONNECTIONS:]:  # closed at once, for lack of threads
             assert _is_closed(each, 60)
         assert threads() - before <= MOST_CONNECTIONS
         dripping = opened[:MOST_CONNECTIONS]
-        while dripping:  # a byte now and then keeps none of them
+        while dripping:  # a byte now and then does not keep them open
             dripping = [each for each in dripping if not _is_closed(each, 0.01)]
     finally:
         for each in opened:
@@ -187,7 +187,7 @@ def _is_closed(connection, seconds):
 
 
 @pytest.mark.thorough
-def test_a_system_without_descriptors_is_waited_for(server, monkeypatch):
+def test_the_server_waits_if_the_system_has_no_descriptors(server, monkeypatch):
     tries, real = [], socketserver.TCPServer.get_request
 
     def refuse(self):
@@ -210,7 +210,7 @@ def test_a_system_without_descriptors_is_waited_for(server, monkeypatch):
         ("Host: 127.0.0.1:{port}", "Host: evil.example"),
     ],
 )
-def test_every_header_that_is_sent_twice_counts(server, lines):
+def test_duplicate_headers_are_all_checked(server, lines):
     host = () if lines[0].startswith("Host") else ("Host: 127.0.0.1:{port}",)
     request = "\r\n".join([f"GET /{server.token}/ HTTP/1.1", *host, *lines, "", ""])
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:

@@ -1,4 +1,4 @@
-"""A run that trains, seen in a real browser: to its end, and through a kill and a resumption."""
+"""A run in training, watched in a real browser: to its end, and through kill and resume."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ GONE = "!document.querySelector('#gone').hidden"
 
 
 def settings(*changes):
-    # As the command does: nothing was published of so small a circuit.
+    # As the command does: nothing was published about such a small circuit.
     config = difflogic.load_config("checkerboard-small", [*SETTINGS, *changes])
     return without_foreign_results(config, difflogic.load_config("checkerboard-small"))
 
 
 @contextmanager
 def killed_in_the_end(*arguments):
-    """A process that trains; it is gone afterwards."""
+    """A training process, killed afterwards."""
     process = subprocess.Popen(
         [sys.executable, "-m", "cli", "train", *map(str, arguments), "--quiet"],
         stderr=subprocess.PIPE,
@@ -66,23 +66,23 @@ def killed_in_the_end(*arguments):
 
 
 def look(window, link):
-    window.driver.get("data:,")  # an earlier page may still call for its server, which is gone
+    window.driver.get("data:,")  # the page before may still call its server
     window.messages(), window.requests()
     window.driver.get(link)
     window.wait("return Boolean(window.dct)")
 
 
-def nothing_else_was_asked(window, link):
+def assert_no_other_requests(window, link):
     assert window.messages() == []
-    assert asked(window) <= {link, f"{link}events"}
+    assert requested(window) <= {link, f"{link}events"}
 
 
-def asked(window):
+def requested(window):
     return {url for url in window.requests() if url.startswith("http")}
 
 
-def test_training_is_seen_to_its_end(window, tmp_path, monkeypatch):
-    """It trains in a thread, and waits where the browser has yet to show what there was."""
+def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
+    """Training runs in a thread, and waits until the browser has shown earlier epochs."""
     monkeypatch.setattr("difflogic.library.serving.OFFER_SECONDS", 0.0)
     seen = {epoch: threading.Event() for epoch in (4, 9)}
     config = settings(
@@ -133,12 +133,12 @@ def test_training_is_seen_to_its_end(window, tmp_path, monkeypatch):
     window.wait(f"return {GONE}", 60)
     assert window.text("#gone").startswith("The run is over")
     assert f"dct watch {tmp_path / 'run'}" in window.text("#gone")
-    window.messages()  # that the server is gone
-    assert asked(window) <= {server.link, f"{server.link}events"}
+    window.messages()  # about the closed server
+    assert requested(window) <= {server.link, f"{server.link}events"}
 
 
-def test_a_killed_run_is_found_again_when_it_goes_on(window, tmp_path):
-    """The page of the killed process says what to do; that of `dct watch` shows the run go on."""
+def test_a_killed_run_is_shown_again_after_resuming(window, tmp_path):
+    """The killed process's page says what to do; that of `dct watch` shows the resumed run."""
     run = tmp_path / "run"
     changes = [part for setting in SETTINGS for part in ("--set", setting)]
     first = window.driver.current_window_handle
@@ -165,14 +165,14 @@ def test_a_killed_run_is_found_again_when_it_goes_on(window, tmp_path):
             last = len((run / "metrics.csv").read_text().splitlines()) - 1
             window.wait(f"return dct.rows.at(-1)[0] === {last}", 60)
             assert window.js(f"return {GONE}") is False
-            nothing_else_was_asked(window, server.link)
+            assert_no_other_requests(window, server.link)
         window.wait(f"return {GONE}", 60)
         assert window.text("#gone").startswith(f"dct watch {run} has ended")
     window.driver.close()
     window.driver.switch_to.window(first)
     window.wait(f"return {GONE}", 60)
     assert f"dct train --resume {run} --watch" in window.text("#gone")
-    window.messages()  # that the server is gone
+    window.messages()  # about the closed server
 
 
 def test_the_brush_works_on_the_current_circuit(window):
@@ -191,4 +191,4 @@ def test_the_brush_works_on_the_current_circuit(window):
         assert (window.bits() == before).all()
         with window.phone():
             assert window.js("return document.documentElement.scrollWidth") <= 360
-        nothing_else_was_asked(window, server.link)
+        assert_no_other_requests(window, server.link)
