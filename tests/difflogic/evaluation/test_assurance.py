@@ -107,7 +107,7 @@ class TestTheOnlyStart:
         )
         return assure_automaton(automaton, task)
 
-    def test_for_ever(self) -> None:
+    def test_the_target_stays(self) -> None:
         found = self.run([], [4])
         assert (found.text, found.from_step, found.period) == (
             "proved at step 2 and at every later one",
@@ -115,17 +115,17 @@ class TestTheOnlyStart:
             1,
         )
 
-    def test_again_and_again(self) -> None:
+    def test_the_target_comes_back(self) -> None:
         found = self.run([(Op.A, 3, 3)], [9], steps=3)  # once around the torus in three steps
         assert found.text == "proved at step 3, not at every later one; states repeat with period 3"
         assert (found.proved, found.from_step, found.period) == (True, None, 3)
 
-    def test_wrong(self) -> None:
+    def test_the_target_is_missed(self) -> None:
         found = self.run([(Op.FALSE, 3, 3)], [9])
         assert found.text == "fails at step 2; states repeat with period 1"
         assert not found.proved
 
-    def test_a_picture_that_is_to_stay(self) -> None:
+    def test_a_picture_that_must_stay(self) -> None:
         found = self.run([], [4], "task.hold=true")
         assert found.proved
         assert found.text == "proved at step 2 and at every later one"

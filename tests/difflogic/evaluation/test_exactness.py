@@ -70,7 +70,7 @@ class TestHeldOut:
 class TestCheckerboard:
     @pytest.mark.parametrize("fire_rate", [1, 0.6])
     @pytest.mark.parametrize("loss_channels", ["[0]", "[1,0]"])
-    def test_all_steps_as_the_oracle_has_them(self, fire_rate, loss_channels):
+    def test_all_steps_agree_with_the_oracle(self, fire_rate, loss_channels):
         config = tiny(f"automaton.fire_rate={fire_rate}", f"task.loss_channels={loss_channels}")
         model = random_model(config, seed=3)
         channels = list(config.task.loss_channels)
@@ -106,7 +106,7 @@ class TestCheckerboard:
         assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
         assert scores["exact"] is False
 
-    def test_one_wrong_cell_anywhere_is_too_much(self):
+    def test_one_wrong_cell_is_too_much(self):
         def count(step, wrong, required=True):
             return Count("", 4, 4, 1.0, step, 64, min(wrong, 1), 64 * 16, wrong, required)
 
@@ -149,7 +149,7 @@ def blinking_dots(tmp_path, *overrides):
 
 
 class TestPattern:
-    def test_only_the_training_step_is_asked_for(self, tmp_path):
+    def test_only_the_training_step_counts(self, tmp_path):
         model = blinking_dots(tmp_path)
         found = check(model)
         assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [

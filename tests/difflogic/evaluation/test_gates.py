@@ -22,7 +22,7 @@ def test_parts_and_histograms():
         assert found[part]["ops"] == {op.name: int((own == op).sum()) for op in Op}
 
 
-def test_what_matters():
+def test_scopes():
     # Two channels, kernels of 8, 4 and 2 gates; the update's last gates are the outputs.
     config = tiny("task.loss_channels=[0]")
     model = random_model(config)

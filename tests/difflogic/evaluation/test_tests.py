@@ -240,7 +240,7 @@ class TestChoice:
             ("checkerboard", "gatse", 'did you mean "gates"'),
         ],
     )
-    def test_what_does_not_apply(self, config, name, message):
+    def test_tests_that_do_not_apply_are_refused(self, config, name, message):
         with pytest.raises(ConfigError, match=message):
             choose(load_config(config), [name])
 
@@ -281,7 +281,7 @@ class TestEvaluate:
         assert {count["starts"] for count in found["exactness"]["counts"]} == {64}
         assert told == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
 
-    def test_what_does_not_apply_is_told(self):
+    def test_tests_that_do_not_apply_are_named(self):
         found = evaluate(Model.create(load_config("letter-g")))
         assert list(found["tests"]) == ["exactness", "gates"]
         assert set(found["not_applicable"]) == set(TESTS) - {"exactness", "gates"}

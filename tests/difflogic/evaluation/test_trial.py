@@ -72,7 +72,7 @@ def expected_counts(model, scene, config):
 
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 @pytest.mark.parametrize("damage", [None, Damage(3, 7, anywhere=True)])
-def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, monkeypatch):
+def test_counts_agree_with_plain_numpy_at_any_block_size(fire_rate, damage, monkeypatch):
     config = tiny("task.height=9", "task.width=8")
     model = random_model(config)
     scene = scene_of(config, STREAMS, (1, 4, 9, 10), fire_rate=fire_rate, damage=damage)
@@ -88,7 +88,7 @@ def test_counts_are_those_of_plain_numpy_at_any_block_size(fire_rate, damage, mo
             np.testing.assert_array_equal(check(model.ops), expected)
 
 
-def test_cells_that_do_not_count_are_not_counted():
+def test_uncounted_cells():
     config = load_config("flood", ["automaton.steps=2", "task.height=9", "training.seed=1"])
     model = random_model(config)
     scene = scene_of(config, STREAMS, (1, 2, 5))
@@ -116,7 +116,7 @@ def test_other_streams_give_other_starts_masks_and_damage(field, value):
     assert (drawn[0][0] != drawn[0][1]).any()
 
 
-def test_damage_lies_in_the_middle_for_so_long():
+def test_damage_in_the_middle_ends_in_time():
     grid, damage = Grid(64, 64, "zero"), Damage(20, 40)
     drawn = damage.draw(grid, STREAMS, range(2), range(30, 50))
     expected = np.zeros((64, 64))
@@ -134,7 +134,7 @@ def test_damage_reaches_every_place():
 
 @pytest.mark.parametrize("fire_rate", [1.0, 0.6])
 @pytest.mark.parametrize("values", [2**26, 2 * 42 * 2])
-def test_a_start_is_the_same_by_any_other_numbers_beside_it(fire_rate, values, monkeypatch):
+def test_a_start_does_not_depend_on_the_others(fire_rate, values, monkeypatch):
     monkeypatch.setattr(trial, "VALUES_AT_ONCE", values)
     config = tiny(f"automaton.fire_rate={fire_rate}")
     model = random_model(config)

@@ -31,7 +31,7 @@ def reads(circuit: Circuit, channel: int) -> set[int]:
 
 class TestLiveChannels:
     @given(circuits(channels=4, most=12))
-    def test_agrees_with_following_each_wire(self, circuit: Circuit) -> None:
+    def test_agrees_with_following_wires(self, circuit: Circuit) -> None:
         live, waiting = set(), {2}
         while waiting:
             channel = waiting.pop()
@@ -39,7 +39,7 @@ class TestLiveChannels:
             waiting |= reads(circuit, channel) - live
         assert set(np.flatnonzero(live_channels(circuit, (2,))).tolist()) == live
 
-    def test_goes_by_labels(self) -> None:
+    def test_uses_labels(self) -> None:
         circuit = circuit_of([], [0, 1], labels=(5, 3))
         assert live_channels(circuit, (3,)).tolist() == [False, True]
 

@@ -74,7 +74,7 @@ def test_an_untrained_model_passes_its_inputs_through():
     assert model.ops.dtype == np.uint8
 
 
-def test_wires_of_ones_own_are_kept(tmp_path):
+def test_own_wires_are_kept(tmp_path):
     other = Model.create(load_config("checkerboard-small", [*SHARED, "training.seed=9"]))
     update = [np.stack([layer.a, layer.b], 1) for layer in other.layers.update]
     perception = [[np.stack([layer.a, layer.b], 1) for layer in other.layers.perception[0]]]
@@ -101,13 +101,13 @@ def test_wires_of_ones_own_are_kept(tmp_path):
         (np.zeros((17, 16), np.float16), "float16"),
     ],
 )
-def test_logits_that_do_not_fit(logits, says):
+def test_invalid_logits(logits, says):
     model = Model.create(TINY)
     with pytest.raises(ConfigError, match=rf"logits need shape \(17, 16\).*{says}"):
         dataclasses.replace(model, logits=logits)
 
 
-def test_a_circuit_that_does_not_fit():
+def test_another_circuits_configuration():
     with pytest.raises(ConfigError, match="not those of the configuration"):
         dataclasses.replace(Model.create(TINY), config=CONFIG)
 
@@ -155,7 +155,7 @@ def test_numpy_alone_can_read_it(saved):
     assert header["config"] == expected
 
 
-def test_what_cannot_be_loaded_is_not_saved(tmp_path):
+def test_infinite_logits_are_not_saved(tmp_path):
     model = trained()
     model.logits[3, 4] = np.nan
     with pytest.raises(ModelFileError, match="not saved: a logit is NaN or infinite"):
@@ -218,7 +218,7 @@ def test_other_archives(tmp_path):
         ({"config": TINY.to_dict()}, "bytes where at most 2176 are expected"),
     ],
 )
-def test_headers_that_do_not_fit(saved, changes, says):
+def test_invalid_headers(saved, changes, says):
     path, arrays = saved
     rewrite(path, change_header(arrays, **changes))
     assert says in error(path)
@@ -249,7 +249,7 @@ def test_entries_of_the_wrong_shape_or_type(saved, name, array):
 
 @pytest.mark.parametrize("name", ["perception_b", "update_a"])
 @pytest.mark.parametrize("wire", [-1, 264])
-def test_wires_that_lead_nowhere(saved, name, wire):
+def test_invalid_wires(saved, name, wire):
     path, arrays = saved
     arrays[name][0] = wire
     rewrite(path, arrays)
@@ -257,7 +257,7 @@ def test_wires_that_lead_nowhere(saved, name, wire):
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_logits_that_are_not_finite(saved, value):
+def test_infinite_logits_are_not_loaded(saved, value):
     path, arrays = saved
     arrays["logits"][-1, -1] = value
     rewrite(path, arrays)
@@ -292,7 +292,7 @@ def preamble(shape, dtype="'<f4'"):
 
 
 @pytest.mark.parametrize("name", ["logits", "header"])
-def test_entries_that_unpack_to_too_much_are_not_read(saved, name, monkeypatch):
+def test_zip_bombs_are_not_read(saved, name, monkeypatch):
     path, arrays = saved
     bomb = preamble((5_000_000,)) + bytes(20_000_000)
     zip_with(path, arrays, name, bomb, compress_type=zipfile.ZIP_DEFLATED)
@@ -300,7 +300,7 @@ def test_entries_that_unpack_to_too_much_are_not_read(saved, name, monkeypatch):
     assert f'entry "{name}" unpacks to 20000128 bytes' in error(path)
 
 
-def test_entries_that_declare_less_than_they_hold(saved):
+def test_entries_longer_than_declared(saved):
     path, arrays = saved
     content = preamble((1496, 16)) + arrays["logits"].tobytes() + bytes(10_000_000)
     zip_with(path, arrays, "logits", content, compress_type=zipfile.ZIP_DEFLATED)
@@ -322,7 +322,7 @@ def test_entries_that_declare_less_than_they_hold(saved):
         preamble((1496, 16)) + bytes(1496 * 64 + 1),
     ],
 )
-def test_arrays_that_are_none(saved, content):
+def test_invalid_arrays(saved, content):
     path, arrays = saved
     zip_with(path, arrays, "logits", content)
     assert 'entry "logits"' in error(path)
@@ -336,7 +336,7 @@ def test_an_entry_twice(saved):
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_ways_of_packing_that_cannot_be_bounded(saved, method):
+def test_unbounded_compression_is_refused(saved, method):
     path, arrays = saved
     zip_with(path, arrays, "logits", bytes(100), compress_type=method)
     assert "uses an unsupported compression" in error(path)

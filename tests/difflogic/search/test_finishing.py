@@ -114,7 +114,7 @@ def plus():
     values=st.lists(st.sampled_from([-0.0, 0.0, 1.0, -2.5, 3.25, np.inf]), max_size=40),
     share=st.floats(0, 1),
 )
-def test_the_least_come_as_a_stable_sort_has_them(values, share):
+def test_lowest_agrees_with_a_stable_sort(values, share):
     count = int(share * len(values))
     found = search.lowest(np.array(values), count)
     np.testing.assert_array_equal(found, np.argsort(values, kind="stable")[:count])
@@ -268,7 +268,7 @@ def test_the_budget_is_kept(budget):
 @pytest.mark.thorough
 @compiled
 @pytest.mark.parametrize("ahead", [1, 8])
-def test_what_is_judged_ahead_changes_nothing(ahead, monkeypatch):
+def test_judging_ahead_changes_nothing(ahead, monkeypatch):
     """In a walk, or some at a time that are simulated from the start."""
     netlist, right = game_of_life()
     rng = np.random.default_rng(1)
@@ -299,7 +299,7 @@ def test_a_search_is_determined_by_its_seed_at_any_worker_count(monkeypatch):
 
 
 @compiled
-def test_a_gradient_that_leaves_the_range_does_not_end_a_search():
+def test_an_overflowing_gradient_does_not_end_a_search():
     """The parity of nine cells: a slope of ±1 each, and so up to 9^steps after some steps."""
     gate = Builder(2)
     row = gate(Op.XOR, 0, 2)

@@ -72,7 +72,7 @@ def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("steps", "exact"), [(20, True), (3, False)])
-def test_proved_but_late_is_for_samples_to_say(steps: int, exact: bool) -> None:
+def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
     judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
@@ -86,7 +86,7 @@ def test_proved_but_late_is_for_samples_to_say(steps: int, exact: bool) -> None:
     assert all(number < FIRST_FOUND for number in failing)
 
 
-def test_rounds_are_no_steps() -> None:
+def test_rounds_do_not_count_as_steps() -> None:
     netlist, ops = netlist_of("checkerboard-async-seed-1")
     config = config_of(netlist.channels, "automaton.fire_rate=0.6", "automaton.steps=1000")
     judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)
@@ -123,7 +123,7 @@ def stained() -> tuple[Netlist, np.ndarray]:
     return netlist, np.array(ops, np.uint8)
 
 
-def test_what_is_refuted_is_not_exact_though_samples_find_nothing(
+def test_a_refuted_circuit_is_not_exact(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Counterexamples come from what the certificate leaves open, and go wrong indeed."""
@@ -153,7 +153,7 @@ def test_other_tasks_have_no_certificate() -> None:
     assert not Judge(netlist, Plan.of(config, 8, STREAMS)).can_prove
 
 
-def test_suspects_have_numbers_of_their_own() -> None:
+def test_found_starts_have_their_own_numbers() -> None:
     def draw(first: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
         return np.full((batch, 1, 2, 2), first, np.uint8), np.zeros((batch, 1, 2, 2))
 
@@ -170,7 +170,7 @@ def test_suspects_have_numbers_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_judged_is_the_live_part_of_the_whole(seed: int) -> None:
+def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
     config = config_of(6)
     rng = np.random.default_rng(seed)
     netlist = Model.create(config, attempt=seed).netlist

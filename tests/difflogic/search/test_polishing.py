@@ -61,7 +61,7 @@ def polished(
     return made.polished
 
 
-def test_a_life_of_fewer_gates_is_right_on_all_boards() -> None:
+def test_a_polished_game_of_life_is_right_on_all_boards() -> None:
     netlist, ops = game_of_life()
     found = polished(life(), netlist, ops, budget=6000)
     assert found.before == Extent(len(active_gates(netlist, ops, (0,))), None)
@@ -72,7 +72,7 @@ def test_a_life_of_fewer_gates_is_right_on_all_boards() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard-seed-2", "checkerboard-async-seed-1"])
-def test_a_polished_checkerboard_is_certified_and_no_later(name: str) -> None:
+def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     netlist, ops = netlist_of(name)
     rate = trained(name).fire_rate
     config = config_of(netlist.channels, f"automaton.fire_rate={rate}", "automaton.steps=40")
@@ -118,7 +118,7 @@ def test_polishing_is_determined_by_its_seed_at_any_worker_count(
 
 
 @pytest.mark.thorough
-def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the training step, from which on any start has to be right."""
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, "automaton.steps=12")
@@ -140,7 +140,7 @@ def test_a_certificate_that_is_late_is_hastened(monkeypatch: pytest.MonkeyPatch)
     assert polished(config, netlist, ops, 300).after.from_step == 13
 
 
-def test_what_stays_late_does_not_count_as_exact() -> None:
+def test_a_late_circuit_is_not_exact() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, "automaton.steps=12")
     found = Finished(ops, True, 0, 0, 0, 0)
@@ -156,7 +156,7 @@ def test_what_stays_late_does_not_count_as_exact() -> None:
 
 
 @pytest.mark.parametrize("steps", [5, 12, 13])
-def test_what_is_unknown_in_time_is_what_sets_leave_open(steps: int) -> None:
+def test_unknown_cells_agree_with_sets(steps: int) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
@@ -195,7 +195,7 @@ class Refusing:
         return self.finisher.trial(samples)
 
 
-def test_what_is_not_verified_is_not_kept_and_counterexamples_join() -> None:
+def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels)
     with finisher_of(config, netlist, 1) as finisher, Workers(1) as workers:

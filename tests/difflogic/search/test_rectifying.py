@@ -80,7 +80,7 @@ cases = given(seed=st.integers(0, 2**32), share=st.sampled_from([0.1, 0.3, 0.6])
 
 @cases
 @settings(max_examples=6)
-def test_detectors_are_right_at_one_point_and_change_nothing_that_matters(seed, share):
+def test_detectors_correct_one_point_and_harm_no_other(seed, share):
     case = Case(seed, share)
     netlist, ops = case.netlist, case.ops
     live, states = case.live(ops), case.states(ops)
@@ -142,7 +142,7 @@ WIDE = "update.gates=[128,128,64,32,16,8,4]"
 
 
 @pytest.mark.parametrize("stays", [False, True])
-def test_it_mends_what_changes_of_one_gate_do_not(stays):
+def test_it_corrects_more_than_changes_of_one_gate(stays):
     """Fewer cells are left wrong, and the same at any number of workers."""
     plain, rectified = [], []
     for seed in range(2 if stays else 4):
@@ -177,6 +177,6 @@ def test_a_search_that_starts_over_ends_with_the_best(monkeypatch):
     [(tiny(), False), (growing("automaton.fire_rate=0.5"), True)],
     ids=["random starts", "asynchronous"],
 )
-def test_where_a_point_is_no_point(config, complete):
+def test_random_scenes_cannot_be_rectified(config, complete):
     scene = scene_of(make_task(config), STREAMS, (3,))
     assert not can_rectify(scene, complete)

@@ -65,7 +65,7 @@ def wrong_cells(netlist, config, ops, samples):
 @pytest.mark.parametrize(
     ("boundary", "fire_rate", "samples"), [("zero", 0.6, (3,)), ("periodic", 1, (9, 0, 4))]
 )
-def test_the_prediction_is_exact_in_one_step_where_no_row_is_read_twice(
+def test_the_prediction_is_exact_if_each_row_is_read_once(
     samples, fire_rate, boundary
 ):
     """Each cell's next state is then linear in each of its gates, whose logits none else uses."""
@@ -133,7 +133,7 @@ def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
     assert len(np.unique(found[last])) > 2
 
 
-def test_the_first_samples_are_looked_at_if_there_are_many(monkeypatch):
+def test_only_the_first_of_many_samples_count(monkeypatch):
     """They are those with the most wrong cells. Some of them are fewer than a batch."""
     monkeypatch.setattr(search_buffers, "SEARCH_CELLS", 100)  # two grids of 42 cells
     config = tiny()

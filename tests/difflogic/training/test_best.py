@@ -34,7 +34,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
     arrays.arrays(np.float32, (16, 5), elements=st.floats(-20, 20, width=32)),
     st.lists(st.integers(0, 15), min_size=5, max_size=5),
 )
-def test_the_ops_of_choice_become_the_most_probable(logits, ops):
+def test_preferred_ops_become_the_most_probable(logits, ops):
     """Also where logits tie, as those of ops that never made a difference do."""
     before = logits.copy()
     prefer(logits, np.array(ops, np.uint8))
@@ -82,7 +82,7 @@ def best_circuit(*overrides):
         (["finishing.every=5", "finishing.from_epoch=16"], []),
     ],
 )
-def test_epochs_that_are_due(overrides, due):
+def test_epochs_with_a_search(overrides, due):
     best, _ = best_circuit("finishing.every=0", *overrides)
     assert [epoch for epoch in range(1, 17) if best.is_due(epoch)] == due
 
@@ -128,7 +128,7 @@ class Late(Found):
         return replace(found, polished=made, late=late, exact=not late)
 
 
-def test_a_circuit_that_is_proved_late_is_kept_and_the_run_goes_on():
+def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
     best, logits = best_circuit("finishing.polish=10")
     # What searches find, as (op, wrong on fresh starts), exact where none is; the step from which
     # polished circuits are proved; what is kept, from which epoch on it is exact, and its step.
@@ -237,7 +237,7 @@ def state_after(config, epochs, state=None):
 
 
 @pytest.mark.thorough
-def test_a_run_with_all_levers_goes_on_bit_for_bit_at_another_worker_count():
+def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
     """From every third epoch, which is before or after a check."""
 
     def config(workers):

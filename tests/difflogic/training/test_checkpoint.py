@@ -53,7 +53,7 @@ arrays = hnp.arrays(
 @pytest.mark.thorough
 @given(st.dictionaries(st.text("abc_", min_size=1, max_size=8), arrays, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
-def test_any_arrays_come_back(tmp_path, state):
+def test_arrays_round_trip(tmp_path, state):
     path = write_checkpoint(tmp_path, CONFIG, 7, 2, state)
     found = read_checkpoint(path, state)
     assert same(found.state, state)
@@ -79,7 +79,7 @@ def test_the_last_two_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_one_that_cannot_be_written_leaves_the_others(tmp_path, written, monkeypatch, error):
+def test_a_failed_write_leaves_earlier_checkpoints(tmp_path, written, monkeypatch, error):
     def fail(*_):
         raise error
 
@@ -91,7 +91,7 @@ def test_one_that_cannot_be_written_leaves_the_others(tmp_path, written, monkeyp
     assert written.read_bytes() == before
 
 
-def test_truncated_anywhere_it_is_refused(written):
+def test_truncated_files_are_refused(written):
     content = written.read_bytes()
     for length in range(0, len(content), 397):
         written.write_bytes(content[:length])
@@ -99,7 +99,7 @@ def test_truncated_anywhere_it_is_refused(written):
             read_checkpoint(written, STATE)
 
 
-def test_a_flipped_bit_anywhere_does_no_harm(written):
+def test_flipped_bits_do_no_harm(written):
     """It is refused, or it is in what the zip format says twice or not at all."""
     content = written.read_bytes()
     refused = 0
@@ -147,7 +147,7 @@ def test_foreign_headers(written, changes, message):
         read_checkpoint(written, STATE)
 
 
-def test_one_of_a_newer_program_is_no_reason_to_go_back(written):
+def test_a_newer_format_version(written):
     change_header(written, version=2)
     with pytest.raises(NewerCheckpointError, match="of format version 2, and this program reads"):
         read_checkpoint(written, STATE)
@@ -162,7 +162,7 @@ def test_one_of_a_newer_program_is_no_reason_to_go_back(written):
         STATE | {"more": np.zeros(3)},
     ],
 )
-def test_another_state_than_expected(written, template):
+def test_another_state_is_refused(written, template):
     with pytest.raises(CheckpointError):
         read_checkpoint(written, template)
 

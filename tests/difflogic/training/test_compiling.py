@@ -27,13 +27,13 @@ def helper():
 
 
 @pytest.mark.thorough
-def test_closing_ends_it_at_once(helper):
+def test_close_ends_the_process(helper):
     helper.close()
     assert helper._process.returncode is not None
     helper.close()
 
 
-def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
+def test_waiting_for_a_failed_process_returns(monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
     helper = compiling.HelperProcess("float32")
     assert not helper.wait("search")
@@ -41,7 +41,7 @@ def test_who_waits_for_one_that_has_failed_goes_on(monkeypatch):
 
 
 @pytest.mark.thorough
-def test_it_ends_with_who_started_it():
+def test_the_process_ends_with_its_parent():
     program = (
         "import threading\nfrom difflogic.training.compiling import _end_with_input\n"
         "threading.Thread(target=_end_with_input, daemon=True).start()\n"
@@ -111,7 +111,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
     assert searches[0][1] is not None
 
 
-def test_who_waits_can_be_stopped(monkeypatch, tmp_path):
+def test_a_wait_can_be_stopped(monkeypatch, tmp_path):
     program = tmp_path / "silent"
     program.write_text("#!/bin/sh\nread line\n")
     program.chmod(0o755)
@@ -154,7 +154,7 @@ print(json.dumps([before, types()]))
 
 @pytest.mark.thorough
 @compiled_only
-def test_a_run_calls_its_kernels_with_the_types_that_were_compiled():
+def test_runs_use_the_compiled_types():
     done = subprocess.run(
         [sys.executable, "-c", COMPARED, json.dumps(RECTIFYING)],
         check=True,

@@ -121,7 +121,7 @@ def ticking(at):
     return config, wired(config, [[tick, (Op.FALSE, 0, 0), *line]])
 
 
-def test_a_search_sees_what_goes_wrong_between_two_looks_and_later():
+def test_a_search_sees_errors_at_any_step():
     """A picture that is wrong at step 5 alone, or at step 14, is not what was asked for."""
     for at in (5, 14):
         config, model = ticking(at)
@@ -146,7 +146,7 @@ def test_a_search_sees_what_goes_wrong_between_two_looks_and_later():
         assert all((state[:1] == task.target).all() for state in mended[2:])
 
 
-def test_a_search_faces_all_damages_in_the_end():
+def test_a_search_tries_all_damages():
     config, plan = healing_plan("finishing.candidates=200")
     model = random_model(config, 4)
     finisher = finisher_of(model, plan)
@@ -156,7 +156,7 @@ def test_a_search_faces_all_damages_in_the_end():
     assert found.wrong_fresh >= found.wrong > 0
 
 
-def test_fewer_damages_than_a_search_begins_with():
+def test_a_search_with_few_damages():
     """All of them are looked at, and nothing else."""
     config = growing(
         "task.hold=true", "task.heal=[4]", "automaton.boundary=zero", "training.epochs=10"

@@ -22,7 +22,7 @@ def learned(name, epochs, *overrides):
 
 
 @pytest.mark.parametrize("in_waves", [False, True])
-def test_training_on_many_samples_learns_what_each_of_them_says(in_waves):
+def test_training_learns_from_every_sample(in_waves):
     seed = 0
     overrides = [INVERTED, "training.batch=32", f"training.seed={seed}"]
     config = load_config("game-of-life-small", [*ALONE, *overrides])
@@ -50,7 +50,7 @@ def test_training_on_many_samples_learns_what_each_of_them_says(in_waves):
         ("game-of-life-small", 100, 12.36, 15.0),
     ],
 )
-def test_the_gradient_alone_comes_as_far_as_recorded(name, epochs, soft, hard):
+def test_the_gradient_alone_reaches_the_recorded_losses(name, epochs, soft, hard):
     last = learned(name, epochs, "training.seed=0")[-1]
     assert last.soft_loss == pytest.approx(soft, rel=0.25)
     assert last.hard_loss == pytest.approx(hard, abs=0.1 * hard)

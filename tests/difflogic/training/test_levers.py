@@ -32,7 +32,7 @@ def test_learning_starts_over_from_the_first_logits_with_another_wiring():
     assert 0 < moved.max() <= most * 1.001
 
 
-def test_another_wiring_takes_longer_than_the_whole_step_and_is_counted():
+def test_seconds_include_rewiring():
     shares = []
     with Trainer(tiny("training.restart_every=1", "finishing.every=100")) as trainer:
         trainer.step()

@@ -33,14 +33,14 @@ def holder(tmp_path):
     process.communicate()
 
 
-def test_it_is_free_again_afterwards_and_leaves_nothing(tmp_path):
+def test_a_released_lock_leaves_nothing(tmp_path):
     for _ in range(2):
         with RunLock(tmp_path):
             assert os.listdir(tmp_path) == [lock.NAME]
         assert not os.listdir(tmp_path)
 
 
-def test_another_process_is_named(tmp_path, holder):
+def test_the_message_names_another_process(tmp_path, holder):
     with pytest.raises(RunDirectoryError) as caught, RunLock(tmp_path):
         pass
     assert str(caught.value) == (
@@ -48,7 +48,7 @@ def test_another_process_is_named(tmp_path, holder):
     )
 
 
-def test_this_process_is_named_too(tmp_path):
+def test_the_message_names_this_process(tmp_path):
     with RunLock(tmp_path):
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
@@ -74,14 +74,14 @@ def test_a_killed_process_holds_nothing(tmp_path, holder):
         (b'{"pid": 5, "host": "elsewhere"}', "process 5 on elsewhere"),
     ],
 )
-def test_the_holder_is_named_if_it_can_be_read(tmp_path, content, holder):
+def test_the_message_names_the_holder_if_readable(tmp_path, content, holder):
     with RunLock(tmp_path):
         (tmp_path / lock.NAME).write_bytes(content)
         with pytest.raises(RunDirectoryError, match=f"in use by {holder}: wait"):
             RunLock(tmp_path).__enter__()
 
 
-def test_who_gets_the_lock_of_a_removed_file_takes_the_new_one(tmp_path, monkeypatch):
+def test_a_lock_of_a_removed_file_is_tried_again(tmp_path, monkeypatch):
     """The holder leaves between another's opening of the file and its locking."""
     first = RunLock(tmp_path)
     first.__enter__()
@@ -109,7 +109,7 @@ def test_no_directory(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 @pytest.mark.parametrize("kind", ["link", "second name", "pipe", "endless device"])
-def test_what_is_no_lock_is_left_as_it_is(tmp_path, kind):
+def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
     """A run's directory may come from somebody else, with something else in the lock's place."""
     run, target = tmp_path / "run", tmp_path / "thesis.tex"
     run.mkdir()
@@ -129,7 +129,7 @@ def test_what_is_no_lock_is_left_as_it_is(tmp_path, kind):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
-def test_who_holds_a_removed_lock_is_told_and_takes_nothing_away(tmp_path):
+def test_a_removed_lock_is_reported_and_removes_nothing(tmp_path):
     first, second = RunLock(tmp_path), RunLock(tmp_path)
     with first:
         first.require()

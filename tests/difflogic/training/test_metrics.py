@@ -24,7 +24,7 @@ def to_csv(rows):
     return History(rows).to_csv()
 
 
-def test_what_was_not_measured_is_empty():
+def test_missing_numbers_are_empty():
     head, line = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})]).splitlines()
     assert head == (
         "epoch,soft_loss,hard_loss,accuracy,sample_seconds,forward_seconds,loss_seconds,"
@@ -49,7 +49,7 @@ attempt = st.none() | st.integers(1, 2**53)
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(finite, optional, share, finite, share, search, attempt), max_size=4))
-def test_a_file_comes_back_as_it_was_up_to_any_epoch(values):
+def test_csv_round_trip_up_to_any_epoch(values):
     rows = [
         MetricsRow(
             epoch, soft, hard, accuracy, dict.fromkeys(PHASES, seconds), decided, found, begun
@@ -79,7 +79,7 @@ GOOD = to_csv([MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0), MetricsRow(3, 1
         (GOOD.replace("2,3.0", "2,3.0,"), "the row of epoch 2 is damaged"),
     ],
 )
-def test_what_is_damaged_is_told(text, problem):
+def test_damaged_files(text, problem):
     with pytest.raises(ValueError, match=problem):
         from_csv(io.BytesIO(text.encode()), 3)
 
@@ -99,7 +99,7 @@ def test_what_is_damaged_is_told(text, problem):
         ("attempt", "two"),
     ],
 )
-def test_damaged_shares_searches_and_attempts_are_told(column, value):
+def test_damaged_cells(column, value):
     found = Search(7, 1, 0, 40, False)
     text = to_csv([MetricsRow(1, 5.0, decided=0.5, search=found, attempt=1)])
     head, line = (part.split(",") for part in text.splitlines())

@@ -94,7 +94,7 @@ CONFIGS = {
 @pytest.mark.thorough
 @precisions
 @pytest.mark.parametrize("name", CONFIGS)
-def test_steps_are_those_of_the_paper(name, dtype):
+def test_steps_agree_with_the_paper(name, dtype):
     parameters = 270  # more than the kernel handles at a time
     config = training(**CONFIGS[name])
     rng = np.random.default_rng(1)

@@ -46,7 +46,7 @@ def own(tmp_path, source=LOSS, *overrides):
 
 
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
-def test_the_trainer_does_as_the_reference(tmp_path, fire_rate):
+def test_the_trainer_agrees_with_the_reference(tmp_path, fire_rate):
     config = own(tmp_path, LOSS, f"automaton.fire_rate={fire_rate}")
     reference = ReferenceTrainer(config)
     with Trainer(config) as trainer:
@@ -57,7 +57,7 @@ def test_the_trainer_does_as_the_reference(tmp_path, fire_rate):
         np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
 
 
-def test_its_gradient_by_the_logits_is_a_finite_difference(tmp_path):
+def test_the_gradient_is_a_finite_difference(tmp_path):
     config = own(tmp_path)
     model, task, rng = Model.create(config), make_task(config), np.random.default_rng(1)
     model.logits[:] += rng.normal(size=model.logits.shape)
@@ -80,7 +80,7 @@ def test_its_gradient_by_the_logits_is_a_finite_difference(tmp_path):
         assert (way * reference.gradients).sum() == pytest.approx(slope, rel=1e-5)
 
 
-def test_the_sum_of_squares_trains_as_if_it_were_not_written_down(tmp_path):
+def test_an_own_sum_of_squares_trains_like_the_plain_loss(tmp_path):
     (tmp_path / "own").mkdir()
     configs = own(tmp_path, ""), own(tmp_path / "own", SQUARES)
     found = []
@@ -119,7 +119,7 @@ def test_workers_and_waves_change_no_bit(tmp_path):
         (("states, target", "states"), "Shift.loss failed: TypeError"),
     ],
 )
-def test_losses_that_cannot_be_used(tmp_path, change, says):
+def test_unusable_losses(tmp_path, change, says):
     assert change[0] in LOSS
     with pytest.raises(ConfigError) as caught:
         own(tmp_path, LOSS.replace(*change))
@@ -127,12 +127,12 @@ def test_losses_that_cannot_be_used(tmp_path, change, says):
 
 
 @pytest.mark.parametrize("key", ["training.later_steps", "pool.batch"])
-def test_the_steps_that_it_sees_are_its_own(tmp_path, key):
+def test_settings_for_loss_steps_are_refused(tmp_path, key):
     with pytest.raises(ConfigError, match="chooses the steps that it reads: leave it at 0"):
         own(tmp_path, LOSS, f"{key}=1")
 
 
-def test_it_has_no_weights_beside(tmp_path):
+def test_weights_with_an_own_loss_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"weights: this task has its own loss: leave it at"):
         own(tmp_path, LOSS, "task.weights=[2.0]")
 
@@ -165,14 +165,14 @@ def test_weights_count_errors_by_cell_and_channel():
     assert (way * gradient).sum() == pytest.approx(slope, rel=1e-8)
 
 
-def test_weights_of_cells_are_those_of_one_grid():
+def test_weights_by_cell_belong_to_one_grid():
     task, weights = weighed(np.random.default_rng(1))
     assert task.on_grid(6, 7, steps=9).section.weights == tuple(weights.tolist())
     assert task.on_grid(12, 14).has_plain_loss
     assert not make_task(tiny("task.weights=[2.0]")).on_grid(12, 14).has_plain_loss
 
 
-def test_weights_of_one_are_none():
+def test_weights_of_1_change_nothing():
     found = []
     for settings in ((), ("task.weights=[1.0]",)):
         config = tiny("training.precision=float64", "training.later_steps=2", *settings)
@@ -182,6 +182,6 @@ def test_weights_of_one_are_none():
 
 
 @pytest.mark.parametrize("weights", ["[1,2]", "[[1,2],[3]]", "['a']", "[-1]", "[nan]", "[0]"])
-def test_weights_that_cannot_be_used(weights):
+def test_unusable_weights(weights):
     with pytest.raises(ConfigError, match=r"weights: give numbers from 0, not all 0: 1, one for"):
         tiny(f"task.weights={weights}")

@@ -54,7 +54,7 @@ def test_the_oracle_and_the_simulator_draw_the_same(overrides):
             assert one.step == other.step
 
 
-def test_states_are_those_of_the_run_from_the_training_step_on():
+def test_states_come_from_the_rollout_after_the_training_step():
     config = growing(*POOL)
     model, task = random_model(config, 3), make_task(config)
     run = oracle.rollout(
@@ -77,7 +77,7 @@ def test_damaged_samples_take_longer():
 
 
 @pytest.mark.parametrize("tries", [1, 64])
-def test_damages_that_do_not_grow_back_are_looked_for(tries):
+def test_damage_that_does_not_grow_back_is_preferred(tries):
     config = growing(*POOL, "task.heal=[2]", f"pool.damage_tries={tries}")
     whole = np.ones((4, 5, 5), np.uint8)
     (places,) = make_task(config).patches.values()
@@ -107,6 +107,6 @@ def test_damages_that_do_not_grow_back_are_looked_for(tries):
     assert set(asked) == (set(range(4, 8)) if tries > 1 else set())
 
 
-def test_a_resumed_run_goes_on_with_the_same_states():
+def test_a_resumed_run_uses_the_same_states():
     config = growing(*POOL, "task.heal=[2]", "finishing.every=0")
     resumed(config, 3, 7)

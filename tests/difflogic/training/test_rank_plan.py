@@ -90,7 +90,7 @@ def test_searches_from_random_starts_find_the_same():
 
 
 @pytest.mark.parametrize("batch", [1, 40])
-def test_samples_of_the_pool_are_shared_out(batch):
+def test_ranks_share_pool_samples(batch):
     config = growing(f"pool.batch={batch}", "finishing.every=0")
     assert shared(config, 3, 2) == lead(config, ALONE, 2)
 
@@ -98,7 +98,7 @@ def test_samples_of_the_pool_are_shared_out(batch):
 @pytest.mark.thorough
 @settings(max_examples=30)
 @given(batch=st.integers(1, 40), size=st.integers(1, 9), side=st.sampled_from([3, 4, 6, 16]))
-def test_every_sample_is_done_once_in_whole_groups(batch, size, side):
+def test_ranks_get_every_sample_once_in_whole_groups(batch, size, side):
     config = load_config(
         "checkerboard-small",
         [f"training.batch={batch}", f"task.height={side}", f"task.width={side}"],
@@ -137,7 +137,7 @@ def test_code_that_rank_0_names_is_not_run_for_it():
 
 
 @pytest.mark.thorough
-def test_ranks_are_sent_a_model_that_training_starts_from():
+def test_ranks_receive_the_start_model():
     """No configuration tells its wiring, which is of another seed; starting over needs it too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]
     saved = Model.create(tiny("training.seed=7", "perception.directions=random"))
@@ -150,7 +150,7 @@ def test_ranks_are_sent_a_model_that_training_starts_from():
     assert expected != lead(tiny(*settings, "perception.directions=random"), ALONE, 5)
 
 
-def test_ranks_without_samples_are_warned_of():
+def test_ranks_without_samples_cause_a_warning():
     def warnings(size, *overrides):
         config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
         ranks = rank_of(0, size)

@@ -29,12 +29,12 @@ from tests.difflogic.training.tiny import tiny
         ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
     ],
 )
-def test_the_trainer_does_as_the_reference(overrides):
+def test_the_trainer_agrees_with_the_reference(overrides):
     agree(tiny("training.precision=float64", *overrides))
 
 
 @pytest.mark.thorough
-def test_so_it_does_where_a_channel_is_held_and_some_cells_do_not_count():
+def test_the_trainer_agrees_with_held_channels_and_uncounted_cells():
     settings = ["training.precision=float64", "automaton.steps=2", "training.batch=3"]
     sizes = ["task.height=4", "perception.kernels=3", "update.gates=[8,4,2]"]
     agree(load_config("flood", [*settings, *sizes]))
@@ -56,7 +56,7 @@ def agree(config):
         np.testing.assert_allclose(trainer.model.logits, reference.model.logits, atol=1e-7)
 
 
-def test_it_starts_from_a_model_and_leaves_it_alone():
+def test_it_does_not_change_its_start_model():
     config = tiny()
     model = Model.create(config)
     model.logits[:, 7] = 1.5

@@ -45,7 +45,7 @@ STORED = load_config("checkerboard-small")
         ),
     ],
 )
-def test_what_makes_it_another_run(override, difference):
+def test_changes_that_make_another_run(override, difference):
     asked = load_config("checkerboard-small", [override])
     assert differing(STORED, asked) == [difference]
     with pytest.raises(RunDirectoryError, match="runs/x: is a run with other settings"):
@@ -62,7 +62,7 @@ FREELY = [
 ]
 
 
-def test_what_changes_no_result_may_change():
+def test_settings_without_effect_on_results_may_change():
     named = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
     assert {override.partition("=")[0] for override in FREELY} == named
     asked = load_config("checkerboard-small", FREELY)
@@ -72,7 +72,7 @@ def test_what_changes_no_result_may_change():
     assert STORED.parallel.workers == "auto"
 
 
-def test_more_epochs_but_not_fewer():
+def test_epochs_may_only_increase():
     most = STORED.training.epochs
     for epochs in (most, most + 1):
         asked = load_config("checkerboard-small", [f"training.epochs={epochs}"])
@@ -83,7 +83,7 @@ def test_more_epochs_but_not_fewer():
         refuse_changes("runs/x", STORED, fewer)
 
 
-def test_a_run_goes_on_with_the_cut_that_it_began_with():
+def test_a_run_keeps_its_first_lanes_and_chunk():
     plan = {"lanes": 16, "chunk": 3, "workers": 7}
     found = with_first_sizes(STORED, {"plan": plan}).parallel
     assert (found.lanes, found.chunk, found.workers) == (16, 3, "auto")
@@ -138,7 +138,7 @@ DAMAGES = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
+def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")
     said, summary = Said(), None
     stretch = []
@@ -152,7 +152,7 @@ def test_it_goes_back_to_the_one_before_and_says_so(run, whole, damage):
 
 
 @pytest.mark.thorough
-def test_with_none_left_it_is_refused_with_all_reasons(run):
+def test_a_run_without_usable_checkpoints_is_refused(run):
     for path in checkpoints(run):
         path.write_bytes(path.read_bytes()[:-50])
     model = (run / "model.npz").read_bytes()
@@ -171,7 +171,7 @@ def test_with_none_left_it_is_refused_with_all_reasons(run):
 
 
 @pytest.mark.thorough
-def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, monkeypatch):
+def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
         with Trainer(CONFIG) as trainer:
@@ -181,7 +181,7 @@ def test_one_of_a_newer_program_is_refused_though_an_older_one_is_there(run, mon
 
 
 @pytest.mark.thorough
-def test_other_libraries_are_told_of(run, monkeypatch):
+def test_other_libraries_are_reported(run, monkeypatch):
     said = Said()
     now = checkpoint.made_with()
     monkeypatch.setattr(resuming, "made_with", lambda: now | {"numpy": "9.9"})

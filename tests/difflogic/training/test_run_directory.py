@@ -28,7 +28,7 @@ from tests.difflogic.training.tiny import tiny
 CONFIG = load_config("checkerboard-small")
 
 
-def test_every_run_has_a_directory_of_its_own(tmp_path):
+def test_each_run_gets_a_new_directory(tmp_path):
     root = tmp_path / "deep" / "runs"
     before = datetime.now().replace(microsecond=0)
     made = [RunDirectory.create(root, run_name(CONFIG)).path for _ in range(3)]
@@ -41,7 +41,7 @@ def test_every_run_has_a_directory_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_requested_directory_is_used_as_it_is(tmp_path, exists):
+def test_a_requested_directory(tmp_path, exists):
     path = tmp_path / "a" / "b"
     if exists:
         path.mkdir(parents=True)
@@ -49,7 +49,7 @@ def test_a_requested_directory_is_used_as_it_is(tmp_path, exists):
     assert path.is_dir()
 
 
-def test_a_directory_that_holds_something_is_refused(tmp_path):
+def test_a_directory_with_files_is_refused(tmp_path):
     (tmp_path / ".hidden").write_text("")
     with pytest.raises(RunDirectoryError, match="is not empty, and runs are never overwritten"):
         RunDirectory.create(requested=tmp_path)
@@ -76,7 +76,7 @@ def test_files_where_directories_should_be(tmp_path):
 
 
 @pytest.mark.parametrize("how", [{"requested": Path("new")}, {"root": "runs", "name": "x"}])
-def test_what_the_system_refuses(tmp_path, monkeypatch, how):
+def test_errors_of_the_system(tmp_path, monkeypatch, how):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
@@ -124,7 +124,7 @@ def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):
 
 
 class TestSavedModel:
-    def test_of_a_run_and_of_the_last_one(self, tmp_path):
+    def test_a_run_and_the_last_run(self, tmp_path):
         for number, name in enumerate(("b-first", "a-second")):
             (tmp_path / name).mkdir()
             (tmp_path / name / "model.npz").touch()
@@ -168,7 +168,7 @@ class TestLast:
         with pytest.raises(RunDirectoryError, match=r"its config\.toml is not a regular file"):
             find_run(str(tmp_path / "odd"))
 
-    def test_what_may_not_be_looked_into(self, tmp_path, monkeypatch):
+    def test_an_unreadable_directory(self, tmp_path, monkeypatch):
         """Is told of where it is asked for, and passed over among others."""
         mine, theirs = self.make(tmp_path, "mine"), self.make(tmp_path, "theirs", "3000-01-01")
         look = os.stat
@@ -185,12 +185,12 @@ class TestLast:
         with pytest.raises(RunDirectoryError, match=r"toml: cannot be searched: not a directory"):
             find_run("last", mine / "config.toml")
 
-    def test_a_file_that_is_dated_ahead_is_not_the_newest(self, tmp_path):
+    def test_a_future_file_time_does_not_count(self, tmp_path):
         self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
         newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
         assert run_directory.find_run("last", tmp_path) == newest
 
-    def test_what_a_run_writes_is_read_back(self, tmp_path):
+    def test_the_written_time_is_read_back(self, tmp_path):
         before = datetime.now(UTC)
         run = RunDirectory(tmp_path / "run", made=True)
         run.path.mkdir()
@@ -199,12 +199,12 @@ class TestLast:
         assert run.read_config() == CONFIG
 
     @pytest.mark.parametrize("said", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
-    def test_what_is_no_time_is_passed_over(self, tmp_path, said):
+    def test_an_invalid_time_is_ignored(self, tmp_path, said):
         run = self.make(tmp_path, "run", said, changed=86400)
         assert run_directory.begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
 
 
-def test_a_configuration_that_is_a_link_is_not_read(tmp_path):
+def test_a_linked_configuration_is_refused(tmp_path):
     (tmp_path / "elsewhere.toml").write_text(CONFIG.to_toml())
     run = tmp_path / "run"
     run.mkdir()
@@ -223,7 +223,7 @@ def runs(tmp_path_factory):
     return root
 
 
-def test_runs_are_listed_in_the_order_of_their_beginning(runs):
+def test_runs_are_listed_by_time(runs):
     found = list_runs(runs)
     assert [(listed.path.name, listed.seed, listed.state) for listed in found] == [
         ("seed3", 3, "finished"),
@@ -235,14 +235,14 @@ def test_runs_are_listed_in_the_order_of_their_beginning(runs):
     assert all(listed.exact is False and listed.seconds > 0 for listed in found)
 
 
-def test_what_has_no_summary_yet_is_told_by_its_checkpoint(runs, tmp_path):
+def test_a_run_without_summary_is_listed_by_its_checkpoint(runs, tmp_path):
     shutil.copytree(runs / "half", tmp_path / "half")
     (tmp_path / "half" / "summary.json").unlink()
     (found,) = list_runs(tmp_path)
     assert (found.state, found.epochs, found.exact, found.seed) == ("stopped", 2, None, 23)
 
 
-def test_what_is_damaged_or_no_run(runs, tmp_path):
+def test_damaged_runs_and_other_files_in_the_list(runs, tmp_path):
     for name, damaged in (("a", "summary.json"), ("b", "config.toml")):
         shutil.copytree(runs / "seed3", tmp_path / name)
         (tmp_path / name / damaged).write_text("{")

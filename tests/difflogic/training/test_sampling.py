@@ -8,13 +8,13 @@ from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
 
 
-def test_the_last_step_is_compared_with_and_no_other():
+def test_by_default_the_loss_is_at_the_last_step_only():
     config = load_config("checkerboard", ["automaton.steps=7"])
     task = make_task(config)
     assert {draw_loss_steps(task, config, epoch) for epoch in range(50)} == {(7,)}
 
 
-def test_a_later_step_is_drawn_anew_at_each_epoch():
+def test_each_epoch_draws_a_later_step():
     config = load_config("checkerboard", ["automaton.steps=7", "training.later_steps=4"])
     task = make_task(config)
     drawn = [draw_loss_steps(task, config, epoch) for epoch in range(2000)]
@@ -31,7 +31,7 @@ def test_a_later_step_is_drawn_anew_at_each_epoch():
     assert [draw_loss_steps(task, other, epoch) for epoch in range(2000)] != drawn
 
 
-def test_masks_of_the_first_steps_stay_the_same_if_there_are_later_ones():
+def test_later_steps_do_not_change_earlier_masks():
     config = load_config("checkerboard-async")
     longer = load_config("checkerboard-async", ["training.later_steps=4"])
     starts, targets, masks = draw_epoch(make_task(config), config, 5)
@@ -42,7 +42,7 @@ def test_masks_of_the_first_steps_stay_the_same_if_there_are_later_ones():
     np.testing.assert_array_equal(same_targets, targets)
 
 
-def test_samples_from_a_number_on_are_those_of_the_whole_batch():
+def test_a_part_of_a_batch_has_the_same_samples():
     config = load_config("checkerboard-async", ["task.height=6", "task.width=5"])
     starts, _ = draw_batch(make_task(config), 3, 2, 5)
     later, _ = draw_batch(make_task(config), 3, 2, 2, first=3)
@@ -53,7 +53,7 @@ def test_samples_from_a_number_on_are_those_of_the_whole_batch():
     assert len(np.unique(masks, axis=0)) == 5
 
 
-def test_the_pool_goes_on_from_all_the_steps_that_it_may():
+def test_pool_samples_start_at_every_allowed_step():
     config = load_config(
         "lizard-hold", ["automaton.steps=3", "pool.batch=200", "pool.later=2", "pool.steps=2"]
     )

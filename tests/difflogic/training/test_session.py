@@ -50,7 +50,7 @@ class Said(list):
         return "\n".join(self)
 
 
-def test_a_run_leaves_everything(whole):
+def test_files_of_a_run(whole):
     names = {path.name for path in whole.iterdir()}
     assert names == {*FILES, "checkpoint-0.npz", f"checkpoint-{EPOCHS}.npz"}
     with Trainer(config()) as trainer:
@@ -65,7 +65,7 @@ def test_a_run_leaves_everything(whole):
     assert summary["scores"]["soft_loss"] == last.soft_loss
 
 
-def test_a_finished_run_is_left_as_it_is(whole):
+def test_a_finished_run_does_not_change(whole):
     before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
     said = Said()
     assert execute(config(), whole, say=said) == json.loads((whole / "summary.json").read_text())
@@ -91,7 +91,7 @@ def test_seconds_add_up_over_all_stretches(half):
     assert later["phases"]["backward"] > earlier["phases"]["backward"] > 0
 
 
-def test_a_run_goes_on_with_its_cut_on_another_machine(tmp_path, half, whole, monkeypatch):
+def test_another_machine_keeps_a_runs_lanes(tmp_path, half, whole, monkeypatch):
     path = tmp_path / "moved"
     shutil.copytree(half, path)
     lanes = json.loads((half / "summary.json").read_text())["plan"]["lanes"]
@@ -111,7 +111,7 @@ def test_a_run_can_be_extended(tmp_path, whole):
     assert summary["resumed"] == 1
 
 
-def test_an_extension_that_is_killed_is_not_called_finished(tmp_path, whole):
+def test_a_killed_extension_is_not_finished(tmp_path, whole):
     path = tmp_path / "run"
     shutil.copytree(whole, path)
     with pytest.raises(KeyboardInterrupt), Session(config(epochs=20), RunDirectory(path)):
@@ -142,7 +142,7 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_what_ends_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
+def test_a_failure_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
     def fail(self):
         raise TrainingError("the loss is not finite")
 
@@ -194,7 +194,7 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
-def test_who_lost_the_lock_writes_nothing_to_the_run_that_another_goes_on_with(tmp_path):
+def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
     asked, run = config("checkpoint.every_epochs=2"), tmp_path / "run"
 
     def intrude(result):
@@ -218,7 +218,7 @@ def test_who_lost_the_lock_writes_nothing_to_the_run_that_another_goes_on_with(t
 @pytest.mark.parametrize(
     "point", [0, *(pytest.param(first, marks=pytest.mark.exhaustive) for first in (3, 6, 9, 12))]
 )
-def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(point, tmp_path, monkeypatch):
+def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     asked = config("checkpoint.every_epochs=1", epochs=2)
@@ -248,7 +248,7 @@ def test_killed_at_any_call_that_writes_it_ends_in_the_same_bits(point, tmp_path
     assert point > 40
 
 
-def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
+def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
     """A long rollout is left between two calls of kernels, where a signal asked for it."""
     asked = []
 
@@ -268,7 +268,7 @@ def test_a_step_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, 
     assert results(tmp_path / "run") == results(whole)
 
 
-def test_a_search_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
+def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
     searching = config("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=50")
     asked = []
 
@@ -298,7 +298,7 @@ def test_a_search_that_is_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch
         ("model.npz", lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x")),
     ],
 )
-def test_a_finished_run_that_was_damaged_is_made_good(whole, tmp_path, name, damage):
+def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
     path = tmp_path / "run"
     shutil.copytree(whole, path)
     damage(path / name)
@@ -319,14 +319,14 @@ def test_a_finished_run_that_was_damaged_is_made_good(whole, tmp_path, name, dam
         lambda path: path.write_text(path.read_text().replace("\n2,", "\n2" + "9" * 10**6 + ",")),
     ],
 )
-def test_metrics_that_cannot_be_read_leave_the_earlier_checkpoint(half, whole, damage):
+def test_unreadable_metrics_are_refused(half, whole, damage):
     damage(half / "metrics.csv")
     said = Said()
     with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|regular|cut off)"):
         execute(config(), half, say=said)
 
 
-def test_the_model_file_does_not_tell_how_it_was_computed(tmp_path, whole):
+def test_the_model_file_does_not_depend_on_workers(tmp_path, whole):
     """Whole files are equal, and the run's own configuration keeps what was asked for."""
     asked = config("parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5")
     execute(asked, tmp_path / "run")
@@ -337,7 +337,7 @@ def test_the_model_file_does_not_tell_how_it_was_computed(tmp_path, whole):
     assert Model.load(tmp_path / "lanes" / "model.npz").config.parallel.lanes == 16
 
 
-def test_a_directory_that_is_gone_has_no_good_checkpoint(tmp_path):
+def test_a_removed_directory_has_no_good_checkpoint(tmp_path):
     path = tmp_path / "run"
 
     def remove(result):

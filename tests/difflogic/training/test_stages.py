@@ -36,7 +36,7 @@ def run():
 
 
 @pytest.mark.thorough
-def test_each_stage_begins_with_what_solved_the_one_before(run):
+def test_stages_follow_each_other(run):
     trainer, stages = run
     assert trainer.exact_epoch == trainer.epoch == len(stages)
     assert stages[0] == 0
@@ -54,7 +54,7 @@ def test_starting_over_goes_back_to_the_first_stage(run):
 
 
 @pytest.mark.thorough
-def test_a_run_goes_on_in_the_stage_where_it_stopped(run):
+def test_a_run_resumes_in_its_stage(run):
     trainer, stages = run
     until = next(epoch for epoch, stage in enumerate(stages, 1) if stage == 1)
     first, second = resumed(short(), until)
@@ -88,7 +88,7 @@ class Copy(Task):
 '''
 
 
-def test_a_task_of_ones_own_has_stages(tmp_path):
+def test_stages_of_an_own_task(tmp_path):
     (tmp_path / "copy_task.py").write_text(OWN)
     config = own(tmp_path)
     with Trainer(config) as trainer:

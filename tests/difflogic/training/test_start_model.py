@@ -50,7 +50,7 @@ def logits(run):
     return Model.load(run / "model.npz").logits
 
 
-def test_it_starts_from_what_was_learned_and_names_it(source, started):
+def test_a_run_starts_from_a_model_and_names_it(source, started):
     first = Model.load(source / "model.npz")
     digest = hashlib.sha256((source / "model.npz").read_bytes()).hexdigest()
     with Trainer(config(), fitted(first, config(), "source")) as trainer:
@@ -69,7 +69,7 @@ def test_it_starts_from_what_was_learned_and_names_it(source, started):
     assert json.loads((source / "summary.json").read_text())["files"]["model.npz"] == digest
 
 
-def test_a_resumed_run_needs_the_source_no_more(source, started, tmp_path):
+def test_a_resumed_run_does_not_need_the_source(source, started, tmp_path):
     copy, path = tmp_path / "source", tmp_path / "run"
     shutil.copytree(source, copy)
     train(config(), directory=path, source=copy, should_stop=stop_after(3))
@@ -81,7 +81,7 @@ def test_a_resumed_run_needs_the_source_no_more(source, started, tmp_path):
     assert summaries[0]["start"] == summaries[1]["start"]
 
 
-def test_the_same_command_goes_on_with_an_unfinished_run(source, started, tmp_path):
+def test_the_same_command_resumes_an_unfinished_run(source, started, tmp_path):
     path = tmp_path / "run"
     train(config(), directory=path, source=source, should_stop=stop_after(3))
     train(config(), directory=path, source=source)
@@ -113,7 +113,7 @@ def test_starting_over_goes_back_to_the_model(source):
     np.testing.assert_allclose(reference.model.logits, after, atol=1e-3)
 
 
-def test_what_does_not_fit_is_named(source):
+def test_other_sizes_are_refused(source):
     other = tiny("perception.kernels=3", "update.gates=[7,4,2]")
     with pytest.raises(ConfigError) as error:
         train(other, source=source)
@@ -129,7 +129,7 @@ AROUND = ("perception.directions=all", "update.carry=3")
 @pytest.mark.parametrize(
     "overrides", [AROUND, ("perception.wiring=random", "update.wiring=random")]
 )
-def test_how_wires_are_drawn_is_the_models(source, started, tmp_path, overrides):
+def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides):
     """Only for one that has no wires yet it says what is to be drawn."""
     path, said = tmp_path / "run", []
     train(config(*overrides), directory=path, source=source, say=said.append)
@@ -145,7 +145,7 @@ def test_how_wires_are_drawn_is_the_models(source, started, tmp_path, overrides)
     np.testing.assert_array_equal(logits(tmp_path / "again"), logits(path))
 
 
-def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, tmp_path):
+def test_a_configuration_that_names_a_model_requires_it(source, started, tmp_path):
     settings = load_config(started / "config.toml")
     for run in (
         lambda: train(settings, directory=tmp_path / "run"),
@@ -169,7 +169,7 @@ def test_a_configuration_that_names_a_model_has_to_be_given_it(source, started, 
         (lambda path: random_model(config(), 3).save(path), "is not the model that the run"),
     ],
 )
-def test_a_run_whose_start_is_gone_is_refused(source, tmp_path, spoil, message):
+def test_a_run_without_its_start_model_is_refused(source, tmp_path, spoil, message):
     path = tmp_path / "run"
     train(config(), directory=path, source=source, should_stop=stop_after(3))
     spoil(path / "start.npz")
@@ -178,7 +178,7 @@ def test_a_run_whose_start_is_gone_is_refused(source, tmp_path, spoil, message):
 
 
 @pytest.mark.parametrize("name", ["start.npz", "config.toml"])
-def test_a_run_that_is_killed_as_it_begins_goes_on_or_is_none(
+def test_a_run_killed_at_its_beginning_resumes_or_is_no_run(
     source, started, tmp_path, name, monkeypatch
 ):
     """Without a config.toml there is no run yet, and with it all is there that it needs."""
@@ -209,7 +209,7 @@ def test_a_run_that_is_killed_as_it_begins_goes_on_or_is_none(
     np.testing.assert_array_equal(logits(path), logits(started))
 
 
-def test_a_link_is_not_followed_in_a_run(source, tmp_path):
+def test_a_linked_start_model_is_refused(source, tmp_path):
     path = tmp_path / "run"
     train(config(), directory=path, source=source, should_stop=stop_after(3))
     (path / "start.npz").unlink()
@@ -218,7 +218,7 @@ def test_a_link_is_not_followed_in_a_run(source, tmp_path):
         train(resume=path)
 
 
-def test_a_model_that_cannot_be_kept_is_refused(tmp_path):
+def test_an_invalid_start_model_is_refused(tmp_path):
     model = random_model(config(), 3)
     model.logits[0, 0] = np.nan
     with pytest.raises(ModelFileError, match="NaN"):

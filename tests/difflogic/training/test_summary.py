@@ -26,7 +26,7 @@ def trained():
     return trainer, history
 
 
-def test_it_tells_what_the_run_was_and_what_it_reached(trained):
+def test_contents_of_a_summary(trained):
     trainer, history = trained
     summary = summarize(trainer.config, trainer, history, resumed=2, processor=1.5)
     assert summary["experiment"] == "checkerboard-small"
@@ -45,7 +45,7 @@ def test_it_tells_what_the_run_was_and_what_it_reached(trained):
     assert summary["seconds"]["training"] == sum(summary["seconds"]["phases"].values())
 
 
-def test_it_tells_which_attempt_the_result_is_of(trained):
+def test_attempts_in_a_summary(trained):
     assert "attempts" not in summarize(trained[0].config, *trained, resumed=0, processor=0.0)
     asked = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
     with Trainer(asked) as trainer:
@@ -57,7 +57,7 @@ def test_it_tells_which_attempt_the_result_is_of(trained):
     assert untrained["attempts"] == {"begun": 1, "result": 1}
 
 
-def test_a_run_of_no_epoch_has_one_that_can_be_written(tmp_path):
+def test_a_run_without_epochs_has_a_summary(tmp_path):
     trainer = Trainer(tiny("training.epochs=9"))
     summary = summarize(trainer.config, trainer, History(), resumed=0, processor=0.0)
     assert summary["scores"]["soft_loss"] is None
@@ -67,7 +67,7 @@ def test_a_run_of_no_epoch_has_one_that_can_be_written(tmp_path):
     assert read["files"] == {}
 
 
-def test_a_life_like_rule_ends_with_all_boards_and_a_soup():
+def test_scores_of_a_life_like_rule():
     wrong = load_config("game-of-life-small", ["training.epochs=1"])
     scores = final_scores(Model.create(wrong))
     boards, soup = scores["exactness"]["counts"]
@@ -83,7 +83,7 @@ def summary():
     return summarize(trainer.config, trainer, History(), resumed=0, processor=0.0)
 
 
-def test_what_is_written_is_read(summary):
+def test_a_summary_round_trip(summary):
     text = render(summary, {"model.npz": "ab"})
     found = parse(text.encode())
     assert found["files"] == {"model.npz": "ab"}
@@ -92,7 +92,7 @@ def test_what_is_written_is_read(summary):
     assert render(found, {"model.npz": "ab"}) == text
 
 
-def test_the_seal_is_over_everything_else(summary):
+def test_the_seal_covers_everything(summary):
     data = json.loads(render(summary, {"model.npz": "ab"}))
     seal = data.pop("sha256")
     plain = json.dumps(data, sort_keys=True)
@@ -124,7 +124,7 @@ def test_wrong_types_are_named(summary, told, place):
         {"attempts": {"begun": 2, "result": 1}},
     ],
 )
-def test_what_only_some_runs_tell_is_read(summary, told):
+def test_optional_entries(summary, told):
     found = parse(render(summary | told, {}).encode())
     assert {key: found[key] for key in told} == told
 
@@ -142,7 +142,7 @@ def test_every_changed_byte_is_noticed(summary):
         assert found == parse(content), damaged[place - 5 : place + 5]
 
 
-def test_whatever_is_missing_or_of_another_type_is_read_or_refused(summary):
+def test_missing_and_mistyped_entries_are_refused(summary):
     good = json.loads(render(summary, {}))
     del good["sha256"]
     refused = 0
@@ -166,6 +166,6 @@ def test_whatever_is_missing_or_of_another_type_is_read_or_refused(summary):
     "content",
     [b"", b"[]", b"null", b"{", b"\xff", b"[" * 10**6, b"9" * 10**5, b'{"epochs": NaN}', b"{}"],
 )
-def test_what_is_no_summary_is_refused(content):
+def test_other_contents_are_refused(content):
     with pytest.raises(ValueError, match=r"its? "):
         parse(content)

@@ -64,12 +64,12 @@ def test_sharing_does_not_change_a_bit(sharing, more):
     np.testing.assert_array_equal(logits, other)
 
 
-def test_the_form_truth_table_goes_on_from_a_state_bit_for_bit():
+def test_the_truth_table_form_resumes_bit_for_bit():
     state = resumed(tiny(*FOUR_NUMBERS), 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
 
 
-def test_warming_up_does_not_touch_training():
+def test_warming_up_does_not_change_training():
     _, logits = train(tiny("automaton.fire_rate=0.5"))
     with Trainer(tiny("automaton.fire_rate=0.5")) as trainer:
         before = trainer.model.logits
@@ -85,7 +85,7 @@ def test_warming_up_does_not_touch_training():
 
 @pytest.mark.parametrize("boundary", ["zero", "periodic"])
 @pytest.mark.parametrize("fire_rate", [1, 0.6])
-def test_losses_are_those_of_the_oracle(fire_rate, boundary):
+def test_losses_agree_with_the_oracle(fire_rate, boundary):
     config = tiny(
         "training.precision=float64",
         "task.loss_channels=[1,0]",
@@ -129,7 +129,7 @@ def test_losses_are_those_of_the_oracle(fire_rate, boundary):
 
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
-def test_numbers_that_are_none_end_the_run(value):
+def test_infinite_numbers_end_the_run(value):
     config = tiny()
     model = Model.create(config)
     # A gate that outputs `value`: what a logit of NaN makes of it, or a state that overflows.
@@ -164,7 +164,7 @@ def test_phases_are_timed():
     assert {phase for phase, value in seconds.items() if value > 0} == measured
 
 
-def test_a_batch_of_ones_own_trains_like_the_tasks():
+def test_an_own_batch_trains_like_the_tasks():
     config = tiny("training.batch=3", "automaton.fire_rate=0.5")
     with Trainer(config) as one, Trainer(config) as other:
         for epoch in range(3):
@@ -177,7 +177,7 @@ def test_a_batch_of_ones_own_trains_like_the_tasks():
         assert other.step(1 - starts, targets).soft_loss != one.step(starts, targets).soft_loss
 
 
-def test_what_is_nan_in_the_targets_of_a_batch_does_not_count():
+def test_nan_targets_do_not_count():
     """Both losses are the oracle's, over the cells that do count."""
     config = tiny("training.batch=2", "training.precision=float64")
     rng = np.random.default_rng(0)
@@ -209,18 +209,18 @@ def test_what_is_nan_in_the_targets_of_a_batch_does_not_count():
         ),
     ],
 )
-def test_a_batch_that_does_not_fit_is_refused(starts, targets, message):
+def test_invalid_batches_are_refused(starts, targets, message):
     with Trainer(tiny("training.batch=2")) as trainer, pytest.raises(ConfigError, match=message):
         trainer.step(starts, targets)
 
 
-def test_either_bit_meets_a_target_in_the_middle():
+def test_a_target_of_a_half_accepts_both_bits():
     with Trainer(tiny("training.batch=2")) as trainer:
         result = trainer.step(np.zeros((2, 2, 6, 7)), np.full((2, 1, 6, 7), 0.5))
     assert (result.accuracy, result.hard_loss) == (1.0, 2 * 6 * 7 / 4)
 
 
-def test_a_search_can_be_asked_for_at_any_time():
+def test_a_search_at_any_time():
     with Trainer(tiny("finishing.every=0")) as trainer:
         assert trainer.search() is None
     with Trainer(tiny("finishing.every=5", "finishing.candidates=50")) as trainer:
