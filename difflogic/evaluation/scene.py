@@ -87,7 +87,8 @@ class Patches:
 
     def spares(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which of some starts are not damaged, shape (samples,)."""
-        return np.array(samples) == 0
+        spared: npt.NDArray[np.bool_] = np.array(samples) == 0
+        return spared
 
     def of(self, samples: Sequence[int]) -> Bits:
         """Return the zeroed cells of some starts, shape (samples, H, W)."""

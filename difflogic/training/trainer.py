@@ -237,7 +237,8 @@ class Trainer:
         """Return the states of a hard circuit at the training step, (samples, C, H, W)."""
         hard, steps = self._attempt.hard, self._staged.automaton.steps
         hard.load(ops)
-        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+        states: Bits = hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+        return states
 
     # The search for an exact circuit
 

@@ -1,4 +1,4 @@
-"""Rollouts in plain NumPy, one step after the other, and models to run them on."""
+"""Rollouts in plain NumPy, step by step, and models to run."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def with_ops(model, ops):
 
 
 def rollout(model, start, steps, boundary="zero", masks=None, damage=None, ops=None):
-    """States (C, H, W) after steps 1, 2, …; `damage(step, state)` writes to it after each step."""
+    """States (C, H, W) after steps 1, 2, …; `damage(step, state)` changes each of them."""
     coefficients = gates.one_hot(model.ops if ops is None else ops)
     states, state = [], start
     for step in range(steps):
@@ -40,7 +40,7 @@ def rollout(model, start, steps, boundary="zero", masks=None, damage=None, ops=N
 def wired(config, update):
     """A model whose update circuit is wired by hand: a list of layers of gates (op, a, b).
 
-    The centre's channels are its first inputs. Perception passes something on.
+    The centre's channels are its first inputs. Perception only passes inputs on.
     """
     drawn = Model.create(config)
     inputs, layers = config.architecture.update_inputs, []

@@ -1,4 +1,4 @@
-"""What is said of circuits beyond samples: every start, every case, one start's every step."""
+"""Proofs about every start, every case, and every step of the only start."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TestEveryCase:
 
 
 class TestTheOnlyStart:
-    """One cell in the middle of 3×3, and what becomes of it."""
+    """One cell in the middle of 3×3."""
 
     def run(self, gates, outputs, *more: str, steps: int = 2):
         task = task_of(

@@ -62,13 +62,10 @@ class TestGeneralisation:
         starts, targets, masks = drawn(large, Draw.GENERALISATION, 3, 13, fire_rate)
         y, x = np.indices((24, 28)) // config.task.square
         np.testing.assert_array_equal(targets[0][0], (x + y) % 2)
-        wrong = [0, 0]
+        wrong = np.zeros(2, int)
         for n in range(3):
             states = rollout(model, starts[n], 13, masks=masks[n])
-            wrong = [
-                w + int((states[s][0] != targets[n][0]).sum())
-                for w, s in zip(wrong, (11, 12), strict=True)
-            ]
+            wrong += [(states[step][0] != targets[n][0]).sum() for step in (11, 12)]
         found = tests.generalisation(subject_of(model))
         assert wrong_cells(found) == [(12, wrong[0]), (13, wrong[1])]
         assert found["counts"][0].cells == 3 * 24 * 28
@@ -144,12 +141,8 @@ class TestAsynchronous:
 
 class TestRobustness:
     def test_as_defined(self, monkeypatch):
-        for name, value in (
-            ("LONG_SIDE", 12),
-            ("LONG_SQUARE", 5),
-            ("LONG_STEPS", 30),
-            ("SETTLED", 10),
-        ):
+        sizes = {"LONG_SIDE": 12, "LONG_SQUARE": 5, "LONG_STEPS": 30, "SETTLED": 10}
+        for name, value in sizes.items():
             monkeypatch.setattr(tests, name, value)
         config = tiny()
         model = random_model(config, seed=1)
@@ -188,7 +181,7 @@ class TestSoup:
         monkeypatch.setattr(tests, "SOUP_STEPS", 12)
 
     def still(self, *overrides):
-        """A circuit that does nothing, where the rule does nothing either, or not."""
+        """A circuit that does nothing, for a given rule."""
         config = load_config(
             "game-of-life-small", ["perception.kernels=1", "update.gates=[1]", *overrides]
         )
@@ -210,7 +203,7 @@ class TestSoup:
         assert first_wrong_step == 1
 
     def test_a_rule_that_differs_for_few_boards(self):
-        # Right but for a living cell with eight neighbours: 1 of 512.
+        # Wrong only for a living cell with eight neighbours: 1 of 512.
         model = self.still('task.rule="B/S01234567"')
         found = evaluate(model, seed=1)
         exactness = found["tests"]["exactness"]
@@ -220,16 +213,14 @@ class TestSoup:
 
 class TestChoice:
     def test_which_apply(self):
-        checkerboard = [test.name for test in choose(tiny())]
-        assert checkerboard == list(TESTS)
-        assert [test.name for test in choose(load_config("game-of-life"))] == ["exactness", "gates"]
-        assert [test.name for test in choose(load_config("lizard"))] == [
-            "exactness",
-            "generalisation",
-            "gates",
-        ]
-        assert [test.name for test in choose(load_config("letter-g"))] == ["exactness", "gates"]
-        assert [test.name for test in choose(tiny(), ["gates"])] == ["exactness", "gates"]
+        def chosen(config, *names):
+            return [test.name for test in choose(config, names)]
+
+        assert chosen(tiny()) == list(TESTS)
+        assert chosen(load_config("lizard")) == ["exactness", "generalisation", "gates"]
+        for config in ("game-of-life", "letter-g"):
+            assert chosen(load_config(config)) == ["exactness", "gates"]
+        assert chosen(tiny(), "gates") == ["exactness", "gates"]
 
     @pytest.mark.parametrize(
         ("config", "name", "message"),
@@ -274,12 +265,10 @@ class TestEvaluate:
         assert found["robustness"]["starts"] == 2
 
     def test_exactness_takes_64_starts_by_default(self):
-        told = []
-        found = evaluate(random_model(tiny()), ["gates"], progress=lambda *args: told.append(args))[
-            "tests"
-        ]
-        assert {count["starts"] for count in found["exactness"]["counts"]} == {64}
-        assert told == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
+        calls = []
+        found = evaluate(random_model(tiny()), ["gates"], progress=lambda *args: calls.append(args))
+        assert {count["starts"] for count in found["tests"]["exactness"]["counts"]} == {64}
+        assert calls == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
 
     def test_tests_that_do_not_apply_are_named(self):
         found = evaluate(Model.create(load_config("letter-g")))

@@ -1,4 +1,4 @@
-"""What is drawn for a start does not depend on how much is simulated at a time."""
+"""Counts of wrong cells, in blocks of any size."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ STARTS = 5
 
 
 def hit_by(damage):
-    """Zero a square after each step, as a corner per step says."""
+    """Return a function that zeroes a square after each step, and its list of corners."""
 
     def zero(step, state):
         if step <= damage.until:

@@ -1,4 +1,4 @@
-"""Circuits that are right by construction, damaged and finished; and some that never can be."""
+"""Finishing of damaged circuits, and of circuits that cannot become right."""
 
 from dataclasses import replace
 
@@ -24,9 +24,8 @@ from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
 from difflogic.training.best import prefer
-from difflogic.training.trainer import Trainer
 from tests.difflogic.engine.built import Builder, game_of_life
-from tests.difflogic.training.tiny import growing, tiny
+from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture
 
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 LIFE = (
@@ -66,7 +65,7 @@ def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, on_progress=igno
 
 
 def wrong_boards(netlist, ops):
-    """Boards of 3×3 on a torus, of all 512, that a circuit does not advance as Conway says."""
+    """Number of the 512 boards of 3×3 on a torus that a circuit advances wrongly."""
     boards = (np.arange(512)[:, None] >> np.arange(9) & 1).reshape(512, 9)
     seen = boards[:, neighbors(3, 3, "periodic")]
     counts = seen.sum(axis=1) - seen[:, CENTER]
@@ -89,25 +88,12 @@ def damaged(ops, gates_hit, rng):
     return ops
 
 
-def wrong_in_the_picture(config, netlist, ops):
-    """Wrong cells of a picture that grows from its only start."""
-    start, target = make_task(config).sample(np.random.default_rng(0))
-    steps, boundary = config.automaton.steps, config.automaton.boundary
-    states = oracle.rollout(netlist, gates.one_hot(ops), start, steps, boundary)
-    return int((states[-1][[0]] != target).sum())
-
-
 @pytest.fixture(scope="module")
 def plus():
-    """A circuit that grows a plus of 5×5 cells, in more gates than it takes."""
-    config = growing("training.seed=5")
-    with Trainer(config) as trainer:
-        while not trainer.done:
-            trainer.step()
-        assert trainer.exact_epoch is not None
-        model = trainer.result
-    assert wrong_in_the_picture(config, model.netlist, model.ops) == 0
-    return model
+    """A circuit that grows a plus of 5×5 cells, with more gates than needed."""
+    trainer, _ = trained(growing("training.seed=5"))
+    assert trainer.exact_epoch is not None
+    return trainer.result
 
 
 @given(
@@ -124,7 +110,7 @@ def test_lowest_agrees_with_a_stable_sort(values, share):
 @compiled
 @pytest.mark.parametrize("hits", [1, 4])
 def test_damaged_circuits_are_repaired(plus, hits):
-    """Many of them; and what is said of each is what the oracle says."""
+    """All numbers agree with the oracle."""
     repaired = 0
     for seed in range(5):
         rng = np.random.default_rng([hits, seed])
@@ -153,7 +139,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
 
 @pytest.mark.parametrize("gate", [4, 27])
 def test_the_second_most_probable_op_is_tried_early(gate):
-    """Whatever the gradient says: here it repairs a little damage to the Game of Life."""
+    """It repairs a little damage to the Game of Life, even if the gradient misleads."""
     netlist, right = game_of_life()
     plan = Plan.of(life(), finishing.ROUND, STREAMS)
     trial = Trial(netlist, plan.scene, range(512))
@@ -181,7 +167,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
 
 
 def test_a_single_wrong_neighbourhood_is_seen():
-    """Of all 512, the last one: a living cell with eight neighbours, which dies."""
+    """The last one of 512: a living cell with eight neighbours dies."""
     netlist, ops = game_of_life()
     config = life()
     config = config.model_copy(update={"task": config.task.model_copy(update={"rule": "B3/S238"})})
@@ -194,7 +180,7 @@ def test_a_single_wrong_neighbourhood_is_seen():
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3 if JIT else 2))
 def test_no_circuit_is_exact_with_a_wrong_cell(seed):
-    """Random circuits, few starts, hardly any search: whatever is found, the oracle agrees."""
+    """Random circuits, few starts, hardly any search: the oracle agrees with the result."""
     rng = np.random.default_rng(seed)
     netlist, right = game_of_life()
     ops = damaged(right, int(rng.integers(1, 4)), rng)
@@ -203,7 +189,7 @@ def test_no_circuit_is_exact_with_a_wrong_cell(seed):
 
 
 def seldom_wrong(channels=2):
-    """A circuit that gives 0, but 1 where 11 cells of the start's neighbourhood are all 1."""
+    """A circuit that gives 0, except where 11 bits of the neighbourhood are all 1."""
     gate = Builder(channels)
     row = gate(Op.AND, 0, 1)
     for other in range(2, 11):
@@ -233,7 +219,7 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
     exact, failing = finisher.verify(ops)
     assert not exact
     wrong = np.array([wrong_by_the_oracle(netlist, ops, config, n) for n in range(1, 257)])
-    # The worst of the first fresh starts that fail, the ones that the search began with left out.
+    # The worst of the first fresh starts that fail, without the first starts of the search.
     worst = np.argsort(-wrong, kind="stable")[: finishing.NEW_COUNTEREXAMPLES]
     assert failing == [1 + place for place in worst.tolist() if wrong[place]]
     assert failing
@@ -269,7 +255,7 @@ def test_the_budget_is_kept(budget):
 @compiled
 @pytest.mark.parametrize("ahead", [1, 8])
 def test_judging_ahead_changes_nothing(ahead, monkeypatch):
-    """In a walk, or some at a time that are simulated from the start."""
+    """In a walk, or in small groups that are simulated from the start."""
     netlist, right = game_of_life()
     rng = np.random.default_rng(1)
     logits = sure(damaged(right, 6, rng), rng)
@@ -283,7 +269,7 @@ def test_judging_ahead_changes_nothing(ahead, monkeypatch):
 
 @compiled
 def test_a_search_is_determined_by_its_seed_at_any_worker_count(monkeypatch):
-    """Also where helpers are called for all that is tried."""
+    """Also with helpers for all candidates."""
     monkeypatch.setattr(candidates, "WORTH", 0.0)
     netlist, right = game_of_life()
     rng = np.random.default_rng(8)
@@ -300,7 +286,7 @@ def test_a_search_is_determined_by_its_seed_at_any_worker_count(monkeypatch):
 
 @compiled
 def test_an_overflowing_gradient_does_not_end_a_search():
-    """The parity of nine cells: a slope of ±1 each, and so up to 9^steps after some steps."""
+    """The parity of nine cells: each slope is ±1, so they reach up to 9^steps."""
     gate = Builder(2)
     row = gate(Op.XOR, 0, 2)
     for other in range(4, 18, 2):

@@ -1,4 +1,4 @@
-"""Certificates as the judge of finishing: what is proved, what is late, and what is left open."""
+"""Certificates in finishing: proved, late, or open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 
 def netlist_of(name: str) -> tuple[Netlist, np.ndarray]:
-    """A trained circuit as a netlist with an op of its own for each gate."""
+    """A trained circuit as a netlist, with its own op for each gate."""
     circuit = trained(name).circuit
     numbers = np.arange(circuit.gates, dtype=np.int32)
     netlist = Netlist(
@@ -95,7 +95,7 @@ def test_rounds_do_not_count_as_steps() -> None:
 
 
 def stained() -> tuple[Netlist, np.ndarray]:
-    """The checkerboard, but for cells whose last channel is 1, which they stay for ever."""
+    """The checkerboard, except cells whose last channel is 1: they stay 1 for ever."""
     circuit = trained("checkerboard-seed-1").circuit
     channels = circuit.channels + 1
     first = 9 * channels
@@ -123,10 +123,8 @@ def stained() -> tuple[Netlist, np.ndarray]:
     return netlist, np.array(ops, np.uint8)
 
 
-def test_a_refuted_circuit_is_not_exact(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Counterexamples come from what the certificate leaves open, and go wrong indeed."""
+def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counterexamples come from the open starts of the certificate, and really fail."""
     netlist, ops = stained()
     config = config_of(netlist.channels)
     judgement = Judge(netlist, Plan.of(config, 8, STREAMS))(ops)

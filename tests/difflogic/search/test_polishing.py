@@ -1,4 +1,4 @@
-"""Polished circuits: smaller, right no later, and proved by other means than the search has."""
+"""Polished circuits: smaller, right no later, and checked independently."""
 
 import itertools
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
         len(active_gates(netlist, found.ops, (0,))), judge(found.ops).finding.from_step
     )
     assert found.after <= found.before
-    # What the visible channel does not depend on does nothing any more.
+    # All other gates are inactive.
     assert len(active_gates(netlist, found.ops)) == found.after.gates
     y, x = np.indices((8, 8)) // 2
     rng = np.random.default_rng(1)
@@ -102,7 +102,7 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
 def test_polishing_is_determined_by_its_seed_at_any_worker_count(
     most_ahead: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many batches are drawn ahead, and helpers called for all that is tried."""
+    """For any number of batches ahead, and with helpers for all candidates."""
     monkeypatch.setattr(candidates, "WORTH", 0.0)
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels)
@@ -119,7 +119,7 @@ def test_polishing_is_determined_by_its_seed_at_any_worker_count(
 
 @pytest.mark.thorough
 def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To the training step, from which on any start has to be right."""
+    """To the training step, when every start must be right."""
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, "automaton.steps=12")
     found = polished(config, netlist, ops, 300)
@@ -176,7 +176,7 @@ def test_the_budget_is_kept(budget: int) -> None:
 
 
 class Refusing:
-    """Says of every circuit but the first that a start state fails."""
+    """A finisher that refuses every circuit, with given counterexamples."""
 
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
         self.finisher, self.failing = finisher, failing

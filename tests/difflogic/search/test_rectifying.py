@@ -1,4 +1,4 @@
-"""Rectified circuits, one step at a time, by the oracle: what changes, and where."""
+"""Rectified circuits, compared with the oracle step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 
 class Case:
-    """An untrained automaton that is to grow a plus, some of its gates being any."""
+    """An untrained automaton that should grow a plus, with some random gates."""
 
     def __init__(self, seed, share, *overrides):
         self.config = growing(f"training.seed={seed % 7}", *overrides)
@@ -48,14 +48,14 @@ class Case:
         self.rectifier = Rectifier(self.netlist, self.scene, (0,))
 
     def states(self, ops):
-        """Of the start and all steps, (steps + 1, C, H, W)."""
+        """The start and the states of all steps, (steps + 1, C, H, W)."""
         automaton = self.config.automaton
         return oracle.rollout(
             self.netlist, one_hot(ops), self.start, self.scene.at[-1], automaton.boundary
         )
 
     def values(self, ops, states):
-        """Of all rows before each step of a run, (steps, rows, cells)."""
+        """The values of all rows before each step, (steps, rows, cells)."""
         boundary = self.config.automaton.boundary
         return np.array(
             [
@@ -65,7 +65,7 @@ class Case:
         )
 
     def wrong(self, ops):
-        """Wrong cells at all steps that count."""
+        """Wrong cells at all counted steps."""
         states = self.states(ops)
         channels = list(self.task.loss_channels)
         return sum(int((states[step][channels] != self.target).sum()) for step in self.scene.at)
@@ -94,9 +94,9 @@ def test_detectors_correct_one_point_and_harm_no_other(seed, share):
             netlist.inputs + int(np.flatnonzero(netlist.param == param)[0]) for param in changed
         ]
         assert all(uses[param] == 1 for param in changed)
-        # One live gate, and else what no channel that counts ever depends on.
+        # One live gate; no counted channel ever depends on the others.
         (row,) = [row for row in rows if live[row]]
-        # Before any state changes: each step from the states of the circuit as it was.
+        # Each step begins from the states of the original circuit.
         after = case.values(found.of(ops), states)
         differs = after[:, row] != before[:, row]
         gradients.begin(ops, case.scene.channels, np.array([row], np.int32))
@@ -107,7 +107,7 @@ def test_detectors_correct_one_point_and_harm_no_other(seed, share):
         change = np.where(before[:, row] == 1, -slopes, slopes)
         assert (differs & (change < 0)).any()
         assert np.count_nonzero(differs & (change > 0)) == found.harm
-        # Nothing else that is live changes but by that gate.
+        # Other live gates change only through that gate.
         others = np.flatnonzero(live[netlist.inputs :]) + netlist.inputs
         reached = (after[:, others] != before[:, others]).any(axis=(0, 2))
         assert (others[reached] >= row).all()
@@ -125,7 +125,7 @@ def test_a_simpler_circuit_does_the_same(seed, share):
 
 
 def finished(case, workers=1, **changes):
-    """Search from a case's circuit, and compare what is said of the end with the oracle."""
+    """Search from a case's circuit, and compare the result with the oracle."""
     settings = case.config.finishing.model_copy(update={"candidates": 20_000, **changes})
     logits = np.zeros((OPS, len(case.ops)), np.float32)
     logits[case.ops, np.arange(len(case.ops))] = 1.0
@@ -143,7 +143,7 @@ WIDE = "update.gates=[128,128,64,32,16,8,4]"
 
 @pytest.mark.parametrize("stays", [False, True])
 def test_it_corrects_more_than_changes_of_one_gate(stays):
-    """Fewer cells are left wrong, and the same at any number of workers."""
+    """Fewer cells stay wrong, with the same result for any number of workers."""
     plain, rectified = [], []
     for seed in range(2 if stays else 4):
         case = Case(seed, 0.1, WIDE, f"task.hold={str(stays).lower()}")

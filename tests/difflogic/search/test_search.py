@@ -1,4 +1,4 @@
-"""What the gradient predicts, against what a change really does, and against the oracle."""
+"""The gradient's predictions, against real changes and the oracle."""
 
 import gc
 import weakref
@@ -65,10 +65,8 @@ def wrong_cells(netlist, config, ops, samples):
 @pytest.mark.parametrize(
     ("boundary", "fire_rate", "samples"), [("zero", 0.6, (3,)), ("periodic", 1, (9, 0, 4))]
 )
-def test_the_prediction_is_exact_if_each_row_is_read_once(
-    samples, fire_rate, boundary
-):
-    """Each cell's next state is then linear in each of its gates, whose logits none else uses."""
+def test_the_prediction_is_exact_if_each_row_is_read_once(samples, fire_rate, boundary):
+    """Then each cell's next state is linear in each of its gates, which share no logits."""
     config = tiny(
         "automaton.steps=1",
         "task.height=3",
@@ -90,13 +88,13 @@ def test_the_prediction_is_exact_if_each_row_is_read_once(
         true[gate, op] = wrong_cells(netlist, config, changed, samples) - before
     np.testing.assert_array_equal(predicted, true)
     assert len(np.unique(true)) > 4
-    # What the prediction is for: the same as the simulator counts.
+    # The simulator counts the same.
     scene = Plan.of(config, 64, STREAMS).scene
     assert Trial(netlist, scene, samples)(ops)[0].sum() == before
 
 
 def test_the_prediction_is_the_oracles_gradient():
-    """Over several steps and shared logits it is no more than that."""
+    """Over several steps and with shared logits."""
     config = tiny("automaton.fire_rate=0.6", "automaton.steps=3", "task.loss_channels=[1]")
     model, samples = random_model(config), (8, 2, 3, 2**40)
     netlist, ops = model.netlist, model.ops
@@ -117,7 +115,7 @@ def test_the_prediction_is_the_oracles_gradient():
 
 
 def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
-    """Whose targets are of a type without negative numbers."""
+    """Its targets have an unsigned type."""
     config = load_config("game-of-life", ["training.seed=3"])
     model = random_model(config, 14)
     plan = Plan.of(config, 1, STREAMS)
@@ -134,7 +132,7 @@ def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
 
 
 def test_only_the_first_of_many_samples_count(monkeypatch):
-    """They are those with the most wrong cells. Some of them are fewer than a batch."""
+    """They are those with the most wrong cells."""
     monkeypatch.setattr(search_buffers, "SEARCH_CELLS", 100)  # two grids of 42 cells
     config = tiny()
     model = random_model(config)
@@ -147,7 +145,7 @@ def test_only_the_first_of_many_samples_count(monkeypatch):
 
 
 def test_changes_are_freed_at_once():
-    """Not only when the garbage collector looks for cycles: they hold all values of a circuit."""
+    """Without the garbage collector: they hold all values of a circuit."""
     model = random_model(growing(), 5)
     scene = Plan.of(model.config, 1, STREAMS).scene
     gc.disable()

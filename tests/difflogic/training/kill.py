@@ -1,4 +1,4 @@
-"""Sessions in processes of their own that are killed, and what has to be equal afterwards."""
+"""Killed sessions in their own processes, and what must be equal afterwards."""
 
 import csv
 import os
@@ -28,10 +28,10 @@ def in_a_process_of_its_own(work):
 
 
 def killed_at(point, config, path):
-    """Train until the process kills itself before its `point`-th call that writes, from 0.
+    """Train until the process kills itself at its `point`-th write, from 0.
 
-    Returns False if it finished before. Every flush, renaming and removal counts; an odd point
-    is after the call. The kernels must have been loaded before.
+    Returns False if it finished before. Every flush, rename and removal counts twice: even points
+    are before the call, odd ones after. Load the kernels before.
     """
 
     def work():
@@ -45,10 +45,9 @@ def killed_at(point, config, path):
 
 @contextmanager
 def killing(point):
-    """Patch what writing ends in; for a process that need not be patched back.
+    """Count and kill at writes, for a process that ends anyway.
 
-    Nothing is flushed in truth, which would take its time: a kill, other than a power cut, loses
-    nothing that was written.
+    Does not really flush, to save time: unlike a power cut, a kill loses nothing written.
     """
     calls = 0
 
@@ -75,7 +74,7 @@ def killing(point):
 
 
 def results(path):
-    """What two runs of one configuration have in common, however often they were killed."""
+    """Everything that must be equal in two runs of one configuration."""
     with (path / "metrics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     names = [name for name in COLUMNS if not name.endswith("_seconds")]

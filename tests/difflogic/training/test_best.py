@@ -1,4 +1,4 @@
-"""The best circuit of a run: when it is looked for, what is kept, and what a run does with it."""
+"""The best circuit of a run: when a search looks for it, and what the run keeps."""
 
 from dataclasses import replace
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from difflogic.circuit import gates
-from difflogic.engine import oracle
 from difflogic.evaluation import held_out
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
@@ -21,10 +20,15 @@ from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import results
-from tests.difflogic.training.tiny import growing, tiny
-
-LEVERS = ("training.later_steps=2", "finishing.every=3", "finishing.candidates=150")
-
+from tests.difflogic.training.tiny import (
+    growing,
+    resumed,
+    steps,
+    stop_after,
+    tiny,
+    trained,
+    wrong_in_the_picture,
+)
 
 compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
@@ -35,7 +39,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
     st.lists(st.integers(0, 15), min_size=5, max_size=5),
 )
 def test_preferred_ops_become_the_most_probable(logits, ops):
-    """Also where logits tie, as those of ops that never made a difference do."""
+    """Also where logits tie, as for ops that never made a difference."""
     before = logits.copy()
     prefer(logits, np.array(ops, np.uint8))
     np.testing.assert_array_equal(logits.argmax(axis=0), ops)
@@ -49,7 +53,7 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
 
 
 class Found:
-    """A search that finds what it is told to."""
+    """A search with given results."""
 
     def __init__(self, *results):
         self.results = iter(results)
@@ -60,9 +64,6 @@ class Found:
 
 def result(op, exact=False, before=100, wrong=100, fresh=100):
     return Finished(np.full(42, op, np.uint8), exact, before, wrong, fresh, 0)
-
-
-SEARCH = "finishing.candidates=8000"
 
 
 def best_circuit(*overrides):
@@ -156,42 +157,31 @@ def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
     assert searches.hastened == [True, False, False]
 
 
-def wrong_in_the_picture(model):
-    start, target = make_task(model.config).sample(np.random.default_rng(0))
-    automaton = model.config.automaton
-    states = oracle.rollout(
-        model.netlist, gates.one_hot(model.ops), start, automaton.steps, automaton.boundary
-    )
-    return int((states[-1][[0]] != target).sum())
+def wrong_in(model):
+    return wrong_in_the_picture(model.config, model.netlist, model.ops)
 
 
 @pytest.mark.thorough
 @compiled
 def test_a_run_ends_with_a_verified_circuit():
-    """The search finds it; what was trained up to there is not exact."""
-    with Trainer(growing("training.seed=5")) as trainer:
-        checks = {}
-        while not trainer.done:
-            step = trainer.step()
-            if step.finished is not None:
-                checks[step.epoch] = step.finished
-            assert (trainer.exact_epoch is None) == (not trainer.done)
-        assert trainer.epoch == trainer.exact_epoch == list(checks)[-1] < 60
-        assert list(checks) == list(range(10, trainer.epoch + 1, 10))
-        assert [found.exact for found in checks.values()] == [False] * (len(checks) - 1) + [True]
-        assert wrong_in_the_picture(trainer.result) == 0
-        assert wrong_in_the_picture(trainer.model) > 0
-        _, target = make_task(trainer.config).sample(np.random.default_rng(0))
-        np.testing.assert_array_equal(step.hard_state[[0]], target)
-        assert held_out(trainer.result)["exact"]
-        assert trainer.phases.seconds["finish"] > 0
-        np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
+    """The search finds it; the trained circuit itself is not exact."""
+    trainer, found = trained(growing("training.seed=5"))
+    checks = {step.epoch: step.finished for step in found if step.finished is not None}
+    assert trainer.epoch == trainer.exact_epoch == list(checks)[-1] < 60
+    assert list(checks) == list(range(10, trainer.epoch + 1, 10))
+    assert [found.exact for found in checks.values()] == [False] * (len(checks) - 1) + [True]
+    assert wrong_in(trainer.result) == 0 < wrong_in(trainer.model)
+    _, target = make_task(trainer.config).sample(np.random.default_rng(0))
+    np.testing.assert_array_equal(found[-1].hard_state[[0]], target)
+    assert held_out(trainer.result)["exact"]
+    assert trainer.phases.seconds["finish"] > 0
+    np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 
 
 @pytest.mark.thorough
 @compiled
 def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
-    """Where it was verified, before the run ends; the training goes on as it would have."""
+    """Polishing comes before the run ends, and does not change the training."""
 
     def config(workers, polish):
         return growing(
@@ -200,14 +190,11 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
 
     states, gains, checks = [], [], []
     for workers, polish in ((1, 300), (3, 300), (1, 0)):
-        with Trainer(config(workers, polish)) as trainer:
-            while not trainer.done:
-                found = trainer.step().finished
-                checks += [] if found is None else [found]
-            states.append(trainer.state())
-            gains.append(trainer.gain)
-            result = trainer.result
-            assert wrong_in_the_picture(result) == 0
+        trainer, found = trained(config(workers, polish))
+        checks += [step.finished for step in found if step.finished is not None]
+        states.append(trainer.state())
+        gains.append(trainer.gain)
+        assert wrong_in(trainer.result) == 0
     assert gains[0] == gains[1]
     assert gains[0].gates[1] < gains[0].gates[0]
     assert (gains[0].from_step, gains[2]) == (None, None)
@@ -218,8 +205,7 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     polished = [check.polished for check in checks if check.polished is not None]
     assert len(polished) == 2  # once in each of the two runs
     assert (polished[0].before.gates, polished[0].after.gates) == gains[0].gates
-    asked = iter(range(100))
-    execute(config(1, 300), tmp_path, should_stop=lambda: next(asked) == 33)
+    execute(config(1, 300), tmp_path, should_stop=stop_after(33))
     summary = execute(config(2, 300), tmp_path)
     assert summary["resumed"] == 1
     assert tuple(summary["polished"]["gates"]) == gains[0].gates
@@ -227,22 +213,15 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
 
 
-def state_after(config, epochs, state=None):
-    with Trainer(config) as trainer:
-        if state is not None:
-            trainer.restore(state)
-        while trainer.epoch < epochs:
-            trainer.step()
-        return trainer.state()
-
-
 @pytest.mark.thorough
 def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
-    """From every third epoch, which is before or after a check."""
+    """Before and after the check at epoch 3."""
 
     def config(workers):
         return tiny(
-            *LEVERS,
+            "training.later_steps=2",
+            "finishing.every=3",
+            "finishing.candidates=150",
             "task.height=9",
             "training.batch=3",
             "training.learning_rate=0.5",
@@ -257,7 +236,10 @@ def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
             states.append(trainer.state())
     assert states[8]["best"][1] != MISSING
     for epoch, workers in ((2, 3), (3, 2)):
-        found = state_after(config(workers), 8, states[epoch])
+        with Trainer(config(workers)) as trainer:
+            trainer.restore(states[epoch])
+            list(steps(trainer, 8))
+            found = trainer.state()
         for name, expected in states[8].items():
             np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
 
@@ -265,27 +247,17 @@ def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
 @pytest.mark.thorough
 @compiled
 def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
-    config = growing("training.seed=11", "training.epochs=40", SEARCH)
-    whole = execute(config, tmp_path / "whole")
-    asked = iter(range(100))
-    execute(config, tmp_path / "parts", should_stop=lambda: next(asked) == 7)
-    summary = execute(
-        config.model_copy(update={"parallel": config.parallel.model_copy(update={"workers": 3})}),
-        tmp_path / "parts",
-    )
+    def config(epochs, workers=1):
+        settings = f"training.epochs={epochs}", f"parallel.workers={workers}"
+        return growing("training.seed=11", "finishing.candidates=8000", *settings)
+
+    whole = execute(config(40), tmp_path / "whole")
+    execute(config(40), tmp_path / "parts", should_stop=stop_after(7))
+    summary = execute(config(40, workers=3), tmp_path / "parts")
     assert (summary["resumed"], summary["finished"]) == (1, True)
     assert summary["exact_epoch"] == whole["exact_epoch"] == 20
-    longer = growing("training.seed=11", "training.epochs=50", SEARCH)
-    assert execute(longer, tmp_path / "parts") == summary
-    models = []
-    for part in ("whole", "parts"):
-        with np.load(tmp_path / part / "model.npz") as model:
-            models.append({name: model[name] for name in model.files})
-    for name, expected in models[0].items():
-        if name != "config":
-            np.testing.assert_array_equal(models[1][name], expected)
-    recorded = [results(tmp_path / part)["metrics"] for part in ("whole", "parts")]
-    assert recorded[0] == recorded[1]
+    assert execute(config(50), tmp_path / "parts") == summary
+    assert results(tmp_path / "parts") == results(tmp_path / "whole")
     history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
     assert [(row.epoch, row.search.exact) for row in history if row.search] == [
         (10, False),
@@ -305,23 +277,10 @@ def test_attempts_are_resumed_and_their_best_circuit_keeps_its_wiring(taken_at):
         "finishing.candidates=50",
         "training.epochs=15",
     )
-    with Trainer(config) as trainer:
-        for _ in range(taken_at):
-            trainer.step()
-        state = trainer.state()
-        before = trainer.model.netlist
-        while not trainer.done:
-            trainer.step()
-        expected, result = trainer.state(), trainer.result
-    with Trainer(config) as other:
-        other.restore(state)
-        np.testing.assert_array_equal(other.model.netlist.a, before.a)
-        while not other.done:
-            other.step()
-        for name, value in other.state().items():
-            np.testing.assert_array_equal(value, expected[name], err_msg=name)
-        np.testing.assert_array_equal(other.result.netlist.a, result.netlist.a)
-    wrong, epoch, _ = expected["best"]
+    trainer, other = resumed(config, taken_at)
+    for name, value in other.state().items():
+        np.testing.assert_array_equal(value, trainer.state()[name], err_msg=name)
+    wrong, epoch, _ = trainer.state()["best"]
     wired = Model.create(config, (epoch - 1) // 6).netlist
-    np.testing.assert_array_equal(result.netlist.a, wired.a)
-    assert wrong_in_the_picture(result) == wrong
+    np.testing.assert_array_equal(trainer.result.netlist.a, wired.a)
+    assert wrong_in(trainer.result) == wrong

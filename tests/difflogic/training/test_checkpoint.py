@@ -69,7 +69,7 @@ def test_the_last_two_are_kept(tmp_path):
         "checkpoint-100.npz",
         "checkpoint-10.npz",
     ]
-    # A run that went back, since what is later was damaged.
+    # A run that went back, since the later ones were damaged.
     write_checkpoint(tmp_path, CONFIG, 50, 0, STATE)
     assert sorted(os.listdir(tmp_path)) == [
         "checkpoint-10.npz",
@@ -100,7 +100,7 @@ def test_truncated_files_are_refused(written):
 
 
 def test_flipped_bits_do_no_harm(written):
-    """It is refused, or it is in what the zip format says twice or not at all."""
+    """The file is refused, unless the bit is redundant or unused in the zip format."""
     content = written.read_bytes()
     refused = 0
     for position in range(0, len(content), 151):

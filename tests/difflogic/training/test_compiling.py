@@ -1,4 +1,4 @@
-"""A process that compiles for this one: it does what it is for, and never outlives its use."""
+"""The helper process that compiles: it does its work, and ends in time."""
 
 import json
 import shutil
@@ -57,7 +57,7 @@ def test_the_process_ends_with_its_parent():
 
 
 class Recorded:
-    """Stands for the process; writes down what it is asked for."""
+    """In place of the process; records all requests."""
 
     def __init__(self):
         self.asked = []
@@ -72,7 +72,7 @@ class Recorded:
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Whom a trainer takes for the process, where nothing seems to be compiled yet."""
+    """The recorder as a trainer's helper, while nothing seems to be compiled."""
     found = Recorded()
     monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
     monkeypatch.setattr(compiling, "start_helper", lambda precision: found)
@@ -98,7 +98,7 @@ def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
     assert recorded.asked == ["steps", "close"]
     assert not stopped.finished
     assert stopped.summary["epochs"] == 1
-    # The search is as if it had never been waited for.
+    # The wait leaves no trace in the search.
     train(settings, directory=tmp_path / "run")
     train(settings, directory=tmp_path / "whole")
     models = [(tmp_path / name / "model.npz").read_bytes() for name in ("run", "whole")]

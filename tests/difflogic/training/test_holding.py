@@ -1,4 +1,4 @@
-"""Training for pictures that stay, and grow back: searches, their starts and their verdicts."""
+"""Training for pictures that stay and grow back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOLDING = (
     "pool.steps=3",
     "training.seed=8",
 )
-"""A plus that stays, which is found at epoch 90."""
+"""A plus that stays, found at epoch 90."""
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +82,13 @@ def test_counts_of_damaged_runs(boundary):
                 state[:, zeroed == 1] = 0
 
         states = rollout(model, start, 10, boundary, damage=hit)
-        # Undamaged, it has to be right at every step; damaged, where it is to be healed.
+        # The undamaged run must be right at every step, a damaged one when it is healed.
         counted = range(3, 11) if sample == 0 else (3, 7, 10)
         wrong = [int((states[at - 1][:1] != target).sum()) for at in range(3, 11)]
         expected.append([w if at in counted else 0 for at, w in enumerate(wrong, 3)])
     trial = Trial(model.netlist, plan.scene, samples)
     assert trial(model.ops).T.tolist() == expected
-    # Candidates that are followed from their gate count the same.
+    # Candidates count the same.
     with Workers(1) as workers:
         changes = Changes(trial, workers, model.ops)
         rng = np.random.default_rng(0)
@@ -101,10 +101,10 @@ def test_counts_of_damaged_runs(boundary):
 
 
 def ticking(at):
-    """A circuit that shows nothing, as it is to, but for one cell at one step, once.
+    """A circuit that rightly shows nothing, except one cell at step `at`.
 
-    All channels of that cell are 1 at first. Channel 1 is 0 from the next step on, and the others
-    hand that on from one to the next: when it is about to come to number `at`, channel 0 is 1.
+    All channels of that cell are 1 at first. Channel 1 is 0 from the next step on, and each channel
+    passes that on to the next. Channel 0 is 1 just before the 0 reaches channel `at`.
     """
     nothing = "\n".join(["....."] * 5)
     config = growing(
@@ -122,7 +122,7 @@ def ticking(at):
 
 
 def test_a_search_sees_errors_at_any_step():
-    """A picture that is wrong at step 5 alone, or at step 14, is not what was asked for."""
+    """Errors only at step 5, or only at step 14."""
     for at in (5, 14):
         config, model = ticking(at)
         task = make_task(config)
@@ -139,7 +139,7 @@ def test_a_search_sees_errors_at_any_step():
         counts = Trial(model.netlist, longer, (0, 4, 9))(model.ops)
         assert counts[longer.at.index(at), 0] == wrong[at - 1]
         assert not counts[longer.at.index(at), 1:].any()
-        # It is one gate that lets the tick through: a search that sees it takes it away.
+        # One gate lets the tick through; the search removes it.
         done = finisher.finish(model.logits.T.copy(), np.random.default_rng(0))
         assert done.wrong_before == (wrong[4] if at < 10 else 0)
         mended = rollout(model, task.start_state, 40, config.automaton.boundary, ops=done.ops)
@@ -157,7 +157,6 @@ def test_a_search_tries_all_damages():
 
 
 def test_a_search_with_few_damages():
-    """All of them are looked at, and nothing else."""
     config = growing(
         "task.hold=true", "task.heal=[4]", "automaton.boundary=zero", "training.epochs=10"
     )

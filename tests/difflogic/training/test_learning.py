@@ -1,4 +1,4 @@
-"""What is learned, by the gradient alone: no search corrects the circuit."""
+"""Learning by the gradient alone, without a search."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from difflogic.training.trainer import Trainer
 ALONE = ("finishing.every=0", "training.restart_every=0", "parallel.workers=1")
 SMALL = "game-of-life-small"
 INVERTED = 'task.rule="B012345678/S"'
-"""Every cell becomes what it was not: no board's target is of use for another."""
+"""Every cell changes: no board's target helps with another board."""
 
 
 def learned(name, epochs, *overrides):
@@ -36,7 +36,7 @@ def test_training_learns_from_every_sample(in_waves):
     results = learned(SMALL, 150, *overrides, *more)
     first, last = results[0], results[-1]
     assert first.accuracy < 0.6
-    # Of 288 cells. It came to 0.17.
+    # For 288 cells; it was 0.17.
     assert last.soft_loss < 1
     assert last.hard_loss == 0
 

@@ -52,7 +52,7 @@ def test_the_message_names_this_process(tmp_path):
     with RunLock(tmp_path):
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
-        # The one that was refused took nothing away.
+        # The refused lock removed nothing.
         assert os.listdir(tmp_path) == [lock.NAME]
 
 
@@ -82,7 +82,7 @@ def test_the_message_names_the_holder_if_readable(tmp_path, content, holder):
 
 
 def test_a_lock_of_a_removed_file_is_tried_again(tmp_path, monkeypatch):
-    """The holder leaves between another's opening of the file and its locking."""
+    """The holder leaves after another process opened the file, before it locks it."""
     first = RunLock(tmp_path)
     first.__enter__()
     attempts = []
@@ -110,7 +110,7 @@ def test_no_directory(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 @pytest.mark.parametrize("kind", ["link", "second name", "pipe", "endless device"])
 def test_other_files_in_place_of_the_lock_do_not_change(tmp_path, kind):
-    """A run's directory may come from somebody else, with something else in the lock's place."""
+    """A run's directory may come from somebody else."""
     run, target = tmp_path / "run", tmp_path / "thesis.tex"
     run.mkdir()
     target.write_text("years of work")

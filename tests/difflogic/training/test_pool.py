@@ -1,4 +1,4 @@
-"""Samples that start where the hard circuit's own run comes to."""
+"""Samples that start from later states of the hard circuit's rollout."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_oracle_and_the_simulator_draw_the_same(overrides):
     for epoch in range(8):
         found = list(draw_pool(task, config, epoch, simulator_of(config, model)))
         expected = list(draw_pool(task, config, epoch, oracle_of(config, model)))
-        # Twice as many once damage is to grow back.
+        # Twice as many if damage must grow back.
         assert len(found) == len(expected) == (6 if overrides else 3)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one.start, other.start)
@@ -86,7 +86,7 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
     asked = []
 
     def heal(start, steps):
-        """Return a whole state from the run's start, and the target from all but two damages."""
+        """Return a whole state from the start, and the target from all but two damages."""
         if start.all() or start.sum() == 4:
             return whole
         asked.append(steps)
@@ -103,7 +103,7 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
     assert len(damaged) > 50
     found = sum(start in stubborn for start in damaged)
     assert found == len(damaged) if tries > 1 else found < len(damaged) / 2
-    # When it is looked at is when it is to have grown back.
+    # It is compared when it should have grown back.
     assert set(asked) == (set(range(4, 8)) if tries > 1 else set())
 
 

@@ -1,4 +1,4 @@
-"""Trainers that share batches as ranks, here as threads that hand over bytes: equal bits."""
+"""Trainers that share batches as ranks, here as threads: they give equal bits."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def shared(config, size, epochs):
 
 
 def exact_epoch(led):
-    """Return when a search was successful, of what `lead` returned."""
+    """Return the exact epoch from what `lead` returned."""
     state, _ = led
     return int(np.frombuffer(state["best"], np.int64)[2])
 
@@ -59,7 +59,7 @@ def test_ranks_and_workers_give_the_bits_of_one(strategy):
 @pytest.mark.parametrize(
     "overrides",
     [
-        # Several waves for each rank, whose slots wait for those of the ranks before.
+        # Several waves per rank: its slots wait for those of the ranks before.
         ["training.batch=8", f"parallel.memory_budget={room_for(tiny(), 1, 1)}"],
         ["training.batch=2", "automaton.fire_rate=0.6"],
         ["training.batch=3", "training.later_steps=3"],
@@ -126,7 +126,7 @@ def test_another_version_is_refused(monkeypatch):
 
 
 def test_code_that_rank_0_names_is_not_run_for_it():
-    """Whoever started this process loads it, or not."""
+    """Only whoever started this process may allow it."""
     asked = []
     ranks = Ranks()
     told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
@@ -138,7 +138,7 @@ def test_code_that_rank_0_names_is_not_run_for_it():
 
 @pytest.mark.thorough
 def test_ranks_receive_the_start_model():
-    """No configuration tells its wiring, which is of another seed; starting over needs it too."""
+    """Its wiring comes from another seed; starting over needs it too."""
     settings = ["training.batch=5", "training.restart_every=2", "finishing.every=2"]
     saved = Model.create(tiny("training.seed=7", "perception.directions=random"))
     start = StartModel.of(saved)

@@ -21,7 +21,7 @@ from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import results
-from tests.difflogic.training.test_session import Said, stop_after
+from tests.difflogic.training.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny
 
 STORED = load_config("checkerboard-small")
@@ -140,13 +140,13 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")
-    said, summary = Said(), None
+    messages, summary = Messages(), None
     stretch = []
-    summary = execute(CONFIG, run, say=said, on_step=stretch.append)
+    summary = execute(CONFIG, run, say=messages, on_step=stretch.append)
     assert [result.epoch for result in stretch] == [7, 8, 9, 10]
-    assert "checkpoint-7.npz" in str(said)
-    assert "went back to checkpoint-6.npz" in str(said)
-    assert len(said) == 1
+    assert "checkpoint-7.npz" in str(messages)
+    assert "went back to checkpoint-6.npz" in str(messages)
+    assert len(messages) == 1
     assert summary["finished"]
     assert results(run) == whole
 
@@ -182,8 +182,8 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
 
 @pytest.mark.thorough
 def test_other_libraries_are_reported(run, monkeypatch):
-    said = Said()
+    messages = Messages()
     now = checkpoint.made_with()
     monkeypatch.setattr(resuming, "made_with", lambda: now | {"numpy": "9.9"})
-    execute(CONFIG, run, say=said)
-    assert f"computed with numpy {now['numpy']} (now 9.9)" in str(said)
+    execute(CONFIG, run, say=messages)
+    assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)

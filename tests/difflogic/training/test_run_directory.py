@@ -139,7 +139,7 @@ class TestSavedModel:
         (tmp_path / "run" / "model.npz").symlink_to(tmp_path / "elsewhere.npz")
         with pytest.raises(RunDirectoryError, match="is a link"):
             saved_model(tmp_path / "run")
-        # Who names it means it.
+        # Naming the link itself is allowed.
         assert saved_model(tmp_path / "run" / "model.npz").exists()
 
     def test_a_run_without_a_model(self, tmp_path):
@@ -148,7 +148,7 @@ class TestSavedModel:
 
 
 class TestLast:
-    """The newest run is the one that says so, whatever the times of files are."""
+    """The time written in a run decides which is newest, not file times."""
 
     def make(self, root, name, said=None, changed=None):
         path = root / name
@@ -169,7 +169,7 @@ class TestLast:
             find_run(str(tmp_path / "odd"))
 
     def test_an_unreadable_directory(self, tmp_path, monkeypatch):
-        """Is told of where it is asked for, and passed over among others."""
+        """It is an error if named, and ignored among others."""
         mine, theirs = self.make(tmp_path, "mine"), self.make(tmp_path, "theirs", "3000-01-01")
         look = os.stat
 

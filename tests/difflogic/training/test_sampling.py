@@ -4,8 +4,8 @@ from difflogic.circuit.firing import draw_masks
 from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.base import draw_batch
-from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps
+from tests.difflogic.training.tiny import tiny
 
 
 def test_by_default_the_loss_is_at_the_last_step_only():
@@ -53,16 +53,7 @@ def test_a_part_of_a_batch_has_the_same_samples():
     assert len(np.unique(masks, axis=0)) == 5
 
 
-def test_pool_samples_start_at_every_allowed_step():
-    config = load_config(
-        "lizard-hold", ["automaton.steps=3", "pool.batch=200", "pool.later=2", "pool.steps=2"]
-    )
-    asked = []
-
-    def run(start, steps):
-        asked.append(steps)
-        return start
-
-    drawn = list(draw_pool(make_task(config), config, 0, run))
-    assert {sample.step for sample in drawn} >= {1, 2}
-    assert set(asked) == {3, 4, 5}
+def test_attempts_follow_each_other():
+    training = tiny("training.restart_every=7", "finishing.every=5").training
+    assert [attempt_of(training, epoch) for epoch in (0, 6, 7, 13, 14)] == [0, 0, 1, 1, 2]
+    assert {attempt_of(tiny().training, epoch) for epoch in (0, 1, 10**9 - 1)} == {0}

@@ -42,9 +42,8 @@ def half(tmp_path):
     return path
 
 
-class Said(list):
-    def __call__(self, message):
-        self.append(message)
+class Messages(list):
+    __call__ = list.append
 
     def __str__(self):
         return "\n".join(self)
@@ -67,10 +66,11 @@ def test_files_of_a_run(whole):
 
 def test_a_finished_run_does_not_change(whole):
     before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
-    said = Said()
-    assert execute(config(), whole, say=said) == json.loads((whole / "summary.json").read_text())
+    messages = Messages()
+    expected = json.loads((whole / "summary.json").read_text())
+    assert execute(config(), whole, say=messages) == expected
     assert {path.name: path.stat().st_mtime_ns for path in whole.iterdir()} == before
-    assert not said
+    assert not messages
 
 
 @pytest.mark.thorough
@@ -228,15 +228,14 @@ def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
         path = tmp_path / "killed"
         if not killed_at(point, asked, path):
             break
-        # Every other time once more, while it goes on from there; and where it had not begun, as
-        # it is by its first configuration that a run is known.
+        # Kill it again every other time while it resumes, and whenever it had not begun.
         if point % 2 or not (path / "config.toml").exists():
             killed_at(10 + point % 7, asked, path)
-        said = Said()
+        messages = Messages()
         other = config("checkpoint.every_epochs=1", "parallel.workers=2", epochs=2)
-        execute(other, path, say=said)
-        # No checkpoint is there before the metrics that it needs, which would make it useless.
-        assert "warning" not in str(said), point
+        execute(other, path, say=messages)
+        # Metrics are written before the checkpoint that needs them.
+        assert "warning" not in str(messages), point
         assert results(path) == expected, point
         assert {name.name for name in path.iterdir()} == {
             *FILES,
@@ -249,7 +248,7 @@ def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
 
 
 def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
-    """A long rollout is left between two calls of kernels, where a signal asked for it."""
+    """A signal ends a long rollout between two kernel calls."""
     asked = []
 
     def stop(pause):
@@ -302,10 +301,10 @@ def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
     path = tmp_path / "run"
     shutil.copytree(whole, path)
     damage(path / name)
-    said = Said()
-    summary = execute(config(), path, say=said)
-    assert f"{path / name}: " in str(said)
-    assert "made again" in str(said)
+    messages = Messages()
+    summary = execute(config(), path, say=messages)
+    assert f"{path / name}: " in str(messages)
+    assert "made again" in str(messages)
     assert summary["finished"]
     assert results(path) == results(whole)
     assert execute(config(), path) == summary
@@ -321,13 +320,13 @@ def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
 )
 def test_unreadable_metrics_are_refused(half, whole, damage):
     damage(half / "metrics.csv")
-    said = Said()
+    messages = Messages()
     with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|regular|cut off)"):
-        execute(config(), half, say=said)
+        execute(config(), half, say=messages)
 
 
 def test_the_model_file_does_not_depend_on_workers(tmp_path, whole):
-    """Whole files are equal, and the run's own configuration keeps what was asked for."""
+    """Model files are equal; the run's config.toml keeps all settings."""
     asked = config("parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5")
     execute(asked, tmp_path / "run")
     assert (tmp_path / "run" / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()

@@ -1,4 +1,4 @@
-"""Tasks that are learned in stages, each from the circuit that solved the one before."""
+"""Tasks with stages: each begins from the circuit that solved the one before."""
 
 from pathlib import Path
 

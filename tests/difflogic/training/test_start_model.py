@@ -1,4 +1,4 @@
-"""Runs that start from a saved model: what they keep, how they go on, and what does not fit."""
+"""Runs that start from a saved model."""
 
 from __future__ import annotations
 
@@ -130,7 +130,6 @@ AROUND = ("perception.directions=all", "update.carry=3")
     "overrides", [AROUND, ("perception.wiring=random", "update.wiring=random")]
 )
 def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides):
-    """Only for one that has no wires yet it says what is to be drawn."""
     path, said = tmp_path / "run", []
     train(config(*overrides), directory=path, source=source, say=said.append)
     np.testing.assert_array_equal(logits(path), logits(started))
@@ -181,7 +180,7 @@ def test_a_run_without_its_start_model_is_refused(source, tmp_path, spoil, messa
 def test_a_run_killed_at_its_beginning_resumes_or_is_no_run(
     source, started, tmp_path, name, monkeypatch
 ):
-    """Without a config.toml there is no run yet, and with it all is there that it needs."""
+    """Without config.toml there is no run yet; with it, nothing is missing."""
     path, write = tmp_path / "run", os.replace
 
     def killed(source, target, **more):

@@ -1,8 +1,11 @@
-"""Training runs that take no time, and what several tests do with them."""
+"""Tiny training runs, and what several tests do with them."""
 
 import numpy as np
 
+from difflogic.circuit import gates
 from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.tasks import make_task
 from difflogic.training.trainer import Trainer
 
 TINY = (
@@ -39,15 +42,23 @@ GROWING = (
 
 
 def growing(*overrides):
-    """A plus of 5×5 cells from one cell, 116 parameters; a search finds it on some seeds.
+    """A plus of 5×5 cells from one cell, 116 parameters; a search finds it with some seeds.
 
-    With seeds 0 and 5 it does at epoch 50; with 8000 candidates and seed 8 at epoch 10.
+    With seeds 0 and 5 at epoch 50; with 8000 candidates and seed 8 at epoch 10.
     """
     return load_config("lizard", [*GROWING, *overrides], recipe="reference")
 
 
+def wrong_in_the_picture(config, netlist, ops):
+    """Wrong cells of a picture that grows from its only start, by the oracle."""
+    start, target = make_task(config).sample(np.random.default_rng(0))
+    steps, boundary = config.automaton.steps, config.automaton.boundary
+    states = oracle.rollout(netlist, gates.one_hot(ops), start, steps, boundary)
+    return int((states[-1][[0]] != target).sum())
+
+
 def stop_after(epochs):
-    """Return a `should_stop` that stops a run after `epochs` epochs of its own."""
+    """Return a `should_stop` that stops a run after `epochs` epochs."""
     asked = iter(range(epochs + 1))
     return lambda: next(asked) == epochs
 
@@ -65,9 +76,9 @@ def trained(config, epochs=10**9):
 
 
 def resumed(config, until, epochs=10**9):
-    """Return a trainer of a whole run, and one that went on after epoch `until`.
+    """Return a trainer of a whole run, and one that resumed twice after epoch `until`.
 
-    Both end with the same bits, the second also after going back a second time.
+    Asserts that all end with the same bits.
     """
     trainer, results = trained(config, epochs)
     state = trained(config, until)[0].state()
