@@ -14,20 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.candidate_changes import (
-    ALWAYS,
-    CHANGED,
-    DIFFERING,
-    FIRST,
-    FORM,
-    LAST,
-    LEAVING,
-    SPECIALS,
-    TARGET,
-    UNSEEN,
-    X,
-    Y,
-)
+from difflogic.engine.kernels import candidate_changes as k
 from difflogic.engine.kernels.primitives import (
     hard_advance,
     hard_copy,
@@ -64,11 +51,11 @@ def follow_step(wiring, base, cells, forms, history, own, step):
     channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
     own.flags[:] = 0
     changed = 0
-    for i in range(own.sizes[DIFFERING] * 9 + own.sizes[ALWAYS]):
-        if i < own.sizes[DIFFERING] * 9:
+    for i in range(own.sizes[k.DIFFERING] * 9 + own.sizes[k.ALWAYS]):
+        if i < own.sizes[k.DIFFERING] * 9:
             row = i % 9 * channels + own.differing[i // 9]
         else:
-            row = own.always[i - own.sizes[DIFFERING] * 9]
+            row = own.always[i - own.sizes[k.DIFFERING] * 9]
         if row < wiring.inputs and own.live[row]:
             differs = look(cells, history, own, step, row, slots) != 0 or not base.live[row]
             if differs:
@@ -76,27 +63,27 @@ def follow_step(wiring, base, cells, forms, history, own, step):
                 own.changed[changed] = own.slot[row]
                 changed += 1
     # Without a differing input, rows before the first changed gate equal the base's.
-    size, more = own.ordered[0], own.sizes[SPECIALS] - own.sizes[UNSEEN]
-    at = own.ordered[1] if changed else own.sizes[FIRST]
+    size, more = own.ordered[0], own.sizes[k.SPECIALS] - own.sizes[k.UNSEEN]
+    at = own.ordered[1] if changed else own.sizes[k.FIRST]
     for piece in range(2 * more + 2):
-        k = own.sizes[UNSEEN] + piece // 2
+        special = own.sizes[k.UNSEEN] + piece // 2
         if piece == 2 * more:
-            first, end = at, max(at, own.sizes[LAST])
+            first, end = at, max(at, own.sizes[k.LAST])
         elif piece > 2 * more:
             if changed == 0:
                 break
             first, end = at, size
         elif piece & 1:
-            first, end = size + k, size + k + 1
+            first, end = size + special, size + special + 1
         else:
-            first, end = at, np.int64(own.cut[k])
+            first, end = at, np.int64(own.cut[special])
         changed = hard_follow(
             (own.values, history.values, own.records, forms, own.flags, own.changed),
             (first, end, step * slots * words, words, changed),
         )
         if end <= size:
             at = end
-    own.sizes[CHANGED] = changed
+    own.sizes[k.CHANGED] = changed
 
 
 @part
@@ -107,14 +94,14 @@ def leave(base, cells, script, history, own, step, follows, first, block):
     """
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     even, slots = step % 2, len(base.free)
-    if follows and own.sizes[CHANGED] == own.sizes[DIFFERING] == 0:
+    if follows and own.sizes[k.CHANGED] == own.sizes[k.DIFFERING] == 0:
         own.differs[1 - even] = False
         return
     fire = step % len(script.fires) * words + first
     keep = step % len(script.keeps) * words + first
     differing, place = 0, cells.pad + first
     values, states = (own.values, history.values), (own.states, history.states)
-    for i in range(own.sizes[LEAVING]):
+    for i in range(own.sizes[k.LEAVING]):
         c, slot = own.leaving[i, 0], own.leaving[i, 1]
         differed, flagged = own.differs[even, c], not follows or own.flags[slot] != 0
         found = np.int64(0)
@@ -133,7 +120,7 @@ def leave(base, cells, script, history, own, step, follows, first, block):
             own.differing[differing] = c
             differing += 1
     if follows:
-        own.sizes[DIFFERING] = differing
+        own.sizes[k.DIFFERING] = differing
 
 
 @part
@@ -161,15 +148,15 @@ def see_all(cells, history, own, step, first, block, slots):
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     even = step % 2
     size, inputs = own.ordered[0], own.ordered[1]
-    for i in range(inputs + own.sizes[UNSEEN]):
+    for i in range(inputs + own.sizes[k.UNSEEN]):
         number = i if i < inputs else size + i - inputs
-        c, slot = own.records[number, X], own.records[number, TARGET]
+        c, slot = own.records[number, k.X], own.records[number, k.TARGET]
         differs = own.differs[even, c]
-        if not differs and own.records[number, FORM] == 0:
+        if not differs and own.records[number, k.FORM] == 0:
             place = (step * slots + slot) * words + first
             hard_copy((own.values, history.values), (slot * block, place, block))
         else:
-            neighbor = own.records[number, Y]
+            neighbor = own.records[number, k.Y]
             place = ((even if differs else step) * channels + c) * stride + first
             start, end = cells.start[neighbor], cells.start[neighbor + 1]
             hard_view(
@@ -182,15 +169,15 @@ def see_all(cells, history, own, step, first, block, slots):
 def evaluate_all(own, forms, block):
     """Evaluate all gates in a block."""
     size, at = own.ordered[0], own.ordered[1]
-    more = own.sizes[SPECIALS] - own.sizes[UNSEEN]
+    more = own.sizes[k.SPECIALS] - own.sizes[k.UNSEEN]
     for piece in range(2 * more + 1):
-        k = own.sizes[UNSEEN] + piece // 2
+        special = own.sizes[k.UNSEEN] + piece // 2
         if piece == 2 * more:
             first, end = at, size
         elif piece & 1:
-            first, end = size + k, size + k + 1
+            first, end = size + special, size + special + 1
         else:
-            first, end = at, np.int64(own.cut[k])
+            first, end = at, np.int64(own.cut[special])
             at = end
         hard_list((own.values, own.records, forms), (first, end, block))
 
@@ -206,7 +193,7 @@ def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, 
     first = 0
     while first < words:
         own.differs[begun % 2] = False
-        for i in range(own.sizes[DIFFERING]):
+        for i in range(own.sizes[k.DIFFERING]):
             own.differs[begun % 2, own.differing[i]] = True
         counted = counts
         for step in range(begun, steps):

@@ -12,6 +12,7 @@ could read their gradients of that step. So no more gradients need be kept, what
 
 from __future__ import annotations
 
+from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.primitives import (
     atomic_add,
     atomic_claim,
@@ -20,22 +21,6 @@ from difflogic.engine.kernels.primitives import (
     yield_thread,
 )
 from difflogic.engine.kernels.structures import BACKWARD
-from difflogic.engine.kernels.teams import (
-    ABORTED,
-    ALONE,
-    BEGINNING,
-    CHUNK,
-    GROUP,
-    PHASE,
-    SHARING,
-    SPINS,
-    STEALS,
-    STEP,
-    TASKS,
-    TICKETS,
-    WAY,
-    count_wait,
-)
 from difflogic.system.jit import borrowing_kernel, part
 
 BEGUN, DONE = 0, 1
@@ -46,7 +31,7 @@ APART = 8
 
 def control_places(workers: int, pieces: int) -> int:
     """Return the length of the control array: tickets of each way, then all pieces of each way."""
-    return TICKETS + APART * (-(-2 * workers // APART) + 2 * pieces)
+    return t.TICKETS + APART * (-(-2 * workers // APART) + 2 * pieces)
 
 
 @part
@@ -89,12 +74,12 @@ def take_group(control, backward, groups, worker, workers, cursor):
     for turn in range(workers):
         owner = (worker + turn) % workers
         first, end = owner * groups // workers, (owner + 1) * groups // workers
-        place = TICKETS + backward * workers + owner
+        place = t.TICKETS + backward * workers + owner
         if atomic_load(control, place) < end - first:
             group = first + atomic_add(control, place, 1)
             if group < end:
-                cursor[TASKS] += 1
-                cursor[STEALS] += turn != 0
+                cursor[t.TASKS] += 1
+                cursor[t.STEALS] += turn != 0
                 return group
     return -1
 
@@ -105,21 +90,21 @@ def next_alone(worker, problem, span, control, cursor):
 
     It takes the group's steps in order, and in each step all chunks.
     """
-    backward = cursor[WAY] == BACKWARD
+    backward = cursor[t.WAY] == BACKWARD
     team = problem.team
     chunks, steps = len(problem.layout.chunk_start) - 1, span.end - span.first
-    if cursor[PHASE] == BEGINNING:
-        cursor[PHASE], cursor[GROUP] = ALONE, -1
-    turn = span.end - 1 - cursor[STEP] if backward else cursor[STEP] - span.first
-    cursor[CHUNK] += 1
-    if cursor[GROUP] >= 0 and cursor[CHUNK] == chunks:
-        cursor[CHUNK] = 0
+    if cursor[t.PHASE] == t.BEGINNING:
+        cursor[t.PHASE], cursor[t.GROUP] = t.ALONE, -1
+    turn = span.end - 1 - cursor[t.STEP] if backward else cursor[t.STEP] - span.first
+    cursor[t.CHUNK] += 1
+    if cursor[t.GROUP] >= 0 and cursor[t.CHUNK] == chunks:
+        cursor[t.CHUNK] = 0
         turn += 1
-    if cursor[GROUP] < 0 or turn == steps:
-        cursor[GROUP] = take_group(control, backward, team.whole, worker, team.workers, cursor)
-        cursor[CHUNK] = turn = 0
-    cursor[STEP] = span.end - 1 - turn if backward else span.first + turn
-    return cursor[GROUP] >= 0
+    if cursor[t.GROUP] < 0 or turn == steps:
+        cursor[t.GROUP] = take_group(control, backward, team.whole, worker, team.workers, cursor)
+        cursor[t.CHUNK] = turn = 0
+    cursor[t.STEP] = span.end - 1 - turn if backward else span.first + turn
+    return cursor[t.GROUP] >= 0
 
 
 @part
@@ -130,20 +115,20 @@ def next_piece(worker, problem, groups, span, control, cursor):
     remaining groups, chunk by chunk. Each worker prefers its own share, and takes from the others'
     shares when none of its own chunks is ready. A further call marks the previous piece as done.
     """
-    backward = cursor[WAY] == BACKWARD
+    backward = cursor[t.WAY] == BACKWARD
     team, layout = problem.team, problem.layout
     chunks, steps = len(layout.chunk_start) - 1, span.end - span.first
     pieces = (groups - team.whole) * chunks
-    base = TICKETS + APART * (-(-2 * team.workers // APART))
+    base = t.TICKETS + APART * (-(-2 * team.workers // APART))
     if backward:
         base += APART * pieces
-    if cursor[PHASE] == SHARING:
-        piece = (cursor[GROUP] - team.whole) * chunks + cursor[CHUNK]
+    if cursor[t.PHASE] == t.SHARING:
+        piece = (cursor[t.GROUP] - team.whole) * chunks + cursor[t.CHUNK]
         atomic_add(control, base + APART * piece + DONE, 1)
     else:
         if next_alone(worker, problem, span, control, cursor):
             return True
-        cursor[PHASE] = SHARING
+        cursor[t.PHASE] = t.SHARING
     spins, since = 0, 0.0
     while True:
         left = False
@@ -152,24 +137,24 @@ def next_piece(worker, problem, groups, span, control, cursor):
             first, end = owner * pieces // team.workers, (owner + 1) * pieces // team.workers
             piece = take_ready(control, base, layout, first, end, steps)
             if piece >= 0:
-                cursor[TASKS] += 1
+                cursor[t.TASKS] += 1
                 if turn != 0:
-                    cursor[STEALS] += 1
+                    cursor[t.STEALS] += 1
                 if spins:
-                    count_wait(cursor, since)
+                    t.count_wait(cursor, since)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1
-                cursor[GROUP], cursor[CHUNK] = team.whole + piece // chunks, piece % chunks
-                cursor[STEP] = span.end - 1 - step if backward else span.first + step
+                cursor[t.GROUP], cursor[t.CHUNK] = team.whole + piece // chunks, piece % chunks
+                cursor[t.STEP] = span.end - 1 - step if backward else span.first + step
                 return True
             left = left or piece == -1
         if not left:
             if spins:
-                count_wait(cursor, since)
+                t.count_wait(cursor, since)
             return False
         if spins == 0:
             since = now()
         spins += 1
-        if spins > SPINS:
-            if atomic_load(control, ABORTED) != 0:
+        if spins > t.SPINS:
+            if atomic_load(control, t.ABORTED) != 0:
                 return False
             yield_thread()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.pipeline import next_piece
 from difflogic.engine.kernels.primitives import (
     atomic_load,
@@ -21,24 +22,6 @@ from difflogic.engine.kernels.primitives import (
     sums_backward,
 )
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, TARGET_ROW, StepBack
-from difflogic.engine.kernels.teams import (
-    ABORTED,
-    BEGAN,
-    CALL,
-    CHUNK,
-    ENDED,
-    FINISHED,
-    GROUP,
-    PHASE,
-    STEP,
-    TASKS,
-    WAITED,
-    WAY,
-    count_phase,
-    meet,
-    trace_begin,
-    trace_end,
-)
 from difflogic.engine.kernels.tiles import (
     gather,
     hand_on,
@@ -87,26 +70,26 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
     """Do all parts of a span: the rollout, the loss and the way back."""
     groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
     mode = flush_denormals()
-    called = trace_begin(workspace.trace)
-    clock[BEGAN] = now()
+    called = t.trace_begin(workspace.trace)
+    clock[t.BEGAN] = now()
     for way in (FORWARD, LOSS, BACKWARD):
         if span.parts & way == 0:
             continue
-        since, waited = now(), cursor[WAITED]
+        since, waited = now(), cursor[t.WAITED]
         if way == LOSS:
             loss_share(worker, workers, problem.layout, batch, span.in_use)
-            trace_end(workspace.trace, cursor, LOSS, since)
+            t.trace_end(workspace.trace, cursor, LOSS, since)
         else:
-            cursor[:TASKS] = 0
-            cursor[WAY] = way
+            cursor[: t.TASKS] = 0
+            cursor[t.WAY] = way
             while _next(worker, problem, groups, span, control, cursor, seat):
-                begun = trace_begin(workspace.trace)
+                begun = t.trace_begin(workspace.trace)
                 _do_chunk(problem, batch, workspace, seat, leads)
-                trace_end(workspace.trace, cursor, way, begun)
-        meet(control, 0, workers, cursor)
-        count_phase(clock, way, since, waited, cursor)
-    clock[ENDED] = now()
-    trace_end(workspace.trace, cursor, CALL, called)
+                t.trace_end(workspace.trace, cursor, way, begun)
+        t.meet(control, 0, workers, cursor)
+        t.count_phase(clock, way, since, waited, cursor)
+    clock[t.ENDED] = now()
+    t.trace_end(workspace.trace, cursor, t.CALL, called)
     restore_denormals(mode)
 
 
@@ -125,9 +108,9 @@ def _do_chunk(problem, batch, workspace, seat, leads):
     On the last step the worker that `leads` clears the chunk's slot of gate sums first.
     """
     layout, cursor = problem.layout, workspace.cursor
-    group, step, chunk = cursor[GROUP], cursor[STEP], cursor[CHUNK]
+    group, step, chunk = cursor[t.GROUP], cursor[t.STEP], cursor[t.CHUNK]
     tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
-    if cursor[WAY] == FORWARD:
+    if cursor[t.WAY] == FORWARD:
         state, mask = batch.states[group, step], batch.masks[group, step]
         new_state = batch.states[group, step + 1]
         for tile in tiles:
@@ -206,14 +189,14 @@ def _next_together(worker, problem, groups, span, control, cursor, seat):
     """Move a part's cursor to the piece that its team takes next; return whether there is one."""
     parts = seat.split.parts
     # Wait until all parts have finished the previous piece.
-    meet(control, seat.place, parts, cursor)
+    t.meet(control, seat.place, parts, cursor)
     team_cursor = seat.leader.cursor
     if seat.part == 0 and not next_piece(worker // parts, problem, groups, span, control, cursor):
-        cursor[PHASE] = FINISHED
-    meet(control, seat.place, parts, cursor)
-    if team_cursor[PHASE] == FINISHED or atomic_load(control, ABORTED) != 0:
+        cursor[t.PHASE] = t.FINISHED
+    t.meet(control, seat.place, parts, cursor)
+    if team_cursor[t.PHASE] == t.FINISHED or atomic_load(control, t.ABORTED) != 0:
         return False
-    for place in (GROUP, STEP, CHUNK):
+    for place in (t.GROUP, t.STEP, t.CHUNK):
         cursor[place] = team_cursor[place]
     return True
 
@@ -221,7 +204,7 @@ def _next_together(worker, problem, groups, span, control, cursor, seat):
 @part
 def _meet_parts(seat, workspace):
     """Wait for the other parts."""
-    meet(seat.control, seat.place, seat.split.parts, workspace.cursor)
+    t.meet(seat.control, seat.place, seat.split.parts, workspace.cursor)
 
 
 @part

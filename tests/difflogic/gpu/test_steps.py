@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,7 +11,15 @@ from difflogic.config import load_config
 from difflogic.gpu.fleet import Fleets
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.training.trainer import Trainer
-from tests.difflogic.gpu.devices import Changed, expected, gradients, on_gpu, randomized, relative
+from tests.difflogic.gpu.devices import (
+    SHARED,
+    Changed,
+    expected,
+    gradients,
+    on_gpu,
+    randomized,
+    relative,
+)
 from tests.difflogic.training.tiny import growing, steps, tiny
 
 SMALL = ("training.batch=3", "task.height=5", "task.width=7")
@@ -79,31 +87,25 @@ def test_a_run_agrees_with_the_processor(more):
 def test_a_run_gives_the_same_bits_alone_resumed_and_side_by_side():
     config = tiny().without_searches()
     config = config.with_sections(training={"restart_every": 3})
-    alone = {}
-    for seed in (1, 2, 3):
-        with on_gpu(config.with_sections(training={"seed": seed})) as trainer:
-            alone[seed] = [each.soft_loss for each in steps(trainer, 5)], trainer.state()
+
+    def train(seed, fleets=SHARED):
+        with on_gpu(config.with_sections(training={"seed": seed}), fleets) as trainer:
+            return [each.soft_loss for each in steps(trainer, 5)], trainer.state()
+
+    alone = {seed: train(seed) for seed in (1, 2, 3)}
     with on_gpu(config.with_sections(training={"seed": 1})) as trainer:
         list(steps(trainer, 2))
         half = trainer.state()
     with on_gpu(config.with_sections(training={"seed": 1})) as trainer:
         trainer.restore(half)
         assert [each.soft_loss for each in steps(trainer, 5)] == alone[1][0][2:]
-    fleets, found = Fleets(3), {}
-
-    def train(seed):
-        with on_gpu(config.with_sections(training={"seed": seed}), fleets) as trainer:
-            found[seed] = [each.soft_loss for each in steps(trainer, 5)], trainer.state()
-
-    threads = [threading.Thread(target=train, args=(seed,)) for seed in alone]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for seed, (losses, state) in alone.items():
-        assert found[seed][0] == losses
+    fleets = Fleets(3)
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda seed: train(seed, fleets), alone))
+    for found, (losses, state) in zip(together, alone.values(), strict=True):
+        assert found[0] == losses
         for name, array in state.items():
-            np.testing.assert_array_equal(found[seed][1][name], array)
+            np.testing.assert_array_equal(found[1][name], array)
 
 
 def test_a_run_can_move_to_the_processor_and_back():

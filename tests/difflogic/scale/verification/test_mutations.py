@@ -145,8 +145,8 @@ PLAIN_MUTATIONS = {
         "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
     ),
     "the way back takes the tickets of the way forward": (
-        "place = TICKETS + backward * workers + owner",
-        "place = TICKETS + owner",
+        "place = t.TICKETS + backward * workers + owner",
+        "place = t.TICKETS + owner",
     ),
     "every piece is the first chunk": (
         "range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])",

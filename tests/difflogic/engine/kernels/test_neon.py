@@ -1,4 +1,4 @@
-"""What the kernels become on an AArch64 processor: compiled for it here, and read, not run."""
+"""The kernels' code for AArch64: compiled here and inspected, not run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from difflogic.system.jit.processor import AVX512, NEON
 
 TRIPLE = "aarch64-unknown-linux-gnu"
 LANES = 32
-"""What a tile has at least where it has a choice, and on NEON: four vectors are fewer."""
+"""Fewest lanes of a tile on NEON: 16 would be only four vectors."""
 
 PRIMITIVES = {
     "stars_forward": 3,
@@ -29,7 +29,7 @@ PRIMITIVES = {
     "runs_backward": 5,
     "stars_backward": 6,
 }
-"""The vector kernels, and how many arrays each takes."""
+"""The vector kernels, and the number of arrays that each takes."""
 
 LABEL = re.compile(r"^(\.?LBB\d+_\d+):")
 BRANCH = re.compile(r"^\s+(?:b|b\.\w+|cbn?z|tbn?z)\s.*?(\.?LBB\d+_\d+)")
@@ -39,7 +39,7 @@ VECTOR = re.compile(r"^\s+fml[as]\s+v\d+\.4s")
 
 @pytest.fixture(scope="module")
 def machine():
-    """AArch64, as this llvmlite knows it."""
+    """An AArch64 target machine of this llvmlite."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     try:
@@ -50,7 +50,7 @@ def machine():
 
 
 def assembly(machine, name, registers, monkeypatch):
-    """Compile one of the primitives for vectors that fill such registers; return its assembly."""
+    """Compile a primitive for vectors that fill such registers; return its assembly."""
     monkeypatch.setattr(rows, "registers", lambda: registers)
     names = ", ".join("abcdef"[: PRIMITIVES[name]])
     made = {"primitive": getattr(vectors, name)}
@@ -65,7 +65,7 @@ def assembly(machine, name, registers, monkeypatch):
 
 
 def inner_loops(lines):
-    """Return the lines of each loop that has none inside, from its label to the branch back."""
+    """Return the lines of each innermost loop, from its label to the branch back."""
     labels: dict[str, int] = {}
     loops = []
     for number, line in enumerate(lines):
@@ -82,14 +82,15 @@ def inner_loops(lines):
 
 
 def spills(lines):
-    """Return the vectors that inner loops of arithmetic keep on the stack, and these loops."""
+    """Return the lines of inner arithmetic loops that access spilled vectors, and these loops."""
     loops = [loop for loop in inner_loops(lines) if any(map(VECTOR.match, loop))]
     return [line for loop in loops for line in loop if SPILL.match(line)], loops
 
 
 FEW = {"gates_backward": 9, "runs_backward": 3, "stars_backward": 22}
-"""Vectors that inner loops store or load again, beside 40, 48 and 432 multiply-adds: a chain holds
-values and gradients of all its lanes, and a star has 28 coefficients. None of the others does."""
+"""Most stores and loads of spilled vectors in inner loops, beside 40, 48 and 432 multiply-adds: a
+chain holds values and gradients of all its lanes, and a star has 28 coefficients. Other kernels
+spill none."""
 
 
 @pytest.mark.thorough

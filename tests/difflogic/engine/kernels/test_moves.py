@@ -1,4 +1,6 @@
-"""Rows that move between grids and tiles, against the same in NumPy."""
+"""Moves of rows between grids and tiles, compared with NumPy."""
+
+from functools import cache
 
 import numba
 import numpy as np
@@ -14,26 +16,14 @@ if not JIT:
 from difflogic.engine.kernels.llvm import moves
 
 LANES, ROWS, LENGTH = 32, 20, 192
-"""A tile's, and a grid's."""
+"""Lanes and rows of a tile, and the length of a grid's row."""
 
 
-@pytest.fixture(scope="module")
-def compiled():
-    """The three moves as kernels of (arrays, integers)."""
-
-    @numba.njit
-    def rows_seen(arrays, integers):
-        moves.rows_seen(arrays, integers, 32)
-
-    @numba.njit
-    def rows_added(arrays, integers):
-        moves.rows_added(arrays, integers, 32)
-
-    @numba.njit
-    def rows_left(arrays, integers):
-        moves.rows_left(arrays, integers, 32)
-
-    return {"rows_seen": rows_seen, "rows_added": rows_added, "rows_left": rows_left}
+@cache
+def compiled(name):
+    """Return a move as a kernel of (arrays, integers)."""
+    move = getattr(moves, name)
+    return numba.njit(lambda arrays, integers: move(arrays, integers, LANES))
 
 
 def copied(array):
@@ -42,10 +32,10 @@ def copied(array):
     return copy
 
 
-def check(compiled, name, arrays, integers):
-    """Move rows both ways: the same has changed, and nothing beside it."""
+def check(name, arrays, integers):
+    """Both moves change the same elements, and some at all."""
     ours, theirs = (tuple(map(copied, arrays)) for _ in range(2))
-    compiled[name](ours, integers)
+    compiled(name)(ours, integers)
     getattr(plain, name)(theirs, integers, LANES)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(mine, other)
@@ -69,21 +59,21 @@ def grid(rng):
 
 @pytest.mark.parametrize("first", [64, 63, 81])
 @pytest.mark.parametrize(("mends", "count"), [(0, 32), (3, 32), (5, 19)])
-def test_what_a_neighbour_has(compiled, tile, grid, rng, first, mends, count):
+def test_rows_that_a_neighbour_has(tile, grid, rng, first, mends, count):
     lanes = rng.permutation(count)[:7].astype(np.int32)
     sources = rng.integers(0, LENGTH, 7).astype(np.int32)
-    # The first two are of another neighbour, and the last row is that of the grid.
+    # The first two corrections belong to another neighbour; the last row is the grid's last.
     integers = first, 2, 2 + mends, count, ROWS - 6, 6, 3
-    check(compiled, "rows_seen", (tile, grid, lanes, sources), integers)
+    check("rows_seen", (tile, grid, lanes, sources), integers)
 
 
 @pytest.mark.parametrize(("parts", "adds"), [(9, 0), (9, 1), (0, 0), (1, 1)])
-def test_totals_of_parts(compiled, tile, rng, parts, adds):
+def test_sums_of_parts(tile, rng, parts, adds):
     numbers = rng.permutation(ROWS).astype(np.int32)
     other = rng.standard_normal((2 + 9 * 5 + 4) * LANES).astype(np.float32)
-    check(compiled, "rows_added", (tile, other, numbers), (1, 5, parts, 2, 5, adds))
+    check("rows_added", (tile, other, numbers), (1, 5, parts, 2, 5, adds))
 
 
-def test_rows_that_are_left(compiled, tile, grid, rng):
+def test_rows_written_to_a_grid(tile, grid, rng):
     numbers = rng.permutation(ROWS).astype(np.int32)
-    check(compiled, "rows_left", (tile, grid, numbers), (3, ROWS, 64))
+    check("rows_left", (tile, grid, numbers), (3, ROWS, 64))
