@@ -1,6 +1,6 @@
-"""Compile what most tests call, once: `make test` does it on the core that mypy leaves free.
+"""Compile the kernels that most tests call, once, while `make test` runs mypy on another core.
 
-Without it each of pytest's workers compiles the same kernels, at the same time.
+Otherwise each of pytest's workers compiles the same kernels at the same time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def compile_kernels() -> None:
         for strategy in get_args(Strategy):
             for workers in (1, 2):
                 sharing = f"parallel.strategy={strategy}", f"parallel.workers={workers}"
-                asked = growing(f"training.precision={precision}", *SEARCHING, *sharing)
-                with Trainer(asked) as trainer:
+                config = growing(f"training.precision={precision}", *SEARCHING, *sharing)
+                with Trainer(config) as trainer:
                     trainer.warm_up()
                     model = trainer.model
     simplify(from_model(model), EFFORTS["normal"])

@@ -1,15 +1,15 @@
-"""What holds for all tests."""
+"""Settings for all tests."""
 
 import signal
 
 from hypothesis import settings
 
-# A slow or busy machine is no failure.
+# A slow or busy machine must not fail tests.
 settings.register_profile("dct", deadline=None)
 settings.load_profile("dct")
 
 
 def pytest_configure() -> None:
-    """Take SIGINT, which a script's background job ignores: all that tests start inherits it."""
+    """Handle SIGINT, which background jobs ignore: processes that tests start inherit this."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""What the documents show must be so: code runs, commands exist, links lead somewhere."""
+"""The documents are true: code runs, commands exist, links have targets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from difflogic.tasks import own as tasks_own
 ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
 NOTEBOOK = sorted(ROOT.glob("docs/notebook/*.md"))
-"""What was tried: its commands and settings are those of their day."""
+"""A record of experiments: its commands and settings may be out of date."""
 
 PAGES = [*USER_PAGES, *NOTEBOOK]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"^(?:    |> )?dct (.*?)(?:  +#.*)?$")
-"""A line that is a command: indented, or in a fenced block; what follows # is a remark."""
+"""A command on a line of its own, indented or in a fenced block, without a comment after #."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Shown:
     text: str
     page: str
     whole: bool
-    """Whether it can be run as it stands; running text may name a command without its arguments."""
+    """Whether it can be run as shown. Running text may name a command without arguments."""
 
 
 def commands() -> list[Shown]:
@@ -50,7 +50,7 @@ def commands() -> list[Shown]:
                 if text not in found or not found[text].whole:
                     found[text] = Shown(text, page.name, whole=True)
             for command in re.findall(r"`(dct [^`…]+)`", line):
-                if not re.search(r"\b[A-Z]{3,}\b", command):  # RUN, FILE: places, no commands
+                if not re.search(r"\b[A-Z]{3,}\b", command):  # RUN and FILE are placeholders
                     found.setdefault(command, Shown(command, page.name, whole=False))
     return list(found.values())
 
@@ -69,7 +69,7 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "checkerboard.npz").exists()
 
 
-def test_the_page_of_all_keys_is_up_to_date():
+def test_configuration_page_is_up_to_date():
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert page == document(), "run: dct config docs > docs/configuration.md"
 
@@ -77,11 +77,11 @@ def test_the_page_of_all_keys_is_up_to_date():
 def test_pages_are_short():
     lengths = {page.name: len(page.read_text("utf-8").splitlines()) for page in USER_PAGES}
     assert lengths["README.md"] <= 100
-    del lengths["configuration.md"]  # as long as there are keys
+    del lengths["configuration.md"]  # it lists all keys
     assert not {name: length for name, length in lengths.items() if length > 200}
 
 
-def test_tests_that_the_page_on_reliability_names_are_there():
+def test_tests_named_on_the_reliability_page_exist():
     page = (ROOT / "docs" / "reliability.md").read_text("utf-8")
     named = re.findall(r"`(tests/[\w/.]+\.py)(?:::(\w+))?`", page)
     assert len(named) > 30
@@ -90,7 +90,7 @@ def test_tests_that_the_page_on_reliability_names_are_there():
 
 
 def links(page: Path) -> list[tuple[str, str]]:
-    """Return a page's links and pictures as (target, anchor), except those to other sites."""
+    """Return a page's links and pictures as (target, anchor), except external ones."""
     found = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
     return [(target, anchor) for target, anchor in found if not re.match(r"[a-z]+:", target)]
 
@@ -103,23 +103,23 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     for target, anchor in links(page):
-        led = page.parent / target if target else page
-        assert led.exists(), f"{page.name} links to {target}, which does not exist"
-        if anchor and led.suffix == ".md":
-            assert anchor in anchors(led), f"{page.name} links to {target}#{anchor}"
+        file = page.parent / target if target else page
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{page.name} links to {target}#{anchor}"
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
-def test_every_page_is_reached(page):
-    reached = {
+def test_every_page_is_linked(page):
+    linked = {
         (other.parent / target).resolve()
         for other in PAGES
         for target, _ in links(other)
         if other != page
     }
-    assert page.resolve() in reached, f"no page links to {page.name}"
+    assert page.resolve() in linked, f"no page links to {page.name}"
 
 
 def test_commands_are_found():
@@ -166,23 +166,23 @@ def indented(page):
 
 
 @pytest.mark.slow
-def test_the_way_for_newcomers_runs_as_written(tmp_path, monkeypatch):
-    """A newcomer types what stands on both pages, from the first line on, in an empty directory."""
+def test_getting_started_runs_as_written(tmp_path, monkeypatch):
+    """Run the commands of both pages in order, in an empty directory, as a newcomer would."""
     monkeypatch.chdir(tmp_path)
-    way = []
+    commands = []
     for page in (ROOT / "docs" / "getting-started.md", ROOT / "README.md"):
         shown = indented(page.read_text(encoding="utf-8").split("## Commands")[0])
         assert len(shown) >= 4
-        way += [command for command in shown if command not in way]
-    for command in way:
+        commands += [command for command in shown if command not in commands]
+    for command in commands:
         run(command)
     for name in ("checkerboard.json", "life.json", "life.v", "state.png", "report.html"):
         assert (tmp_path / name).exists()
 
 
 @pytest.mark.slow
-def test_the_page_of_own_tasks_works_as_written(tmp_path, monkeypatch):
-    """From a class of one's own to a verified circuit."""
+def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
+    """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tasks_own, "_LOADED", {})
     page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
@@ -192,11 +192,11 @@ def test_the_page_of_own_tasks_works_as_written(tmp_path, monkeypatch):
     commands = indented(page)
     assert len(commands) == 7
     for command in commands:
-        said = run(command.replace("--seeds 0-3", "--seeds 0 --epochs 20"))
+        output = run(command.replace("--seeds 0-3", "--seeds 0 --epochs 20"))
         if "verify circuit" in command:
-            assert "proved equal" in said
+            assert "proved equal" in output
         if "config show" in command:
-            assert "# ones among the five cells of a cross that make a one" in said
+            assert "# ones among the five cells of a cross that make a one" in output
     summary = json.loads((tmp_path / "runs" / "vote" / "summary.json").read_text())
     assert summary["exact_epoch"] is not None
     own, kept = (tmp_path / "vote.py", tmp_path / "runs" / "vote" / "vote.py")

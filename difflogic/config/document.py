@@ -137,7 +137,7 @@ def describe(config: Config) -> str:
         lines += _entry(TOP_LEVEL, key, data[key], Config)
     for section in (name for name in (*schema.sections(), RUN) if name in data):
         models = _models(config, section)
-        lines += ["", *_comment(cleandoc(models[0].__doc__ or "")), f"[{section}]"]
+        lines += ["", *_comment(" ".join((models[0].__doc__ or "").split())), f"[{section}]"]
         for key, value in data[section].items():
             known = next((model for model in models if key in model.model_fields), None)
             lines += _entry(section, key, value, known)

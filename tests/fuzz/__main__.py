@@ -1,12 +1,12 @@
-"""Campaigns of faults, for as long as one likes.
+"""Fuzzing campaigns, for any length of time.
 
     python -m tests.fuzz --minutes 30 [--only CAMPAIGN] [--count COUNT] [--seed 0] [--keep FOLDER]
 
-`files` damages files of every kind and lets their readers read them; `commands` runs hostile
-command lines in directories of hostile files, each in a process of its own; `kills` kills runs,
-sweeps, searches and compilations, goes on with them, and compares how they end. They take turns of
-COUNT files, commands or kills, each turn with the next seed. What fails is kept in FOLDER, with the
-seed that makes it again. The last line counts, in JSON. Exits 1 if something failed.
+`files` lets readers read damaged files of every kind. `commands` runs hostile command lines in
+directories of hostile files, each in its own process. `kills` kills runs, sweeps, searches and
+compilations, resumes them, and compares their results. The campaigns take turns of COUNT files,
+commands or kills, each turn with the next seed. FOLDER keeps failures, with the seed to repeat
+them. The last line of output is a summary in JSON. Exits 1 if something failed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 COUNTS = {"files": 2000, "commands": 40, "kills": 4}
-"""Of one turn: a minute or less each."""
+"""Of one turn, which takes at most a minute."""
 
 TURN = "import sys; from tests.fuzz.__main__ import turn; turn(*sys.argv[1:])"
 
@@ -32,29 +32,29 @@ def main() -> None:
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
-    asked = parser.parse_args()
-    kept = asked.keep or Path(tempfile.mkdtemp(prefix="dct-fuzz-"))
+    options = parser.parse_args()
+    kept = options.keep or Path(tempfile.mkdtemp(prefix="dct-fuzz-"))
     kept.mkdir(parents=True, exist_ok=True)
-    campaigns = [asked.only] if asked.only else list(COUNTS)
+    campaigns = [options.only] if options.only else list(COUNTS)
     totals: dict = {what: {"seeds": [], what: 0, "failed": 0} for what in campaigns}
-    until, seed = time.monotonic() + 60 * asked.minutes, asked.seed
+    until, seed = time.monotonic() + 60 * options.minutes, options.seed
     while time.monotonic() < until:
         for what in campaigns:
             if time.monotonic() < until:
-                _add_turn(totals[what], what, asked.count or COUNTS[what], kept, seed)
+                _add_turn(totals[what], what, options.count or COUNTS[what], kept, seed)
         seed += 1
     print(json.dumps({"kept": str(kept), **totals}))
     sys.exit(any(each["failed"] for each in totals.values()))
 
 
 def _add_turn(total: dict, what: str, count: int, kept: Path, seed: int) -> None:
-    """Take a turn in a process of its own, and add what it counts."""
+    """Run a turn in its own process, and add its counts."""
     words = [sys.executable, "-c", TURN, what, str(count), str(kept), str(seed)]
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True)
     total["seeds"].append(seed)
     try:
         found = json.loads(done.stdout.splitlines()[-1])
-    except (ValueError, IndexError):  # it broke off itself
+    except (ValueError, IndexError):  # the turn itself failed
         total["failed"] += 1
         return
     total[what] += found[what]
@@ -65,7 +65,7 @@ def _add_turn(total: dict, what: str, count: int, kept: Path, seed: int) -> None
 
 
 def turn(what: str, count: str, kept: str, seed: str) -> None:
-    """Run one campaign, and print what it counts as the last line, in JSON."""
+    """Run one campaign, and print its counts as the last line, in JSON."""
     if what == "files":
         from tests.fuzz.files import run_files as run
     elif what == "commands":

@@ -1,8 +1,8 @@
-"""Hostile command lines in hostile directories, each in a process of its own.
+"""Hostile command lines in hostile directories, each in its own process.
 
-Processes are forked from one that has imported everything, so that thousands can be run. Of each
-must hold: it ends in time and in bounded memory, by a known exit code, without a traceback; it
-prints no raw control characters; and what links in the directory lead to stays as it is.
+The processes are forks of one that has imported everything, so that thousands can run. Each must
+end in bounded time and memory, with a known exit code, without a traceback, and without printing
+raw control characters. Targets of links in the directory must stay the same.
 """
 
 from __future__ import annotations
@@ -22,21 +22,19 @@ from tests.difflogic.training.tiny import TINY
 from tests.fuzz import readers
 from tests.fuzz.readers import MOST_BYTES, MOST_SECONDS
 
-words_of = str.split
-
 EXIT_CODES = (0, 1, 2, 130, 143)
 
 SECONDS = 40.0
-"""After which a command that is right and long is asked to end; it has MOST_SECONDS then."""
+"""After this time a long command gets SIGTERM, and has MOST_SECONDS to end."""
 
 PRECIOUS = b"years of work"
 
-RIGHT = ["run", "circuit.json", "model.npz", "checkerboard-small", "last"]
+VALID = ["run", "circuit.json", "model.npz", "checkerboard-small", "last"]
 
 ALONE = ("list", "bench", "train-pattern", "train-gol")
 CONFIGURED = ("train", "train-checkerboard", "sweep", "config show")
 
-RIGHT_VALUES = {
+VALID_VALUES = {
     "--output": ["out.json", "out.svg", "out.png", "out.html", "out.v", "out.c", "out.gif"],
     "--save": ["out.npz"],
     "--picture": ["out.png"],
@@ -71,13 +69,13 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 NUMBERS = [
     "",
-    *words_of("0 1 2 3 -1 1_0 +5 1e3 nan inf x 999999999999999999999 0.5 ٣ 1.0 0x10 auto true"),
+    *str.split("0 1 2 3 -1 1_0 +5 1e3 nan inf x 999999999999999999999 0.5 ٣ 1.0 0x10 auto true"),
 ]
 WORDS = ["", " ", "\x1b[2J", "a\nb", "x" * 300, "\u202e", "$(touch owned)"]
-WORDS += words_of("../x é -- - [ {} a.b.c ' %s%n NaN")
+WORDS += str.split("../x é -- - [ {} a.b.c ' %s%n NaN")
 SIZES = ["3x3", "16x16", "0x5", "5", "1x99999999999", "axb", "16X16", "9000x9000", "64x1"]
 SETTINGS = [
-    *words_of("""
+    *str.split("""
     training.batch=0 training.epochs=nan task.height=-1 task.kind=life task.kind=absent
     training.epochs=1_000 update.gates=[] update.gates=[3] a.b=1 training=1 = x
     automaton.steps=1000000 task.height=70000 training.learning_rate=1e300 name=../x
@@ -86,7 +84,7 @@ SETTINGS = [
     """),
     "a." * 200 + "b=1",
     "[" * 500 + "=1",
-    *words_of("""
+    *str.split("""
     training.batch=[[[[1]]]] perception.wiring=moore training.precision=float64
     task.kind='evil.py:Task' checkpoint.every_epochs=1 finishing.every=1
     """),
@@ -116,15 +114,15 @@ COMMANDS = {
         "config show": "--small --recipe --set",
     }.items()
 }
-"""Commands, and options that they have, or had, or never had."""
+"""Commands, with options that they have, had, or never had."""
 
 TAKES_NO_VALUE = set(
-    words_of("--quiet --json --small --async --require-exact --force --list --unsimplified")
+    str.split("--quiet --json --small --async --require-exact --force --list --unsimplified")
 )
 
 
 def make_directory(folder: Path, right: Path, random: Random) -> list[str]:
-    """Fill a directory with right, damaged and hostile files; return their names."""
+    """Fill a directory with valid, damaged and hostile files; return their names."""
     precious = folder.parent / "precious"
     precious.write_bytes(PRECIOUS)
     run = folder / "run"
@@ -186,13 +184,13 @@ def _spoil(place: Path, precious: Path, random: Random) -> None:
 
 
 def make_command(names: list[str], random: Random) -> list[str]:
-    """Return the words of a command line, right in part."""
+    """Return the words of a partly valid command line."""
     command = random.choice([*COMMANDS, random.choice(WORDS)])
     words = command.split() if command in COMMANDS else [command]
-    # Half of them are right but for the files that they meet: these come far.
+    # Half of them are valid except for their files: these get far.
     right = random.random() < 0.5
     if random.random() < 0.9 and not (right and command in ALONE):
-        known = ["checkerboard-small"] if command in CONFIGURED else RIGHT
+        known = ["checkerboard-small"] if command in CONFIGURED else VALID
         words.append(random.choice(known if right or random.random() < 0.5 else names))
     if right and command == "sweep":
         words.append("--seeds=0")
@@ -201,7 +199,7 @@ def make_command(names: list[str], random: Random) -> list[str]:
     ):
         words.append(option)
         if option not in TAKES_NO_VALUE or random.random() < 0.03:
-            values = RIGHT_VALUES.get(option)
+            values = VALID_VALUES.get(option)
             take = right and values is not None
             words.append(random.choice(values) if take else _value(option, names, random))
     if command.startswith(("train", "sweep", "bench")):
@@ -249,10 +247,10 @@ def _value(option: str, names: list[str], random: Random) -> str:
 
 
 def run_commands(count: int, kept: Path, seed: int) -> dict:
-    """Run `count` commands; keep what failed in `kept`."""
+    """Run `count` commands; keep failures in `kept`."""
     found: dict = {"commands": 0, "failed": 0, "codes": {}, "slowest": 0.0, "most_memory": 0}
     with tempfile.TemporaryDirectory() as scratch:
-        right = _right_files(Path(scratch))
+        right = _valid_files(Path(scratch))
         import_everything()
         for number in range(count):
             random = Random(f"{seed}-{number}")
@@ -278,22 +276,22 @@ def run_commands(count: int, kept: Path, seed: int) -> dict:
 
 
 def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
-    """Run one command in a fork; return what is wrong, its exit code, its seconds and memory."""
+    """Run a command in a fork; return its problems, exit code, seconds and bytes of memory."""
     out, err = folder.parent / "out", folder.parent / "err"
     began = time.monotonic()
     child = os.fork()
     if child == 0:
         be_the_command(words, folder, out, err)
-    asked: float | None = None
+    stopped_at: float | None = None
     while True:
         done, status, usage = os.wait4(child, os.WNOHANG)
         if done:
             break
         now = time.monotonic()
-        if asked is None and now - began > SECONDS:
-            asked = now
+        if stopped_at is None and now - began > SECONDS:
+            stopped_at = now
             os.kill(child, signal.SIGTERM)
-        if asked is not None and now - asked > 3 * MOST_SECONDS:
+        if stopped_at is not None and now - stopped_at > 3 * MOST_SECONDS:
             os.kill(child, signal.SIGKILL)
         time.sleep(0.005)
     code = os.waitstatus_to_exitcode(status)
@@ -304,7 +302,7 @@ def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
         problems.append("a traceback")
     if code not in EXIT_CODES:
         problems.append("its exit code")
-    if asked is not None and time.monotonic() - asked > MOST_SECONDS:
+    if stopped_at is not None and time.monotonic() - stopped_at > MOST_SECONDS:
         problems.append("it did not end in time")
     if memory > MOST_BYTES:
         problems.append("its memory")
@@ -313,13 +311,13 @@ def _run(words: list[str], folder: Path) -> tuple[str, int, float, int]:
     if (folder.parent / "precious").read_bytes() != PRECIOUS:
         problems.append("it wrote through a link")
     if len(text) > 100_000:
-        problems.append("what it says is long")
+        problems.append("too much on stderr")
     shown = f"{', '.join(problems)}\n{text[-4000:].decode(errors='replace')}" if problems else ""
     return shown, code, time.monotonic() - began, memory
 
 
 def be_the_command(words: list[str], folder: Path, out: Path, err: Path) -> None:
-    """Run a command in this process, which is a fork, and end it."""
+    """Run a command in this process, a fork, and end it."""
     import sys
 
     os.setsid()
@@ -352,8 +350,8 @@ def be_the_command(words: list[str], folder: Path, out: Path, err: Path) -> None
         os._exit(code)
 
 
-def _right_files(scratch: Path) -> Path:
-    """Make a run, and right files of every kind, in a process of its own: it starts threads."""
+def _valid_files(scratch: Path) -> Path:
+    """Make a run, and valid files of every kind, in a fork, since this starts threads."""
     right = scratch / "right"
     right.mkdir()
     child = os.fork()
@@ -379,7 +377,7 @@ def _right_files(scratch: Path) -> Path:
 
 
 def import_everything() -> None:
-    """Import what commands need, so that forks of this process begin at once."""
+    """Import what commands need, so that forks of this process start at once."""
     import importlib
 
     from cli.app import Root

@@ -1,4 +1,4 @@
-"""Damaged files of every kind: each is accepted or refused, in bounded time and memory."""
+"""Damaged files of every kind: readers accept or refuse each, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fuzz.readers import MOST_BYTES, MOST_SECONDS
 
 
 def run_files(count: int, kept: Path, seed: int) -> dict:
-    """Damage `count` files; none may end otherwise than as an accepted or a refused one."""
+    """Damage `count` files and let their readers read them."""
     warnings.simplefilter("ignore")
     kinds = [(readers, kind) for kind in readers.KINDS]
     kinds += [(run_readers, kind) for kind in run_readers.KINDS]

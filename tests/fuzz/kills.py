@@ -1,7 +1,8 @@
-"""Runs, searches, sweeps, ranks and compilations that are killed at random moments.
+"""Kills runs, searches, sweeps, ranks and compilations at random moments.
 
-Each goes on and ends as one that was never killed: the same model, metrics, checkpoint and table.
-What can begins as a fork of a process that has imported everything; for some the clock goes back.
+Each is resumed, and must end like one that was never killed: the same model, metrics, checkpoint
+and table. Where possible it starts as a fork of a process that has imported everything; some forks
+have a clock that goes back.
 """
 
 from __future__ import annotations
@@ -30,25 +31,25 @@ from tests.fuzz.commands import be_the_command, import_everything
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 600
 KINDS = {"run": 9, "search": 6, "sweep": 6, "ranks": 4, "compilation": 1}
-"""How often each is chosen."""
+"""Weights of the random choice."""
 FORKED = ("run", "search", "sweep")
 MOST_KILLS = 8
-"""Of one thing, before it may go on to its end."""
+"""Kills of one run, before it may end."""
 
 MOST = 800
-"""Calls that write, of a run; files are flushed, renamed and removed."""
+"""Calls of a run that write, flush, rename or remove files."""
 
 RUN = ("training.epochs=150", "checkpoint.every_epochs=1")
 SEARCH = ("training.seed=8", "checkpoint.every_epochs=2", "training.epochs=60")
 
 
 def run_kills(count: int, kept: Path, seed: int) -> dict:
-    """Kill `count` times; count by what was killed."""
+    """Kill `count` times; return counts by what was killed."""
     found: dict = {"kills": 0, "failed": 0, "ends": 0}
     import_everything()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        # Forks have the kernels that are loaded here. One worker is this thread.
+        # Forks inherit the kernels that are loaded here. One worker is this thread.
         execute(tiny("training.epochs=2"), folder / "tiny")
         execute(growing(*SEARCH), folder / "growing")
         whole = _Whole(folder)
@@ -74,7 +75,7 @@ def run_kills(count: int, kept: Path, seed: int) -> dict:
 
 
 class _Whole:
-    """What nothing has interrupted, made once, when it is asked for."""
+    """Uninterrupted results, each made when it is first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "whole"
@@ -87,7 +88,7 @@ class _Whole:
         return place
 
     def compare(self, kind: str, place: Path) -> None:
-        """Raise AssertionError if what was killed has ended otherwise."""
+        """Raise AssertionError if a killed one ended differently."""
         if kind == "sweep":
             assert _table(place / "sweep") == _table(self._of(kind) / "sweep")
             return
@@ -97,7 +98,7 @@ class _Whole:
 
 
 def _command(kind: str, place: Path, random: Random | None = None) -> list[str]:
-    """Return what begins a thing, or goes on with it, alone or with what `random` chooses."""
+    """Return the words that start or resume it, with 1 or 2 workers or ranks by `random`."""
     several = random.choice([1, 2]) if random else 1
     if kind == "sweep":
         if (place / "sweep" / "sweep.toml").exists():
@@ -125,7 +126,7 @@ def _command(kind: str, place: Path, random: Random | None = None) -> list[str]:
 
 
 class _Process(Protocol):
-    """What `subprocess.Popen` and a fork have in common."""
+    """The common part of `subprocess.Popen` and `_Fork`."""
 
     pid: int
 
@@ -137,10 +138,10 @@ class _Process(Protocol):
 
 
 class _Fork:
-    """A command in a fork of this process, the leader of a session."""
+    """A command in a fork of this process, which leads a session."""
 
     def __init__(self, words: list[str], place: Path, days: int = 0, point: int = 10**9) -> None:
-        """Its clock is `days` back, and goes back by another second whenever it is asked.
+        """Set its clock `days` back, and by another second at each call of the clock.
 
         It kills itself before its `point`-th call that writes.
         """
@@ -173,11 +174,11 @@ class _Fork:
 def _set_clock_back(days: int) -> None:
     from difflogic.training import run_directory
 
-    real, asked = time.time, [0]
+    real, calls = time.time, [0]
 
     def ago() -> float:
-        asked[0] += 1
-        return days * 86400 + asked[0]
+        calls[0] += 1
+        return days * 86400 + calls[0]
 
     class Back(datetime):
         @classmethod
@@ -189,7 +190,7 @@ def _set_clock_back(days: int) -> None:
 
 
 def _start(kind: str, words: list[str], place: Path, **how: int) -> _Process:
-    """Begin a command: in a fork, unless it has to compile, or to be found by MPI."""
+    """Start a command: in a fork, unless it must compile, or MPI must find it."""
     if kind in FORKED:
         return _Fork(words, place, **how)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -207,14 +208,14 @@ def _start(kind: str, words: list[str], place: Path, **how: int) -> _Process:
 
 
 def _kill(kind: str, place: Path, random: Random, found: dict, most: int) -> None:
-    """Begin, kill and go on, to the end; count the kills."""
+    """Start, kill and resume until the end; count the kills."""
     if kind == "compilation":
         (place / "cache").mkdir()
     stretches = random.randint(1, 2 if kind == "compilation" else MOST_KILLS)
     for number in range(min(most, stretches)):
         how: dict = {}
         if kind in FORKED and random.random() < 0.25:
-            how["days"] = number + 1  # each stretch before the last one
+            how["days"] = number + 1  # each stretch begins before the last one
         if kind in FORKED and random.random() < 0.7:
             how["point"] = random.randrange(random.choice([20, MOST]))
         process = _start(kind, _command(kind, place, random), place, **how)
@@ -238,7 +239,7 @@ def _kill(kind: str, place: Path, random: Random, found: dict, most: int) -> Non
 
 
 def _kill_some(kind: str, process: _Process, random: Random) -> None:
-    """Kill what was begun, or all of it, or of ranks and their launcher any one."""
+    """Kill the process, or its whole session, or one of the ranks and their launcher."""
     if kind == "ranks" and random.random() < 0.7:
         with suppress(ProcessLookupError, IndexError):
             os.kill(random.choice(of_session(process.pid)), signal.SIGKILL)
@@ -249,9 +250,9 @@ def _kill_some(kind: str, process: _Process, random: Random) -> None:
 
 
 def _damage_latest(place: Path) -> None:
-    """Cut off the last checkpoint, as a disk that loses what was written last would.
+    """Truncate the last checkpoint, like a disk that loses the last writes.
 
-    Not that of a run which has ended: nothing goes on from it any more.
+    Runs that have ended are left alone, since they do not resume.
     """
     for run in place.rglob("config.toml"):
         if (run.parent / "summary.json").exists():
@@ -270,7 +271,7 @@ def _finish(kind: str, place: Path, random: Random | None = None) -> None:
 
 
 def _table(sweep: Path) -> list[list[str]]:
-    """The sweep's table, without seconds."""
+    """Return the sweep's table without its times."""
     with (sweep / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     return [[row[key] for key in row if "seconds" not in key] for row in rows]

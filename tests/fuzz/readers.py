@@ -1,7 +1,7 @@
-"""Damaged files for every reader of circuits, and what must hold of each: the fuzzers' target.
+"""Damages circuits, models and states, and checks how their readers accept or refuse them.
 
-A file is damaged as text, or as what it means: values of its JSON are replaced, moved, doubled
-and dropped, and so are the entries of a model's archive, under right checksums.
+A file is damaged as text, or by its meaning: values of its JSON are replaced, moved, doubled and
+dropped, and so are the entries of a model's archive, with valid checksums.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from tests.difflogic.formats.made import assert_same, life, random_circuit
 
 MOST_SECONDS = 10.0
 MOST_BYTES = 2**30
-"""What reading a file, or ending a command, may take."""
+"""Limits for reading a file, or for a command to end."""
 
 KINDS = ("circuit", "logicars", "model", "state")
 
 STATES = ((1, 3, 5), (2, 4, 70))
-"""Channels, rows and columns of the grids whose states are damaged."""
+"""Channels, rows and columns of the grids of saved states."""
 
 VALUES: list[Any] = [None, True, False, 0.0, 1.0, 0.5, -0.0, 1e308, 1e-308, [], {}, [0], [[]]]
 VALUES += [0, 1, -1, 2, 3, 7, 9, 15, 16, 17, 128, 65535, 65536, 65537, 2**20, 2**31 - 1, 2**31]
 VALUES += [2**32, 2**63, 10**30, float("nan"), float("inf"), "", "é", "a" * 99]
 VALUES += ["AND", "NAND", "zero", "periodic", "random", "center", "dct-circuit", "dct-model"]
 VALUES += [{"op": "AND", "a": 0, "b": 1}, {"op": 1, "wire_a": 0, "wire_b": 0}, {"gates": []}]
-"""What stands near a limit somewhere, or is right in another place."""
+"""Values near limits, or valid in other places."""
 
 
 def seeds(kind: str, folder: Path) -> list[bytes]:
-    """Right files of a kind, small ones; `folder` is for what has to be a file for a while."""
+    """Return small valid files of a kind; `folder` is for temporary files."""
     rng = np.random.default_rng(1)
     if kind == "model":
         changes = ["automaton.channels=1", "perception.kernels=2", "update.gates=[4, 2, 1]"]
@@ -65,8 +65,8 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
 def check(kind: str, content: bytes, folder: Path) -> bool:
     """Read `content` as a file; return whether it was accepted.
 
-    What is accepted must be an automaton that runs and that its own file gives back. What is not
-    must be refused by an error that names the file, on one line for each problem, and is short.
+    An accepted file must be an automaton that runs and can be saved and read back. A refused one
+    must raise a short error that names the file, with one line for each problem.
     """
     path = folder / "fuzzed"
     path.write_bytes(content)
@@ -79,7 +79,7 @@ def check(kind: str, content: bytes, folder: Path) -> bool:
     except DctError as error:
         message = str(error)
         assert str(path) in message or "automaton" in message or "channel" in message, message
-        # A configuration's problems stand on a line each.
+        # Each problem of a configuration has its own line.
         assert len(message) < 1000 or "problems in the configuration" in message, message
         assert "\n" not in message or "problems in the configuration" in message, message
         return False
@@ -105,7 +105,7 @@ def _saved_state(folder: Path, channels: int, height: int, width: int) -> bytes:
 
 
 def _is_state(path: Path, *size: int) -> bool:
-    """Return whether a file is a state of a grid; it must run, or be refused as all files are."""
+    """Return whether a file is a state of a grid. It must run, or be refused like all files."""
     simulator = _simulator(*size)
     try:
         starts.load_state(path, simulator)
@@ -131,7 +131,7 @@ def damage(kind: str, content: bytes, random: Random) -> bytes:
             if kind in ("model", "state")
             else _damage_json(content, random)
         )
-    except Exception:  # what is to be damaged more is none already
+    except Exception:  # it is damaged too much already
         return _damage_bytes(content, random)
 
 
@@ -165,7 +165,7 @@ def _damage_json(content: bytes, random: Random) -> bytes:
 
 
 def _places(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield all lists and objects with each key in them, those outside before those inside."""
+    """Yield all lists and objects with each of their keys, outer ones first."""
     level = [data]
     while level:
         inside = []

@@ -1,6 +1,6 @@
-"""Damaged files for every reader of configurations, runs, sweeps and starts.
+"""Damages configurations, runs, sweeps and starts, and checks how their readers handle them.
 
-As readers.py, whose damage they share, has it for circuits and models.
+readers.py does the same for circuits and models, and has the damage that they share.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NAMES = {
     "rle": "start.rle",
     "image": "start.png",
 }
-"""The name that a file of each kind has, where it is read."""
+"""The file name of each kind."""
 
 KINDS = tuple(NAMES)
 
@@ -48,7 +48,7 @@ _STATE = {}
 
 
 def seeds(kind: str, folder: Path) -> list[bytes]:
-    """Right files of a kind; `folder` is where a run is for a while."""
+    """Return valid files of a kind; `folder` is for a temporary run."""
     match kind:
         case "sweep":
             SweepDirectory(folder).write_question(question("training.batch=2,4", seeds=(0, 3)))
@@ -78,7 +78,7 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
 
 
 def damage(kind: str, content: bytes, random: Random) -> bytes:
-    """Return a file with some damage, as text or as what it means."""
+    """Return a file with some damage, as text or by its meaning."""
     if kind == "checkpoint":
         return readers.damage("state", content, random)
     if kind == "summary":
@@ -111,9 +111,9 @@ def _damage_lines(content: bytes, random: Random) -> bytes:
 
 
 def check(kind: str, content: bytes, folder: Path) -> bool:
-    """Read `content` where it belongs; return whether it was accepted.
+    """Read `content` under its usual name; return whether it was accepted.
 
-    What is not must be refused by an error that names the file and is short.
+    A refused file must raise a short error that names it.
     """
     path = folder / NAMES[kind]
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Short campaigns: `python -m tests.fuzz` goes on for as long as one likes."""
+"""Short campaigns; `python -m tests.fuzz` runs longer ones."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ KINDS = [(module, kind) for module in (readers, run_readers) for kind in module.
 
 @pytest.fixture(scope="module", params=KINDS, ids=[kind for _, kind in KINDS])
 def kind(request, tmp_path_factory):
-    """The reader of a kind of file, its name, right files, and a folder to read others in."""
+    """A kind of file: its reader's module, its name, valid files, and a folder for others."""
     module, name = request.param
     made = module.seeds(name, tmp_path_factory.mktemp("right"))
     return module, name, made, tmp_path_factory.mktemp("here")
 
 
-def test_right_files_are_accepted(kind):
+def test_valid_files_are_accepted(kind):
     module, name, made, folder = kind
     accepted = [module.check(name, content, folder) for content in made]
     # Text in three colours is no start of a circuit with one visible channel.
@@ -38,7 +38,7 @@ def test_right_files_are_accepted(kind):
 def test_damaged_files_are_accepted_or_refused(kind):
     module, name, made, folder = kind
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of zipfile, of names that are there twice
+        warnings.simplefilter("ignore")  # zipfile warns of duplicate names
         for number in range(200):
             random = Random(number)
             content = module.damage(name, random.choice(made), random)

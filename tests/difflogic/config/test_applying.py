@@ -1,4 +1,4 @@
-"""Settings that a task has no use for are taken, and a run says that they do nothing."""
+"""Settings without effect are accepted, and a run warns about them."""
 
 from dataclasses import replace
 
@@ -25,10 +25,10 @@ RECTIFY = "finishing.rectify=9"
         ("letter-g", "automaton.fire_rate=0.5", "cells fire by chance"),
     ],
 )
-def test_a_search_that_cannot_rectify(name, override, why):
-    (said,) = without_effect(load_config(name, [override]))
-    assert said.startswith("[finishing] rectify does nothing: it needs one start, or all cases")
-    assert said.endswith(f"but here {why}: set it to 0")
+def test_rectify_without_effect(name, override, why):
+    (warning,) = without_effect(load_config(name, [override]))
+    assert warning.startswith("[finishing] rectify does nothing: it needs one start, or all cases")
+    assert warning.endswith(f"but here {why}: set it to 0")
     assert not without_effect(load_config(name, [override, "finishing.rectify=0"]))
 
 
@@ -37,9 +37,9 @@ def test_a_search_that_cannot_rectify(name, override, why):
     [["finishing.candidates=0"], ["finishing.every=0", "training.restart_every=0"]],
     ids=["no candidates", "no checks"],
 )
-def test_nothing_is_rectified_where_nothing_is_searched(overrides):
-    (said,) = without_effect(load_config("letter-g", overrides))
-    assert "[finishing] rectify does nothing: there is no search" in said
+def test_rectify_without_search(overrides):
+    (warning,) = without_effect(load_config("letter-g", overrides))
+    assert "[finishing] rectify does nothing: there is no search" in warning
 
 
 @pytest.mark.parametrize(
@@ -50,40 +50,41 @@ def test_nothing_is_rectified_where_nothing_is_searched(overrides):
         ("lizard-heal", None),
     ],
 )
-def test_damages_are_not_looked_for_where_there_are_none(name, why):
-    said = without_effect(load_config(name, ["pool.damage_tries=5"]))
-    assert said == ([f"[pool] damage_tries does nothing, since {why}: set it to 1"] if why else [])
+def test_damage_tries_without_damage(name, why):
+    warnings = without_effect(load_config(name, ["pool.damage_tries=5"]))
+    assert warnings == (
+        [f"[pool] damage_tries does nothing, since {why}: set it to 1"] if why else []
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("made", [tiny, growing])
-def test_a_run_says_it_once_at_its_start(made, tmp_path):
-    said = []
+def test_run_warns_once(made, tmp_path):
+    warnings = []
     config = made(RECTIFY, "training.epochs=1")
-    train(config, directory=tmp_path / "run", say=said.append)
-    assert said == [f"warning: {each}" for each in without_effect(config)]
-    assert len(said) == (made is tiny)
-    train(resume=tmp_path / "run", say=said.append)
-    assert sum("rectify" in line for line in said) == (made is tiny)
+    train(config, directory=tmp_path / "run", say=warnings.append)
+    assert warnings == [f"warning: {each}" for each in without_effect(config)]
+    assert len(warnings) == (made is tiny)
+    train(resume=tmp_path / "run", say=warnings.append)
+    assert sum("rectify" in line for line in warnings) == (made is tiny)
 
 
-def test_a_sweep_says_it_once_for_all_runs(tmp_path):
-    said = []
+def test_sweep_warns_once(tmp_path):
+    warnings = []
     path = tmp_path / "tiny.toml"
     path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
-    sweep(str(path), "0-1", directory=tmp_path / "sweep", backend="sequential", say=said.append)
-    assert sum("rectify does nothing" in line for line in said) == 1
+    sweep(str(path), "0-1", directory=tmp_path / "sweep", backend="sequential", say=warnings.append)
+    assert sum("rectify does nothing" in line for line in warnings) == 1
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_it_is_known_before_there_is_a_search(name):
-    """As searches tell it, from the scenes that they look at."""
+def test_warning_agrees_with_the_search(name):
     config = load_config(name)
     plan = attempt._plan_of_checks(staged(config, make_task(config).stages[0]))
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 
 
-def test_a_grid_that_is_too_large_is_not_drawn():
+def test_no_sample_of_a_huge_grid_is_drawn():
     sides = ("task.height=60000", "task.width=60000")
     assert why_not_rectify(load_config("checkerboard", [RECTIFY, *sides])) is None

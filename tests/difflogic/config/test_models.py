@@ -2,10 +2,13 @@ from dataclasses import replace
 
 import pydantic
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from difflogic.circuit.netlist import Architecture
 from difflogic.config import config_from_dict, load_config, shipped_configs
 from difflogic.config.models import MAX_GATES
+from difflogic.config.sections import fit_layer_widths
 from difflogic.system.errors import ConfigError
 
 
@@ -60,3 +63,23 @@ def test_an_integer_serves_as_a_number(plain, section, key, value):
     found = getattr(getattr(config_from_dict(plain, "test"), section), key)
     assert type(found) is float
     assert found == value
+
+
+def test_layer_widths():
+    gates = load_config("lizard").update.gates
+    assert fit_layer_widths(gates, 640, gates[-1]) == list(gates)
+    gates = [512, 512, 256, 128]
+    assert fit_layer_widths(gates, 320, 64) == [512, 512, 256, 128, 64]
+    assert fit_layer_widths(gates, 160, 32) == [512, 512, 256, 128, 64, 32]
+    assert fit_layer_widths(gates, 1280, 256) == [640, 512, 256]
+    assert fit_layer_widths(gates, 10, 2) == [45, 512, 256, 128, 64, 32, 16, 8, 4, 2]
+
+
+@pytest.mark.thorough
+@given(st.integers(3, 700), st.sampled_from(["lizard", "letter-g"]))
+def test_layer_widths_can_be_wired_for_any_number_of_channels(channels, name):
+    config = load_config(name)
+    inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
+    gates = fit_layer_widths(config.update.gates, inputs, channels)
+    fitted = load_config(name, [f"automaton.channels={channels}", f"update.gates={gates}"])
+    assert fitted.automaton.channels == channels

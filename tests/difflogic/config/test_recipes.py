@@ -28,7 +28,7 @@ def defaults(section):
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_reference_goes_back_to_the_defaults(name):
+def test_reference_restores_the_defaults(name):
     config = load_config(name, recipe="reference")
     for key, default in defaults("training").items():
         assert key in KEPT or getattr(config.training, key) == default
@@ -41,7 +41,7 @@ def test_reference_goes_back_to_the_defaults(name):
             assert getattr(config.training, key) == getattr(config.published, key)
 
 
-def test_what_reference_changes_and_what_it_keeps(write):
+def test_reference_keeps_the_experiment(write):
     path = write(
         training={
             "seed": 7,
@@ -64,7 +64,7 @@ def test_what_reference_changes_and_what_it_keeps(write):
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_benchmark_changes_the_samples_of_a_step_alone(name):
+def test_benchmark_changes_only_the_batch(name):
     given, found = load_config(name).to_dict(), load_config(name, recipe="benchmark").to_dict()
     batch = given["published"].get("batch") or given["training"]["batch"]
     assert found["training"].pop("batch") == batch
@@ -72,7 +72,7 @@ def test_benchmark_changes_the_samples_of_a_step_alone(name):
     assert found == given
 
 
-def test_without_published_epochs_one_attempt_is_all(write):
+def test_reference_without_published_epochs_is_one_attempt(write):
     path = write(training={"epochs": 90, "restart_every": 7}, finishing={"every": 5})
     path.write_text(path.read_text().split("[published]")[0])
     training = load_config(path, recipe="reference").training
@@ -80,13 +80,13 @@ def test_without_published_epochs_one_attempt_is_all(write):
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_what_is_shipped_goes_on_until_it_succeeds(name):
+def test_shipped_configurations_restart_until_they_succeed(name):
     config = load_config(name)
     assert config.finishing.every
     assert config.training.epochs >= 10 * config.training.restart_every > 0
 
 
-def test_overrides_come_after_the_recipe():
+def test_overrides_replace_the_recipe():
     overrides = ["training.weight_decay=0", "training.epochs=3"]
     training = load_config("checkerboard", overrides, recipe="reference").training
     assert (training.weight_decay, training.epochs) == (0, 3)

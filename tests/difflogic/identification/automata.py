@@ -1,4 +1,4 @@
-"""Automata in plain NumPy, independent of what is tested, and recordings of them."""
+"""Automata in plain NumPy, independent of the tested code, and recordings of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Step = Callable[[np.ndarray], np.ndarray]
 
 
 def count(cells, around=MOORE):
-    """Neighbours that are true, on a torus."""
+    """The number of true neighbours of each cell, on a torus."""
     return sum(np.roll(cells, (-y, -x), (-2, -1)).astype(int) for y, x in around)
 
 
 def totalistic(born, stays):
-    """A step of the outer-totalistic rule that is born and stays with these counts."""
+    """A step of the outer-totalistic rule with these counts for birth and survival."""
 
     def step(cells):
         near = count(cells)
@@ -75,7 +75,7 @@ def cyclic(cells, states=4):
 
 
 def film(step: Step, start: np.ndarray, frames: int, gap: int = 1) -> np.ndarray:
-    """Frames that are `gap` steps apart, shape (frames, …)."""
+    """Frames `gap` steps apart, shape (frames, …)."""
     found = [start]
     for _ in range(frames - 1):
         cells = found[-1]

@@ -1,7 +1,7 @@
-"""The figures of docs/identify.md, printed by `DCT_SEEDS=16 pytest -s` of this file.
+"""The figures of docs/identify.md: run this file with `DCT_SEEDS=16 pytest -s`.
 
-Each test prints its row: what was found, and the seconds of the processor per recording. Without
-DCT_SEEDS it is one seed, which takes seconds.
+Each test prints a row: what was found, and the processor time per recording. The default is one
+seed, which takes seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEEDS = int(os.environ.get("DCT_SEEDS", "1"))
 
 
 class Row:
-    """Counts what was found as it should be, and prints it."""
+    """Counts correct results and prints the row."""
 
     def __init__(self, name):
         self.name, self.right, self.seconds, self.notes = name, [], [], []
@@ -45,12 +45,12 @@ class Row:
 
 
 def explains(found, frames):
-    """Whether the complete rule gives each frame, one step apart, from the one before."""
+    """Whether the complete rule gives each frame from the one before."""
     return (run(found.space, found.complete, frames[:-1], "periodic", 1) == frames[1:]).all()
 
 
 def agrees(found, table):
-    """Whether all determined entries are those of a table, and all others free."""
+    """Whether all determined entries agree with a table."""
     known = found.determined
     return (found.table[known] == table[known]).all()
 
@@ -79,7 +79,7 @@ def exhaustive(*values):
         ),
     ],
 )
-def test_states_that_are_not_seen(name, step, shown, space, hidden, size):
+def test_hidden_states(name, step, shown, space, hidden, size):
     row, free = Row(f"{name}, {size}×{size} × 16 steps"), []
     seeds = SEEDS if "Brian" in name else max(4, SEEDS)
     for seed in range(seeds):
@@ -87,14 +87,14 @@ def test_states_that_are_not_seen(name, step, shown, space, hidden, size):
         films = [film(step, rng.integers(0, len(shown), (n, n)), 17) for n in (size, min(size, 24))]
         recorded, fresh = (from_array(np.array(shown)[each], states=space.states) for each in films)
         found = row.find(recorded.frames, space, hidden=hidden, seconds=300)
-        # Whether a start explains another film with exactly this rule.
+        # Whether exactly this rule explains another film.
         rule = found.complete[found.space.examples]
         again = solve(Question(fresh, found.space), rule, decide=False)
         row.right.append(again is not None)
         free.append((int(found.open.sum()), int(found.never_seen.sum())))
     row.notes = [f"of {found.space.entries} entries open, never seen: {sorted(free)}"]
     row.show()
-    # Where entries are open or never seen, another film may show what was filled in wrongly.
+    # Open or unseen entries may have been filled in wrongly for another film.
     assert sum(row.right) >= (seeds if "Brian" in name else seeds // 4)
 
 
@@ -227,5 +227,5 @@ def test_several_states(name, states, step, hood):
         free.append(int(found.never_seen.sum()))
     row.notes = [f"{min(free)} to {max(free)} of {space.entries} entries never seen"]
     row.show()
-    # Only what was never recorded may be wrong.
+    # Only unseen entries may be wrong.
     assert all(right for right, unseen in zip(row.right, free, strict=True) if not unseen)

@@ -1,4 +1,4 @@
-"""Rules found from recordings, compared with automata in NumPy and with all rules there are."""
+"""Rules found from recordings, compared with automata in NumPy and with exhaustive search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from tests.difflogic.identification.automata import film, life, soup
 
 
 def explaining(frames, gap, boundary):
-    """The numbers of all elementary rules that explain frames (n, width), -1 unseen, by trying."""
+    """Try all elementary rules; return the numbers of those that explain frames (n, width).
+
+    Unseen cells are -1.
+    """
     width = frames.shape[1]
     steps = gap * (len(frames) - 1)
     starts = [[bit] if bit >= 0 else [0, 1] for bit in frames[0].tolist()]
@@ -41,7 +44,6 @@ def explaining(frames, gap, boundary):
                     seen = frames[frame].tolist()
                     if any(s not in (-1, cell) for s, cell in zip(seen, cells, strict=True)):
                         break
-                    # What is recorded is what is there.
             else:
                 found.append(number)
                 break
@@ -50,7 +52,7 @@ def explaining(frames, gap, boundary):
 
 @pytest.mark.parametrize("boundary", ["periodic", "zero", "unknown"])
 @pytest.mark.parametrize("gap", [1, 2])
-def test_what_is_determined_and_open_agrees_with_all_rules(gap, boundary):
+def test_determined_and_open_entries_agree_with_all_rules(gap, boundary):
     rng = np.random.default_rng(gap)
     width = 6 if boundary == "unknown" else 8
     for number in (30, 90, 110):
@@ -80,7 +82,7 @@ def test_what_is_determined_and_open_agrees_with_all_rules(gap, boundary):
         assert complete in every
 
 
-def test_no_rule_explains_a_gap_that_is_wrong():
+def test_a_wrong_gap_has_no_rule():
     frames = film(automata.elementary(110), soup(np.random.default_rng(0), (64,), 0.5), 6, 2)
     with pytest.raises(ConfigError, match=r"no rule explains recording 0 up to frame \d"):
         identify(from_array(frames, line=True), Space("line-1"), gap=3)
@@ -93,7 +95,7 @@ def life_entries(space):
 
 
 @pytest.mark.parametrize("symmetry", ["none", "outer-totalistic", "rotations"])
-def test_life_is_read_off(symmetry):
+def test_life_from_seen_cells(symmetry):
     rng = np.random.default_rng(0)
     found = identify(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
     assert found.method == "table"
@@ -102,8 +104,7 @@ def test_life_is_read_off(symmetry):
     assert found.space.entries == {"none": 512, "outer-totalistic": 18, "rotations": 140}[symmetry]
 
 
-def test_rules_with_the_symmetry_of_a_hexagon():
-    # A rule of two orbits: opposite pairs among the six neighbours, turned into each other.
+def test_numbers_of_entries():
     assert Space("hexagonal", "rotations").entries == 28  # 14 necklaces of six, and the centre
     assert Space("von-neumann", "rotations").entries == 12
     assert Space("line-2", "rotations").entries == 20
@@ -121,7 +122,7 @@ def test_life_with_gaps(gap):
     assert found.determined.sum() >= 14
 
 
-def test_a_second_rule_explains_all_and_the_next_frame_tells_them_apart():
+def test_the_next_frame_tells_two_rules_apart():
     frames = film(life, soup(np.random.default_rng(0), (8, 8)), 2)
     mask = np.zeros(frames.shape, bool)
     mask[0, ::2, ::3] = True
@@ -159,7 +160,7 @@ def test_several_states(states, step, hood, symmetry, name):
     starts = rng.integers(0, states, (2, 48, 48))
     found = identify(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states))
     assert found.name == name
-    # A circuit does the same: its bits are states.
+    # The circuit computes the same: its bits are states.
     circuit, cells = found.built, starts[1]
     around = [np.roll(cells, (-y, -x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)]
     bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
@@ -168,9 +169,9 @@ def test_several_states(states, step, hood, symmetry, name):
 
 
 def explained(frames, looks, read):
-    """Whether a rule of three cells of a line explains a film (n, width), by trying all.
+    """Try all rules of three cells of a line; whether one explains a film (n, width).
 
-    Its states look like `looks`; of the neighbours it reads `read`.
+    Its states look like `looks`; it reads each neighbour's state s as `read[s]`.
     """
     width = frames.shape[1]
 
@@ -190,7 +191,7 @@ def explained(frames, looks, read):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_hidden_states_are_found_where_trying_all_rules_finds_them(seed):
+def test_hidden_states_agree_with_all_rules(seed):
     rng = np.random.default_rng(seed)
     frames = rng.integers(0, 2, (4, 4)) if seed % 2 else hidden_film(rng, (5, 5))
     every = [(0, 1, 0), (0, 1, 1)]
@@ -207,20 +208,20 @@ def test_hidden_states_are_found_where_trying_all_rules_finds_them(seed):
 
 
 def hidden_film(rng, shape):
-    """What is seen of a random rule of a line with a third state, which looks like 0."""
+    """A film of a random rule of a line with a third state, which looks like 0."""
     table, cells = rng.integers(0, 3, (3, 3, 3)), rng.integers(0, 3, shape[1])
     frames = film(lambda c: table[np.roll(c, 1), c, np.roll(c, -1)], cells, shape[0])
     return (frames == 1).astype(int)
 
 
 @pytest.mark.parametrize("size", [32, 64])
-def test_brains_brain_whose_dying_state_is_not_seen(size):
+def test_brains_brain_with_a_hidden_state(size):
     rng = np.random.default_rng(0)
     frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
     found = identify(from_array(frames == 1), Space(), hidden=1)
     assert found.space.looks == (0, 1, 0)
     assert found.name == "B2/S/C3"
-    # What is said to be determined is what the automaton does.
+    # Determined entries are those of the automaton.
     states = found.space.digits[:, found.space.examples]
     near = (np.delete(states, 4, axis=0) == 1).sum(axis=0)
     truth = np.where(states[4] == 1, 2, ((states[4] == 0) & (near == 2)).astype(int))
@@ -231,7 +232,7 @@ def test_brains_brain_whose_dying_state_is_not_seen(size):
         assert each.determined.sum() > 12
 
 
-def test_what_hidden_states_cannot_explain():
+def test_recordings_without_a_rule():
     frames = film(automata.brains_brain, np.random.default_rng(0).integers(0, 3, (32, 32)), 9)
     seen = from_array(frames == 1)
     with pytest.raises(ConfigError, match="--hidden"):
@@ -264,7 +265,7 @@ def test_rules_of_radius_2():
         found.save("not-written.json")
 
 
-def test_contradictions_name_the_place_and_what_would_help():
+def test_contradictions_name_the_place_and_a_remedy():
     frames = film(life, soup(np.random.default_rng(0), (24, 24)), 6)
     for settings in ({"boundary": "zero"}, {"space": Space("von-neumann")}):
         space = settings.pop("space", Space())
@@ -276,7 +277,7 @@ def test_contradictions_name_the_place_and_what_would_help():
 
 
 @pytest.mark.thorough
-def test_the_time_limit_and_the_wish_to_stop_keep_what_was_found():
+def test_stopping_keeps_the_rule_found_so_far():
     rng = np.random.default_rng(0)
     films = np.stack([film(life, soup(rng, (8, 8)), 2, 2) for _ in range(5)])
     asked = []
@@ -293,7 +294,7 @@ def test_the_time_limit_and_the_wish_to_stop_keep_what_was_found():
         identify(from_array(films), Space(), gap=2, deadline=Deadline.after(0))
 
 
-def test_the_library_gives_a_circuit_that_other_functions_take(tmp_path):
+def test_other_functions_accept_the_circuit(tmp_path):
     frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
     found = difflogic.identify(frames, symmetry="outer-totalistic", effort="low")
     found.save(tmp_path / "life.json")
@@ -316,7 +317,7 @@ def test_two_cells_away():
         found.save("not-written.json")
 
 
-def test_a_recording_needs_two_frames_of_states():
+def test_invalid_recordings():
     with pytest.raises(ConfigError, match="one frame"):
         from_array(np.zeros((1, 4, 4)))
     data = np.zeros((2, 4, 4))

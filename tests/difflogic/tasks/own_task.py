@@ -1,4 +1,4 @@
-"""A task of a user's own that takes no time: cells take the state of a neighbour."""
+"""A fast custom task: cells take the state of a neighbour."""
 
 SOURCE = '''
 from pathlib import Path
@@ -53,7 +53,7 @@ workers = 1
 
 
 def write(directory, source=SOURCE, config=CONFIG):
-    """Write the class and its configuration; return the latter's path."""
+    """Write the class and its configuration; return the configuration's path."""
     (directory / "shift.py").write_text(source)
     path = directory / "shift.toml"
     path.write_text(config)
@@ -61,7 +61,7 @@ def write(directory, source=SOURCE, config=CONFIG):
 
 
 def has_run(directory):
-    """Whether the code ran in this directory since the last time this was asked."""
+    """Whether the code ran in this directory since the last call."""
     trace = directory / "ran"
     found = trace.exists()
     trace.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def test_every_loss_channel_has_the_target():
     assert target.sum() == 256
 
 
-def test_starts_are_fair_bits_in_all_channels():
+def test_starts_are_fair_bits():
     task = board(8, 16, 16)
     starts = np.stack([task.sample(np.random.default_rng(seed))[0] for seed in range(50)])
     assert starts.dtype == np.uint8
@@ -49,7 +49,7 @@ def test_starts_are_fair_bits_in_all_channels():
     assert np.abs(means - 0.5).max() < 4 * 0.5 / np.sqrt(50 * 256)
 
 
-def test_an_exact_one_stays():
+def test_exactness_needs_later_steps():
     task = make_task(load_config("checkerboard"))
     assert task.decisive_steps == (20, 21, 40, 41)
     larger = task.larger()

@@ -1,4 +1,4 @@
-"""Images are drawn here pixel by pixel, saved by Pillow, and compared with what was drawn."""
+"""Images drawn here pixel by pixel, saved by Pillow, and compared with the drawing."""
 
 import io
 import struct
@@ -6,20 +6,22 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image
 
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.images import image_bits
+from difflogic.tasks.images import hex_color, image_bits, parse_color, quantise
 
 L_SHAPE = np.array([[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0] * 5])
 
 
 def saved(pixels, kind="PNG", mode=None, **options):
     file = io.BytesIO()
-    image = pixels if isinstance(pixels, Image.Image) else Image.fromarray(pixels)
+    image = (
+        pixels if isinstance(pixels, Image.Image) else Image.fromarray(np.asarray(pixels, np.uint8))
+    )
     (image.convert(mode) if mode else image).save(file, kind, **options)
     return file.getvalue()
 
@@ -49,7 +51,7 @@ BLACK, WHITE, YELLOW = (0, 0, 0), (255, 255, 255), (255, 220, 0)
         ((*YELLOW, 200), (*WHITE, 20)),
     ],
 )
-def test_what_a_drawing_shows_is_ink(ink, paper):
+def test_ink(ink, paper):
     np.testing.assert_array_equal(shape(painted(L_SHAPE, ink, paper)), L_SHAPE)
 
 
@@ -80,7 +82,7 @@ def test_a_palette_with_a_transparent_colour():
     np.testing.assert_array_equal(shape(saved(image, transparency=1)), L_SHAPE)
 
 
-def test_the_orientation_of_a_photograph():
+def test_orientation():
     large = np.kron(painted(L_SHAPE, BLACK, WHITE), np.ones((16, 16, 1), np.uint8))
     image = Image.fromarray(large)
     exif = image.getexif()
@@ -95,7 +97,7 @@ bits_of_any_size = st.tuples(st.integers(2, 9), st.integers(2, 9)).flatmap(
 
 
 @given(bits_of_any_size, st.integers(1, 6))
-def test_whole_blocks_become_cells_and_the_rest_is_empty(bits, block):
+def test_blocks_become_cells(bits, block):
     """An image as high as the grid is scaled by blocks and stands in the middle."""
     bits[0, 0], bits[1, 1] = 1, 0
     pixels = painted(np.kron(bits, np.ones((block, block), np.uint8)), (9, 9, 9, 255), (0,) * 4)
@@ -141,12 +143,12 @@ def test_three_channels_are_red_green_and_blue():
 
 
 @pytest.mark.parametrize("channels", [2, 4])
-def test_other_numbers_of_channels(channels):
+def test_other_numbers_of_channels_are_refused(channels):
     with pytest.raises(ConfigError, match=f"task.loss_channels has {channels}: list 1 or 3"):
         image_bits(saved(painted(L_SHAPE, BLACK, WHITE)), channels, 5, 5)
 
 
-def test_an_image_of_one_colour():
+def test_images_of_one_colour_are_refused():
     for pixels in (np.full((9, 9, 3), 255, np.uint8), np.zeros((9, 9, 3), np.uint8)):
         with pytest.raises(ConfigError, match="one colour"):
             shape(pixels)
@@ -155,7 +157,7 @@ def test_an_image_of_one_colour():
 
 
 @pytest.mark.parametrize("kind", ["GIF", "TIFF"])
-def test_animations(kind):
+def test_animations_are_refused(kind):
     frames = [Image.fromarray(np.full((5, 5), grey, np.uint8)) for grey in (0, 90, 200)]
     content = saved(frames[0], kind, save_all=True, append_images=frames[1:])
     with pytest.raises(ConfigError, match="animated or has several pages"):
@@ -183,7 +185,7 @@ def test_decompression_bombs_are_not_unpacked(sides, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "JPEG", "TIFF", "WEBP"])
 @pytest.mark.parametrize("share", [0.02, 0.9])
-def test_truncated_images(kind, share):
+def test_truncated_images_are_refused(kind, share):
     noise = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
     content = saved(noise, kind)
     with pytest.raises(ConfigError, match=r"damaged or cut off|neither a text grid nor an image"):
@@ -208,3 +210,91 @@ def test_damaged_images_give_bits_or_an_error(data):
         return
     assert bits.shape == (5, 5)
     assert set(np.unique(bits)) <= {0, 1}
+
+
+RED, BLUE, LIGHT = (214, 48, 49), (20, 60, 200), (250, 250, 250)
+
+
+def shown(found):
+    """The picture that bits and palette give, (height, width, 3)."""
+    numbers = sum(bit.astype(int) << place for place, bit in enumerate(found.bits))
+    return np.array(found.palette)[numbers]
+
+
+@settings(max_examples=40)
+@given(data=st.data(), colors=st.integers(2, 16), height=st.integers(1, 9), width=st.integers(1, 9))
+def test_quantise_keeps_a_small_picture_of_few_colours(data, colors, height, width):
+    palette = np.random.default_rng(colors).permutation(256)[:48].reshape(16, 3)[:colors]
+    numbers = np.array(data.draw(st.lists(st.integers(0, colors - 1), min_size=81, max_size=81)))[
+        : height * width
+    ].reshape(height, width)
+    if len(np.unique(numbers)) < 2:
+        return
+    found = quantise(saved(palette[numbers]))
+    np.testing.assert_array_equal(shown(found), palette[numbers])
+    assert found.used == len(np.unique(numbers))
+    assert len(found.palette) == 2 ** len(found.bits) < 2 * found.used
+
+
+def test_transparent_pixels_are_a_background_in_contrast():
+    pixels = np.zeros((6, 5, 4), np.uint8)
+    pixels[2:4, 1:3] = (*LIGHT, 255)
+    found = quantise(saved(pixels))
+    np.testing.assert_array_equal(found.bits[0], pixels[..., 3] // 255)
+    assert found.palette[1] == LIGHT
+    assert sum(found.palette[0]) < 200, "a light picture stands on dark cells"
+    pixels[2:4, 1:3] = (*RED, 255)
+    assert quantise(saved(pixels)).palette == ((255, 255, 255), RED)
+
+
+def test_border_colour_is_the_background():
+    pixels = np.full((9, 9, 3), BLUE)
+    pixels[1:8, 1:8] = RED  # more cells, but none on the border
+    found = quantise(saved(pixels))
+    assert found.palette == (BLUE, RED)
+    assert found.bits.sum() == 49
+
+
+def test_a_cell_has_the_most_frequent_colour_of_its_pixels():
+    cells = np.random.default_rng(1).integers(0, 3, (12, 8))
+    large = np.array([BLUE, RED, LIGHT])[cells].repeat(10, axis=0).repeat(10, axis=1)
+    large[::10] = (9, 9, 9)  # thin lines go
+    found = quantise(saved(large), 4, (12, 8))
+    np.testing.assert_array_equal(shown(found), np.array([BLUE, RED, LIGHT])[cells])
+    assert found.pixels == (120, 80)
+
+
+@pytest.mark.parametrize(("pixels", "cells"), [((48, 64), (48, 64)), ((300, 400), (24, 32))])
+def test_usual_grid(pixels, cells):
+    image = np.full((*pixels, 3), LIGHT)
+    image[: pixels[0] // 2] = RED
+    found = quantise(saved(image))
+    assert (found.pixels, found.bits.shape[1:]) == (pixels, cells)
+
+
+@pytest.mark.parametrize("colors", [2, 4, 8, 16])
+def test_many_colours_are_reduced(colors):
+    steps = np.linspace(0, 255, 15).astype(int)
+    many = np.array([[(x, y, 90) for x in steps] for y in steps])
+    found = quantise(saved(many), colors)
+    assert (found.found, found.used) == (225, colors)
+    assert len(found.bits) == np.log2(colors)
+    # Each cell is nearer to its own colour than a picture of one colour is, on the average.
+    off = np.abs(shown(found) - many).mean()
+    assert off < np.abs(many - many.mean(axis=(0, 1))).mean()
+
+
+def test_quantise_needs_two_colours():
+    clear = np.zeros((4, 4, 4), np.uint8)
+    for pixels, words in (
+        ([[RED]], "one colour"),
+        (np.full((20, 20, 3), BLUE), "one colour"),
+        (clear, "transparent everywhere"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            quantise(saved(np.array(pixels, np.uint8)))
+
+
+def test_colours_as_text():
+    assert hex_color(RED) == "#d63031"
+    assert parse_color("#d63031") == RED

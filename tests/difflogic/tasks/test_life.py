@@ -1,4 +1,4 @@
-"""Life-like rules against SciPy's convolution, and against what is known of some patterns."""
+"""Life-like rules, compared with SciPy's convolution and with known patterns."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.signal import convolve2d
 
 from difflogic.config import load_config
+from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import life as life_module
 from difflogic.tasks.life import Life
@@ -69,7 +70,7 @@ def test_advance(rule, boundary, height, width, seed):
     np.testing.assert_array_equal(found, successor(board, rule, boundary))
 
 
-def test_on_one_periodic_cell_it_is_its_own_neighbour():
+def test_a_single_periodic_cell_is_its_own_neighbour():
     alive = np.ones((1, 1), np.uint8)
     assert life(1, 1, 1, "periodic", rule="B3/S8").advance(alive).item() == 1
     assert life(1, 1, 1, "periodic", rule="B3/S23").advance(alive).item() == 0
@@ -102,7 +103,7 @@ def test_a_glider_moves():
     np.testing.assert_array_equal(board, np.roll(glider, (1, 1), (0, 1)))
 
 
-def test_all_cases_are_all_boards_once():
+def test_cases_are_all_boards():
     cases = life(3, 5, 4, "zero", loss_channels=(2, 0)).cases()
     boards = cases.starts[:, 0]
     assert len(np.unique(boards.reshape(512, 9), axis=0)) == 512
@@ -114,19 +115,14 @@ def test_all_cases_are_all_boards_once():
 
 
 @pytest.mark.parametrize("rule", ["B3S23", "S23/B3", "B9/S2", "b3/s23", "B3/S23 ", "3/23", ""])
-def test_texts_that_are_no_rule(rule):
-    from difflogic.system.errors import ConfigError
-
+def test_invalid_rules(rule):
     with pytest.raises(ConfigError, match="rule must be B and digits 0 to 8"):
         load_config("game-of-life", [f'task.rule="{rule}"'])
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 5), st.integers(1, 3))
-def test_boards_drawn_together_are_those_drawn_alone(seed, count, steps):
-    task = Life(
-        Life.Section(kind="life", height=4, width=5, loss_channels=[0, 1]),
-        automaton(channels=3, steps=steps, boundary="periodic"),
-    )
+def test_draw_all_gives_the_samples_of_draw(seed, count, steps):
+    task = life(3, 4, 5, steps=steps, loss_channels=[0, 1])
     starts, targets = task.draw_all(np.random.default_rng([seed, i]) for i in range(count))
     for i in range(count):
         board = np.random.default_rng([seed, i]).integers(0, 2, size=(4, 5), dtype=np.uint8)
@@ -138,13 +134,13 @@ def test_boards_drawn_together_are_those_drawn_alone(seed, count, steps):
 
 @pytest.mark.parametrize("purpose", [Purpose.START, Purpose.HELD_OUT_START])
 @pytest.mark.parametrize("first", [0, 5, 2**62])
-def test_epochs_drawn_ahead_are_those_drawn_one_by_one(purpose, first, monkeypatch):
+def test_epochs_drawn_ahead_are_the_same(purpose, first, monkeypatch):
     monkeypatch.setattr(life_module, "EPOCHS_AHEAD", 4)
     task = life(3, 3, 5, loss_channels=[0, 2], steps=2)
     for epoch in (0, 1, 3, 4, 9, 2, 10**6):
         numbers = range(first, first + 3)
         expected = task.draw_all(stream(7, purpose, epoch, number) for number in numbers)
-        for _ in range(2):  # what is done to a batch stays with it
+        for _ in range(2):  # changing a batch does not change the next one
             found = task.draw_numbered(7, purpose, epoch, numbers)
             np.testing.assert_array_equal(found[0], expected[0])
             np.testing.assert_array_equal(found[1], expected[1])

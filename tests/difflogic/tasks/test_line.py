@@ -1,4 +1,4 @@
-"""What lines compute, compared with Python's integers."""
+"""Computations on lines, compared with Python's integers."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_targets(computes, width):
         assert not start[2:].any()
 
 
-def test_a_line_of_another_length_has_as_many_steps_more():
+def test_longer_lines_take_more_steps():
     task = make_task(load_config("addition"))
     assert [(each.width, each.automaton.steps) for each in task.stages] == [
         (width, width + 2) for width in (1, 2, 3, 4, 5, 6, 8)
@@ -43,23 +43,64 @@ def test_a_line_of_another_length_has_as_many_steps_more():
     assert (larger.task.width, larger.steps) == (32, (34, 35))
 
 
+def test_voting():
+    task = make_task(load_config("voting"))
+    assert [each.automaton.steps for each in task.stages] == [1, 3, 4, 6, 9, 12]
+    for stage in task.stages:
+        for seed in range(20):
+            start, target = stage.draw(np.random.default_rng(seed))
+            assert start.any(axis=0).all()
+            more = int(start[0].sum()) - int(start[1].sum())
+            kept = ["yes" if more > 0 else "no"] * abs(more) + ["neither"] * stage.width
+            shown = [
+                {(1, 0): "yes", (0, 1): "no", (1, 1): "neither"}[tuple(b)] for b in target[:, 0].T
+            ]
+            assert shown == kept[: stage.width]
+    assert task.rule is not None
+    assert all(stage.rule is None for stage in task.stages[:-1])
+
+
+@pytest.mark.parametrize("computes", ["sorting", "majority"])
+def test_sorting_and_majority(computes):
+    task = make_task(load_config("sorting", ["task.stages=[3,5]", f'task.computes="{computes}"']))
+    for stage in task.stages:
+        width = stage.width
+        assert stage.automaton.steps == width
+        for seed in range(20):
+            start, target = stage.draw(np.random.default_rng(seed))
+            ones = int(start[1].sum())
+            expected = [0.0] * (width - ones) + [1.0] * ones
+            if computes == "majority":
+                assert target[0, 0, width // 2] == (2 * ones > width)
+                assert np.isnan(target).sum() == width - 1
+            else:
+                assert target.ravel().tolist() == expected
+    assert task.rule is not None
+    assert all(stage.rule is None for stage in task.stages[:-1])
+
+
 @pytest.mark.parametrize(
-    ("override", "named"),
+    ("name", "overrides", "message"),
     [
-        ("task.height=2", "task] height"),
-        ("automaton.steps=7", "automaton] steps"),
-        ("task.stages=[4,8]", "task] stages"),
-        ("task.stages=[0]", "task] stages"),
-        ("task.loss_channels=[2,3]", "task] loss_channels"),
-        ('task.computes="multiplication"', "computes"),
+        ("addition", ["task.height=2"], r"\[task\] height"),
+        ("addition", ["automaton.steps=7"], r"\[automaton\] steps"),
+        ("addition", ["task.stages=[4,8]"], r"\[task\] stages"),
+        ("addition", ["task.stages=[0]"], r"\[task\] stages"),
+        ("addition", ["task.loss_channels=[2,3]"], r"\[task\] loss_channels: the result is one"),
+        ("addition", ['task.computes="multiplication"'], "computes"),
+        (
+            "addition",
+            ["automaton.channels=2", "task.loss_channels=[1]", "update.gates=[32,16,8,4,2]"],
+            r"\[automaton\] channels: addition has 2 input channels",
+        ),
+        ("voting", ["automaton.steps=11"], "too few for 9 cells"),
+        ("voting", ["task.loss_channels=[0]"], r"\[task\] loss_channels: votes move"),
+        ("sorting", ["task.loss_channels=[0]", "task.inputs=[1]"], r"\[task\] inputs: channel 0"),
+        ("sorting", ['task.computes="majority"'], r"\[task\] width: majority needs a middle cell"),
+        ("flood", ["task.inputs=[]"], r"\[task\] inputs: channel 0 is the input"),
+        ("dead-ends", ["task.inputs=[]"], r"\[task\] inputs: channel 0"),
     ],
 )
-def test_what_is_no_line_is_refused(override, named):
-    with pytest.raises(ConfigError, match=named.replace("]", r"\]")):
-        load_config("addition", [override])
-
-
-def test_inputs_need_channels_of_their_own():
-    overrides = ["automaton.channels=2", "task.loss_channels=[1]", "update.gates=[32,16,8,4,2]"]
-    with pytest.raises(ConfigError, match=r"\[automaton\] channels"):
-        load_config("addition", overrides)
+def test_invalid_settings(name, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        load_config(name, overrides)

@@ -1,6 +1,7 @@
-"""Tasks of a user's own: found, loaded, refused; and never run unless that is allowed."""
+"""Custom tasks: found, loaded, refused, and never run unless that is allowed."""
 
 import hashlib
+import os
 import sys
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests.difflogic.tasks.own_task import CONFIG, SOURCE, has_run, write
 
 @pytest.fixture(autouse=True)
 def _nothing_loaded(monkeypatch):
-    """Each test begins as a process does that nobody has allowed anything."""
+    """Each test begins like a new process, without loaded code."""
     monkeypatch.setattr(own, "_LOADED", {})
     monkeypatch.setattr(sys, "path", list(sys.path))
 
@@ -42,14 +43,14 @@ def test_a_task_beside_its_configuration(tmp_path):
     assert "# cells to move by (an integer from 0 to 3)\nby = 1" in describe(config)
 
 
-def test_nothing_runs_unless_it_is_allowed(tmp_path):
+def test_code_runs_only_if_allowed(tmp_path):
     config = load_config(write(tmp_path))
     assert not has_run(tmp_path)
     assert start_of(config) == "random"
     with pytest.raises(own.CodeNotAllowedError, match=r"class Shift in the file shift.py.*--allow"):
         make_task(config)
     with pytest.raises(own.CodeNotAllowedError):
-        Model.create(config).config.task.kind and make_task(config)
+        make_task(Model.create(config).config)
     assert not has_run(tmp_path)
 
 
@@ -69,7 +70,7 @@ def test_a_saved_model_is_read_without_its_code(tmp_path, monkeypatch):
     assert has_run(tmp_path)
 
 
-def test_another_file_than_the_one_it_was_made_with_is_refused(tmp_path, monkeypatch):
+def test_a_changed_or_missing_file_is_refused(tmp_path, monkeypatch):
     config = load_config(write(tmp_path), allow_code=True)
     assert has_run(tmp_path)
     monkeypatch.setattr(own, "_LOADED", {})
@@ -82,7 +83,7 @@ def test_another_file_than_the_one_it_was_made_with_is_refused(tmp_path, monkeyp
     assert not has_run(tmp_path)
 
 
-def test_of_the_file_and_its_copy_the_one_that_was_used_is_taken(tmp_path):
+def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     (tmp_path / "tasks").mkdir()
     (tmp_path / "run").mkdir()
     write(tmp_path / "tasks")
@@ -109,7 +110,7 @@ def test_of_the_file_and_its_copy_the_one_that_was_used_is_taken(tmp_path):
         (("board = rng.", "board = 2 + rng."), "a start with the value"),
     ],
 )
-def test_classes_that_cannot_be_used(tmp_path, change, says):
+def test_invalid_classes(tmp_path, change, says):
     assert change[0] in SOURCE
     path = write(tmp_path, SOURCE.replace(*change))
     message = error(path, allow_code=True)
@@ -125,27 +126,27 @@ def test_classes_that_cannot_be_used(tmp_path, change, says):
         ("shift.py:", "kind must be"),
     ],
 )
-def test_names_that_lead_nowhere(tmp_path, kind, says):
+def test_invalid_kinds(tmp_path, kind, says):
     path = write(tmp_path, config=CONFIG.replace("shift.py:Shift", kind))
     assert says in error(path, allow_code=True)
 
 
-def test_keys_of_the_task_are_checked_by_its_class(tmp_path):
+def test_the_class_checks_its_keys(tmp_path):
     path = write(tmp_path)
-    said = error(path, ["task.by=4"], allow_code=True)
-    assert said == "--set task.by=4: [task] by must be an integer from 0 to 3, not 4"
-    said = error(path, ["task.bye=1"], allow_code=True)
-    assert 'no key "bye" in [task]: did you mean "by"?' in said
+    message = error(path, ["task.by=4"], allow_code=True)
+    assert message == "--set task.by=4: [task] by must be an integer from 0 to 3, not 4"
+    message = error(path, ["task.bye=1"], allow_code=True)
+    assert 'no key "bye" in [task]: did you mean "by"?' in message
     assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
 
 
-def test_a_pinned_hash_is_held(tmp_path):
+def test_a_pinned_hash_is_checked(tmp_path):
     pinned = f'{CONFIG}\n[run]\ntask_sha256 = "{"0" * 64}"\n'
     assert "has changed" in error(write(tmp_path, config=pinned), allow_code=True)
     assert not has_run(tmp_path)
 
 
-def test_a_start_that_no_name_fits_has_to_be_called_something(tmp_path):
+def test_another_single_start_needs_a_name(tmp_path):
     one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(").replace(
         "dtype=np.uint8)\n", "dtype=np.uint8)\n", 1
     )
@@ -154,16 +155,14 @@ def test_a_start_that_no_name_fits_has_to_be_called_something(tmp_path):
     assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
 
 
-def test_a_pipe_is_no_task(tmp_path):
-    import os
-
+def test_a_pipe_is_refused(tmp_path):
     path = write(tmp_path)
     (tmp_path / "shift.py").unlink()
     os.mkfifo(tmp_path / "shift.py")
     assert "not a regular file" in error(path, allow_code=True)
 
 
-def test_an_error_while_training_is_the_tasks_own(tmp_path):
+def test_errors_while_drawing_name_the_task(tmp_path):
     later = SOURCE.replace(
         "    def sample(self, rng):\n",
         "    def sample(self, rng):\n        if rng.random() < 0.5: raise RuntimeError('late')\n",
@@ -197,7 +196,7 @@ CASES = """
         ),
     ],
 )
-def test_cases_that_are_none_say_what_is_needed(tmp_path, ending, message):
+def test_invalid_cases(tmp_path, ending, message):
     path = write(tmp_path, SOURCE + CASES.format(ending))
     task = make_task(load_config(path, allow_code=True))
     with pytest.raises(TaskError, match=message) as caught:
@@ -206,7 +205,7 @@ def test_cases_that_are_none_say_what_is_needed(tmp_path, ending, message):
     assert len(str(caught.value)) < 500
 
 
-def test_wrong_cases_are_told_before_anything_is_trained(tmp_path):
+def test_invalid_cases_stop_a_run_before_training(tmp_path):
     config = load_config(write(tmp_path, SOURCE + CASES.format("return pairs")), allow_code=True)
     with pytest.raises(TaskError, match="it returns a list of 3"):
         execute(config, tmp_path / "run", on_step=lambda _: pytest.fail("training began"))

@@ -8,7 +8,7 @@ from difflogic.tasks import draw_batch, make_task
 from difflogic.training.sampling import draw_epoch
 
 
-def test_the_lizard_grows_from_the_middle_cell():
+def test_lizard_grows_from_the_middle_cell():
     task = make_task(load_config("lizard"))
     assert task.name == "pattern"
     assert task.loss_channels == (0,)
@@ -23,7 +23,7 @@ def test_the_lizard_grows_from_the_middle_cell():
     np.testing.assert_array_equal(target[0], expected)
 
 
-def test_the_letter_grows_from_nothing():
+def test_letter_grows_from_zeros():
     config = load_config("letter-g")
     start, target = make_task(config).sample(np.random.default_rng(0))
     assert start.shape == (64, 16, 16)
@@ -35,7 +35,7 @@ def test_the_letter_grows_from_nothing():
         np.testing.assert_array_equal(target[channel], expected)
 
 
-def test_every_sample_is_the_same():
+def test_all_samples_are_equal():
     config = load_config("lizard", ["training.batch=3"])
     task = make_task(config)
     starts, targets, masks = draw_epoch(task, config, 5)
@@ -47,7 +47,7 @@ def test_every_sample_is_the_same():
 
 
 @pytest.mark.parametrize(("boundary", "places"), [("periodic", 400), ("zero", 16 * 16)])
-def test_patches_lie_in_every_place(boundary, places):
+def test_patches_are_in_every_place(boundary, places):
     config = load_config(
         "lizard", ["task.hold=true", "task.heal=[5]", f"automaton.boundary={boundary}"]
     )
@@ -72,7 +72,7 @@ def test_patches_lie_in_every_place(boundary, places):
         (["task.hold=true", "automaton.fire_rate=0.5"], "[task] hold: only a run that repeats"),
     ],
 )
-def test_what_cannot_stay_or_heal(overrides, message):
+def test_invalid_hold_and_heal(overrides, message):
     with pytest.raises(ConfigError) as error:
         load_config("lizard", overrides)
     assert message in str(error.value)

@@ -1,4 +1,4 @@
-"""What a pattern's target may be, where it is looked for, but the grid has that follows from it."""
+"""A pattern's target: where it is found, and how it sets the grid."""
 
 import os
 
@@ -50,7 +50,7 @@ def test_a_text_picture_sets_the_grid(here, target):
     assert make_task(config).target.tolist() == [[[0, 1, 0], [1, 1, 1], [0, 1, 0]]]
 
 
-def test_a_given_grid_stays_and_the_picture_stands_in_its_middle(here):
+def test_a_given_grid_has_the_picture_in_its_middle(here):
     config = lizard("task.target=plus.txt", "task.height=6")
     assert (config.task.height, config.task.width) == (6, 3)
     assert config.task.target == "...\n...\n.#.\n###\n.#.\n...\n"
@@ -64,7 +64,7 @@ def test_a_given_grid_stays_and_the_picture_stands_in_its_middle(here):
     assert (start[0].sum(), make_task(lizard()).start_state[0, 10, 10]) == (1, 1)
 
 
-def test_a_picture_that_is_larger_than_a_given_grid(here):
+def test_a_picture_larger_than_the_grid(here):
     message = error("task.height=19")
     assert message == (
         "--set task.height=19: [task] target: lizard: the picture has 20×20 cells and does not "
@@ -96,7 +96,7 @@ def test_an_image_is_scaled_to_the_grid(here):
     assert not make_task(smaller).target[0, :, :2].any()
 
 
-def test_paths_start_where_they_are_written(here):
+def test_relative_paths_start_at_the_file_or_the_working_directory(here):
     (here / "other" / "plus.txt").write_text("#.\n.#\n")
     written = lizard().to_toml()
     rows = written[written.index('target = """') : written.index('"""', written.index('"""') + 3)]
@@ -108,7 +108,7 @@ def test_paths_start_where_they_are_written(here):
     assert load_config(path, ["task.target=plus.txt"]).task.target == PLUS
 
 
-def test_a_file_without_a_grid_takes_that_of_its_picture(here):
+def test_a_picture_sets_a_missing_grid(here):
     lines = lizard().to_toml().splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(("height", "width")))
     (here / "cwd" / "my.toml").write_text(text)
@@ -138,7 +138,7 @@ def test_a_resolved_configuration_holds_the_rows_and_loads_back(here, name, writ
         (b"#" * (2**18 + 1), "more than the 262144 of a picture"),
     ],
 )
-def test_files_that_are_no_picture(here, content, says):
+def test_invalid_files(here, content, says):
     (here / "cwd" / "bad.dat").write_bytes(content)
     message = error("task.target=bad.dat")
     assert message.startswith("--set task.target=bad.dat: [task] target: bad.dat: ")
@@ -146,13 +146,13 @@ def test_files_that_are_no_picture(here, content, says):
     assert "\n" not in message
 
 
-def test_a_huge_file_is_not_read(here):
+def test_a_huge_file_is_refused(here):
     with (here / "cwd" / "huge.png").open("wb") as file:
         file.truncate(2**40)
     assert "larger than 67108864 bytes" in error("task.target=huge.png")
 
 
-def test_what_is_no_file(here):
+def test_directories_devices_and_pipes_are_refused(here):
     os.mkfifo("pipe")
     for target in ("..", "/dev/zero", "x" * 300, "pipe"):
         assert "cannot be read" in error(f"task.target={target}")

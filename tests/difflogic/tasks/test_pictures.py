@@ -74,17 +74,17 @@ def test_signs(sign, channels, bits):
         ("#" * (MAX_CELLS + 1), 1, "more than the 262144 of a picture"),
     ],
 )
-def test_texts_that_are_no_picture(text, channels, says):
+def test_invalid_texts(text, channels, says):
     with pytest.raises(ConfigError, match=says):
         parse_picture(text, channels)
 
 
-def test_blanks_around_rows_and_line_ends_do_not_matter():
+def test_blanks_and_line_ends_are_ignored():
     np.testing.assert_array_equal(parse_picture("\n  .#\r\n\t#. \r\n\n", 1), [[[0, 1], [1, 0]]])
 
 
 @given(sizes(), sizes(5))
-def test_a_picture_stands_in_the_middle(size, more):
+def test_center_picture(size, more):
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2, (2, *size), dtype=np.uint8)
     height, width = (side + extra for side, extra in zip(size, more, strict=True))
@@ -97,7 +97,7 @@ def test_a_picture_stands_in_the_middle(size, more):
             np.testing.assert_array_equal(placed[:, row, column], bits[:, y, x])
 
 
-def test_pictures_and_grids_that_do_not_fit():
+def test_pictures_that_do_not_fit():
     with pytest.raises(ConfigError, match=r"has 3×5 cells and does not fit the grid of 3×4"):
         center_picture(np.ones((1, 3, 5), np.uint8), 3, 4)
     with pytest.raises(ConfigError, match="larger than the 262144 cells"):

@@ -16,7 +16,7 @@ def task():
 
 
 class Given(Task):
-    """A task that gives what it is told to."""
+    """A task with samples from the test."""
 
     def sample(self, rng):
         return self.given(rng)
@@ -48,7 +48,7 @@ def test_shapes_and_types(task):
     assert targets.flags.writeable
 
 
-def test_a_sample_does_not_depend_on_the_batch_it_is_in(task):
+def test_samples_do_not_depend_on_the_batch_size(task):
     few, many = (draw_batch(task, 1, 2, batch)[0] for batch in (2, 5))
     np.testing.assert_array_equal(few, many[:2])
 
@@ -64,12 +64,12 @@ def test_batches_differ_by_seed_epoch_sample_and_purpose(task):
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_a_target_that_is_no_number_is_an_error(value):
+def test_infinite_targets_are_refused(value):
     with pytest.raises(ConfigError, match=rf'task "given": .* is {value} in .* row 1, column 2'):
         draw_batch(wrong_target(value), 0, 0, 64)
 
 
-def test_some_cells_need_not_count_but_some_must():
+def test_some_cell_must_count():
     assert np.isnan(draw_batch(wrong_target(np.nan), 0, 0, 64)[1]).any()
     nothing = given(lambda rng: (START, TARGET * np.nan))
     with pytest.raises(TaskError, match=r"Given.sample gives a target of NaN alone"):
@@ -91,13 +91,13 @@ START, TARGET = np.zeros((1, 2, 3), np.uint8), np.zeros((1, 2, 3))
         ((START + 2, TARGET), "a start with the value 2"),
     ],
 )
-def test_a_sample_of_another_form_is_an_error(sample, says):
+def test_invalid_samples(sample, says):
     with pytest.raises(TaskError, match=f"Given.sample .*{says}"):
         draw_batch(given(lambda rng: sample), 0, 0, 2)
 
 
 def lasting(target):
-    """A task that says what every start is to end in."""
+    """A task with a lasting target."""
 
     class Lasting(Given):
         lasting_target = target
@@ -117,7 +117,7 @@ def plain(start):
     return given(lambda rng: (start, TARGET))
 
 
-def test_what_a_start_is_called_follows_from_the_sample():
+def test_start_names():
     center = START.copy()
     center[:, 1, 1] = 1
     assert plain(START).start == "zeros"
@@ -127,4 +127,4 @@ def test_what_a_start_is_called_follows_from_the_sample():
     assert noise.has_random_start
     assert noise.start == "random"
     with pytest.raises(TaskError, match="neither zeros nor one cell of ones in the middle"):
-        plain(START + 1).start  # noqa: B018 - a property that has to fail
+        plain(START + 1).start  # noqa: B018 - the property must raise

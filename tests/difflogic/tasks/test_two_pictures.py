@@ -1,4 +1,4 @@
-"""Two pictures by one circuit: each from its own start, against the plain oracle."""
+"""Two pictures by one circuit, each from its own start, compared with the plain oracle."""
 
 import numpy as np
 import pytest
@@ -60,20 +60,20 @@ def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
             assert not number[~drawn].any()
 
 
-def test_what_scaling_two_pictures_loses_is_said(images):
+def test_scaling_two_pictures_warns(images):
     paths, _ = images
     assert growing.read_two(*paths).warning == ""
     scaled = growing.read_two(*paths, size=(9, 9))
     assert scaled.warning.startswith(f"scaled from {SIDE}×{SIDE} pixels to 9×9 cells")
 
 
-def test_what_cannot_be_two(images, tmp_path):
+def test_invalid_pairs(images, tmp_path):
     paths, _ = images
     small = tmp_path / "small.png"
     Image.new("RGB", (4, 4), "red").save(small)
     with pytest.raises(ConfigError, match="make both of one size"):
         growing.read_two(paths[0], str(small))
-    with pytest.raises(ConfigError, match="have to be images"):
+    with pytest.raises(ConfigError, match="must be images"):
         growing.read_two("lizard", paths[0])
     with pytest.raises(ConfigError, match="switch = true"):
         load_config("lizard-small-hold", ['task.second="##"'])

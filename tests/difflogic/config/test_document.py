@@ -2,19 +2,42 @@ import tomllib
 
 import pytest
 
-from difflogic.config import describe, load_config, schema
+from difflogic.config import describe, load_config, schema, shipped_configs
+from difflogic.config.document import experiments, pictures
 from difflogic.config.models import Config
 
 
+def test_experiments():
+    assert [found["name"] for found in experiments()] == shipped_configs()
+    for found in experiments():
+        config = load_config(found["name"])
+        assert found["gates_with_logits"] == config.architecture.parameters
+        assert found["gates_per_cell"] == config.architecture.gates
+        assert found["published"] == config.published.model_dump()
+        settings = found["task_settings"]
+        assert settings.items() <= config.to_dict()["task"].items()
+        assert ("rule" in settings) == (found["task"] == "life")
+
+
+def test_pictures():
+    found = {picture["name"]: picture for picture in pictures()}
+    assert list(found) == ["letter-g", "lizard", "lizard-small"]
+    lizard, letter = found["lizard"], found["letter-g"]
+    assert lizard == {"name": "lizard", "height": 20, "width": 20, "loss_channels": 1, "ones": 121}
+    assert (letter["height"], letter["width"], letter["loss_channels"]) == (16, 16, 3)
+    task = load_config("letter-g").task
+    assert letter["ones"] == sum({"y": 2}.get(sign, sign in "rgb") for sign in task.target)
+
+
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
-def test_it_loads_back(name, tmp_path):
+def test_description_loads_back(name, tmp_path):
     config = load_config(name)
     path = tmp_path / "shown.toml"
     path.write_text(describe(config))
     assert load_config(path) == config
 
 
-def test_every_key_has_its_meaning_and_range_above_it():
+def test_description_has_the_meaning_and_range_above_each_key():
     text = describe(load_config("checkerboard"))
     lines = text.splitlines()
     for section, values in tomllib.loads(text).items():
@@ -29,9 +52,10 @@ def test_every_key_has_its_meaning_and_range_above_it():
     assert "a list of 1 to 1000 integers from 1 to 65536)\ngates = [8, 4, 2]" in unwrapped
     assert 'or "steps" or "gates")\nstrategy = "auto"' in unwrapped
     assert max(map(len, lines)) <= 100
+    assert not any("  " in line for line in lines)
 
 
-def test_every_field_is_described():
+def test_every_key_is_described():
     for section in ("", *schema.sections()):
         model = schema.sections()[section] if section else Config
         assert model.__doc__
