@@ -43,7 +43,13 @@ class Board:
 
     def repeated(self, plane: int) -> int:
         """Repeat the plane of one grid in every copy."""
-        return plane * self._each
+        # By doubling; adding copies one by one would take quadratic time.
+        count = 1
+        while count < self.copies:
+            more = min(count, self.copies - count)
+            plane |= (plane & (1 << more * self.cells) - 1) << count * self.cells
+            count += more
+        return plane
 
     def seen(self, plane: int, neighbor: int) -> int:
         """Return each cell's neighbour: 0 to 8 in row-major order, 4 is the cell itself."""
@@ -60,17 +66,6 @@ class Board:
         """
         masks = _views(self.height, self.width, self.boundary)
         return [[(shift, self.repeated(mask)) for shift, mask in view] for view in masks]
-
-    @cached_property
-    def _each(self) -> int:
-        """The plane with a 1 in the first cell of every copy."""
-        # By doubling; adding copies one by one would take quadratic time.
-        ones, count = 1, 1
-        while count < self.copies:
-            more = min(count, self.copies - count)
-            ones |= (ones & (1 << more * self.cells) - 1) << count * self.cells
-            count += more
-        return ones
 
     def pack(self, bits: npt.NDArray[Any]) -> int:
         """Return the plane of bits of shape (height, width) or (copies, height, width)."""
