@@ -8,5 +8,5 @@ def circuits(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def circuit_cache(circuits, monkeypatch):
-    """Keep compiled circuits out of the user's cache; later tests find their kernels there."""
+    """Keep compiled circuits out of the user's cache."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(circuits))

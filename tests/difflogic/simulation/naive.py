@@ -1,4 +1,4 @@
-"""Simulation written to be read: cells as bytes, neighbours looked up one by one."""
+"""Plain simulation to compare with: cells as bytes, neighbours looked up one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.difflogic.circuit.circuits import step
 
 
 def simulate(circuit, state, steps, boundary, fire_rate=1.0, seed=0, damage=None):
-    """The state (channels, height, width) after `steps`; `damage` maps steps to masks."""
+    """Return the state (channels, height, width) after `steps`; `damage` maps steps to masks."""
     for number in range(steps):
         fires = None
         if fire_rate < 1:
@@ -27,7 +27,7 @@ def load(grid, bits):
 
 
 def fire_mask(seed, step, height, width, fire_rate):
-    """The mask (height, width) of a step, from the words that its keys stand for."""
+    """Return the fire mask (height, width) of a step, bit by bit."""
     key = int(child_keys(stream_key(seed, Use.FIRE), [step])[0])
     words = bernoulli(child_keys(key, np.arange(height)), -(-width // 64), threshold(fire_rate))
     place = np.arange(width)

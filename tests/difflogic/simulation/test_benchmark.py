@@ -54,7 +54,7 @@ def test_a_wrong_bit_is_found(monkeypatch):
     assert not report.agree
 
 
-def test_too_little_memory_for_all_paths(monkeypatch):
+def test_all_paths_need_memory(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
         benchmark.run(made(), 1000, 10000, 1)

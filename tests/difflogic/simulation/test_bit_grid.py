@@ -16,7 +16,7 @@ from tests.difflogic.simulation import naive
 
 
 @given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 600), st.booleans())
-def test_what_lies_beyond_the_ends(channels, height, width, wraps):
+def test_ghost_bits(channels, height, width, wraps):
     bits = np.random.default_rng(width).integers(0, 2, (channels, height, width), np.uint8)
     grid = BitGrid(Geometry(channels, height, width, "periodic" if wraps else "zero"))
     naive.load(grid, bits)
@@ -31,7 +31,7 @@ def test_what_lies_beyond_the_ends(channels, height, width, wraps):
             assert (before, after) == expected
 
 
-def test_bands_change_nothing(monkeypatch):
+def test_the_size_of_bands_does_not_matter(monkeypatch):
     bits = np.random.default_rng(0).integers(0, 2, (2, 50, 70), np.uint8)
     found = []
     for size in (1, 3000, 2**20):
@@ -47,7 +47,7 @@ def test_bands_change_nothing(monkeypatch):
     assert found[0][1] == hashlib.sha256(content).hexdigest()
 
 
-def test_grids_beyond_memory_are_refused(monkeypatch):
+def test_grids_larger_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10**9)
     require_memory(Geometry(1, 4096, 4096, "zero"))
     with pytest.raises(ConfigError, match=r"need 250\.\d GB, but only 1\.0 GB are available"):

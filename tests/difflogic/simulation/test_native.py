@@ -70,8 +70,8 @@ def test_a_damaged_entry_is_compiled_again(directory, damage):
     assert native.is_cached(circuit) == (damage != "directory")
 
 
-def test_names_depend_on_every_module_that_makes_code():
-    """Those of this package that building code imports, one after the other, and what ops are."""
+def test_cached_code_depends_on_every_module_that_makes_code():
+    """Follow the imports within this package, and add the module that defines ops."""
     folder = Path(native.__file__).parent
     found, waiting = {"../circuit/evaluate.py"}, ["emission.py", "native.py"]
     while waiting:
@@ -86,23 +86,28 @@ def test_names_depend_on_every_module_that_makes_code():
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Let all circuits be compiled by a process of their own."""
+    """Compile every circuit in a process of its own."""
     monkeypatch.setattr(native, "HERE_GATES", 0)
 
 
 @pytest.mark.thorough
-def test_another_process_compiles_the_same(alone, directory, monkeypatch):
-    # Its text is far longer than a pipe holds, and takes longer than a look at the clock.
+def test_another_process_compiles_the_same_and_imports_nothing_from_the_working_directory(
+    alone, directory, tmp_path, monkeypatch
+):
+    for name in ("llvmlite", "numpy", "json", "difflogic"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    # Its text is far longer than a pipe holds, and compiling takes longer than a tick.
     circuit = random_circuit(16, 1000, np.random.default_rng(2))
     monkeypatch.setattr(native, "_TICK_SECONDS", 0.001)
     aside = native.compile_code(circuit, native.vector_words())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "HERE_GATES", 10**6)
-        assert native.compile_code(circuit, native.vector_words()) == aside
+    assert not (tmp_path / "ran").exists()
+    monkeypatch.setattr(native, "HERE_GATES", 10**6)
+    assert native.compile_code(circuit, native.vector_words()) == aside
 
 
-@pytest.mark.skipif(os.name != "posix", reason="makes a shell's script")
-def test_compiling_stops_where_it_is_told_to(alone, directory, tmp_path, monkeypatch):
+@pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
+def test_compiling_can_be_stopped(alone, directory, tmp_path, monkeypatch):
     calls = []
 
     def pause():
@@ -119,19 +124,8 @@ def test_compiling_stops_where_it_is_told_to(alone, directory, tmp_path, monkeyp
     assert len(calls) == 3
 
 
-@pytest.mark.skipif(os.name != "posix", reason="runs a program of the system's")
-def test_a_compiler_that_fails_is_told_of(alone, directory, monkeypatch):
+@pytest.mark.skipif(os.name != "posix", reason="runs /bin/false")
+def test_a_failing_compiler_is_reported(alone, directory, monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(TrainingError, match="the compiler failed"):
         native.native(life_automaton().circuit)
-
-
-@pytest.mark.thorough
-def test_the_process_imports_nothing_from_the_working_directory(
-    alone, directory, tmp_path, monkeypatch
-):
-    for name in ("llvmlite", "numpy", "json", "difflogic"):
-        (tmp_path / f"{name}.py").write_text("open('ran', 'w')")
-    monkeypatch.chdir(tmp_path)
-    assert native.compile_code(life_automaton().circuit, 4)
-    assert not (tmp_path / "ran").exists()

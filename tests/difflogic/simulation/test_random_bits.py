@@ -22,7 +22,7 @@ ALL = 2**64
 
 
 def numbers(key, words):
-    """The 64-bit random number of each place, put together from its binary digits."""
+    """Build the 64-bit random number of each place from its binary digits."""
     found = []
     for word in range(words):
         planes = [

@@ -29,13 +29,20 @@ def made(height=20, width=70, visible=(7,), labels=(3, 7, 9, 8)):
     return Simulator(circuit, conditions, "interpreter"), automaton(circuit, visible=visible)
 
 
+@pytest.fixture
+def saved(tmp_path):
+    """A saved state of `made()`."""
+    starts.save_state(tmp_path / "state.npz", made()[0])
+    return tmp_path / "state.npz"
+
+
 def prepared(start, **sizes):
     simulator, whole = made(**sizes)
     starts.prepare(simulator, whole, str(start), 0.25)
     return simulator.grid.bits()
 
 
-def test_starts_without_a_file():
+def test_named_starts():
     assert not prepared("zeros").any()
     middle = prepared("center")
     assert middle.sum() == 4
@@ -43,7 +50,7 @@ def test_starts_without_a_file():
     assert 0.2 < prepared("random").mean() < 0.3
 
 
-def test_pictures_stand_in_the_middle_of_visible_channels(tmp_path):
+def test_pictures_go_to_the_middle_of_the_visible_channels(tmp_path):
     (tmp_path / "glider.rle").write_text(GLIDER)
     (tmp_path / "plus.txt").write_text(".#.\n###\n.#.\n")
     for name, cells in (
@@ -79,12 +86,12 @@ def test_images(tmp_path):
         ("x = 99999999, y = 99999999\n!", "must be from 1 to"),
     ],
 )
-def test_patterns_that_are_none(text, hint):
+def test_bad_patterns(text, hint):
     with pytest.raises(ConfigError, match=hint):
         starts.parse_rle(text)
 
 
-def test_files_that_are_missing(tmp_path):
+def test_missing_files(tmp_path):
     for name in ("no.txt", "no.png", "no.rle"):
         with pytest.raises(ConfigError, match=f"{name}: cannot be read: no such file"):
             prepared(tmp_path / name)
@@ -116,23 +123,20 @@ def test_a_saved_state_comes_back(tmp_path, width):
         assert saved["labels"].tolist() == [3, 7, 9, 8]
 
 
-def test_other_states_are_refused(tmp_path):
-    path = tmp_path / "state.npz"
-    simulator, _ = made()
-    starts.save_state(path, simulator)
+def test_other_states_are_refused(saved):
     for sizes, hint in (({"height": 21}, "--size 20x70"), ({"labels": (3, 7, 9, 5)}, "channels")):
         with pytest.raises(ConfigError, match=hint):
-            prepared(path, **sizes)
-    content = path.read_bytes()
+            prepared(saved, **sizes)
+    content = saved.read_bytes()
     for damaged in (b"", content[:-30], content[: len(content) // 2]):
-        path.write_bytes(damaged)
+        saved.write_bytes(damaged)
         with pytest.raises(ModelFileError, match="not an npz archive"):
-            prepared(path)
-    with zipfile.ZipFile(path, "w") as archive:
+            prepared(saved)
+    with zipfile.ZipFile(saved, "w") as archive:
         for name in ("size", "labels", "step", "cells"):
             archive.writestr(f"{name}.npy", b"\x93NUMPY nonsense")
     with pytest.raises(ModelFileError, match="not a NumPy array"):
-        prepared(path)
+        prepared(saved)
 
 
 def rewritten(path, **arrays):
@@ -143,53 +147,42 @@ def rewritten(path, **arrays):
 
 
 @pytest.mark.parametrize("step", [-1, 2**62 + 1])
-def test_impossible_steps_are_refused(tmp_path, step):
-    path = tmp_path / "state.npz"
-    simulator, _ = made()
-    starts.save_state(path, simulator)
-    rewritten(path, step=np.int64(step))
+def test_impossible_steps_are_refused(saved, step):
+    rewritten(saved, step=np.int64(step))
     with pytest.raises(ConfigError, match=f"after step {step}: dct never saves such a state"):
-        prepared(path)
+        prepared(saved)
 
 
-@pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
-def test_what_unpacks_to_more_than_it_may_is_not_read(tmp_path, name):
-    """A small file with an array of a million numbers."""
-    path = tmp_path / "state.npz"
-    simulator, _ = made()
-    starts.save_state(path, simulator)
-    rewritten(path, **{name: np.zeros(2**20, np.int64)})
+def refused_in_little_memory(path, message):
     tracemalloc.start()
     try:
-        with pytest.raises(ModelFileError, match=r"it was not read|must have shape"):
+        with pytest.raises(ModelFileError, match=message):
             prepared(path)
         assert tracemalloc.get_traced_memory()[1] < 2**22
     finally:
         tracemalloc.stop()
 
 
-def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(tmp_path):
-    path = tmp_path / "state.npz"
-    simulator, _ = made()
-    starts.save_state(path, simulator)
-    with zipfile.ZipFile(path) as archive:
+@pytest.mark.parametrize("name", ["size", "labels", "step", "cells"])
+def test_arrays_that_are_too_large_are_not_read(saved, name):
+    """The file is small, but one array has a million numbers."""
+    rewritten(saved, **{name: np.zeros(2**20, np.int64)})
+    refused_in_little_memory(saved, r"it was not read|must have shape")
+
+
+def test_arrays_that_are_larger_than_declared_are_not_unpacked(saved):
+    with zipfile.ZipFile(saved) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
             archive.writestr(name, content + (b"" if name != "size.npy" else bytes(2**24)))
-    # The sizes that the directory and the entry's own head declare, made small.
+    # Make the sizes small that the directory and the entry's own header declare.
     large = (len(entries["size.npy"]) + 2**24).to_bytes(4, "little")
     content = bomb.getvalue()
     assert content.count(large) == 2
-    path.write_bytes(content.replace(large, len(entries["size.npy"]).to_bytes(4, "little")))
-    tracemalloc.start()
-    try:
-        with pytest.raises(ModelFileError, match='entry "size" is damaged'):
-            prepared(path)
-        assert tracemalloc.get_traced_memory()[1] < 2**22
-    finally:
-        tracemalloc.stop()
+    saved.write_bytes(content.replace(large, len(entries["size.npy"]).to_bytes(4, "little")))
+    refused_in_little_memory(saved, 'entry "size" is damaged')
 
 
 def test_pixels():
@@ -208,7 +201,7 @@ def test_pixels():
 
 
 @pytest.mark.parametrize("start", [3, [[0, 1]]])
-def test_a_start_that_is_no_name_is_described_not_printed(start):
+def test_a_start_of_another_type_is_described_not_printed(start):
     with pytest.raises(ConfigError) as caught:
         library.Conditions(start=start)
     message = str(caught.value)
@@ -218,21 +211,16 @@ def test_a_start_that_is_no_name_is_described_not_printed(start):
     assert "0 0 0" not in message
 
 
-def start_with(array, saved):
-    if saved is not None:
-        np.savez(saved, start=array)
-        return str(saved)
-    return array
-
-
 @pytest.mark.parametrize("file", [False, True])
-def test_arrays_are_starts_and_so_are_files_of_them(file, tmp_path):
-    saved = tmp_path / "start.npz" if file else None
+def test_arrays_and_files_of_arrays_are_starts(file, tmp_path):
     drawn = np.random.default_rng(1).integers(0, 2, (10, 20, 70))
 
     def placed(array):
         simulator, whole = made()
-        starts.prepare(simulator, whole, start_with(array, saved), 0.5)
+        if file:
+            np.savez(tmp_path / "start.npz", start=array)
+            array = str(tmp_path / "start.npz")
+        starts.prepare(simulator, whole, array, 0.5)
         return simulator.grid.bits()
 
     np.testing.assert_array_equal(placed(drawn), drawn[[3, 7, 9, 8]])  # by the labels
@@ -261,7 +249,7 @@ def test_other_arrays_are_refused(array, message):
         starts.prepare(simulator, whole, array, 0.5)
 
 
-def test_the_front_door_takes_an_array_as_a_start():
+def test_the_library_takes_an_array_as_a_start():
     cells = np.eye(9, dtype=np.uint8)
     conditions = library.Conditions((9, 9), 0, start=cells)
     _, whole = made(9, 9)
