@@ -1,4 +1,4 @@
-"""Whether a signal is ever 1, compared with all cases where they can be counted."""
+"""Decisions whether a signal is ever 1, compared with all cases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_agrees_with_all_cases(circuit: Circuit) -> None:
 
 
 def conjunctions(inputs: int) -> tuple[Xag, int, int]:
-    """The AND of all inputs but for a NOT, built from either end: equal, and rarely 1."""
+    """Return two equal ANDs of all inputs, some inverted, built from both ends: rarely 1."""
     xag = Xag(inputs)
     literals = [xag.input(row) ^ (row % 3 == 0) for row in range(inputs)]
     up = down = 1
@@ -57,7 +57,7 @@ def test_one_of_several_is_enough() -> None:
     assert decide_all_zero(xag, [0, 1], soon()).answer == "no"
 
 
-def test_xors_in_another_order_are_equal_at_once() -> None:
+def test_xors_in_another_order_are_equal_without_a_search() -> None:
     inputs = 300
     xag = Xag(inputs)
     sums = [0, 1]
@@ -79,7 +79,7 @@ def test_no_time_is_no_answer() -> None:
 
 @pytest.mark.thorough
 def test_ctrl_c_ends_a_search() -> None:
-    """Random clauses of three literals, 4.3 for each variable, are hard for their number."""
+    """Random clauses of three literals, 4.3 per variable, are hard."""
     rng = np.random.default_rng(0)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     with Formula() as formula:

@@ -1,4 +1,4 @@
-"""Equations, read back from their text by a parser of the test's own and evaluated."""
+"""Equations, parsed from their text by another parser and evaluated."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def as_int(bits: np.ndarray) -> int:
 
 
 def names_of(circuit: Circuit, inputs: np.ndarray) -> dict[str, int]:
-    """Inputs by name, spelled out here again: row n·C + c is channel c of neighbour n."""
+    """Return inputs by name: row n·C + c is channel c of neighbour n."""
     return {
         f"{neighbor}{label}": as_int(inputs[n * circuit.channels + c])
         for n, neighbor in enumerate(NEIGHBORS)
@@ -88,7 +88,7 @@ def names_of(circuit: Circuit, inputs: np.ndarray) -> dict[str, int]:
 
 
 def evaluate(found: Equations, inputs: np.ndarray) -> dict[str, int]:
-    """The values of all targets, each line evaluated with what stands above it."""
+    """Return the values of all targets, line by line."""
     names = names_of(found.circuit, inputs)
     for line in found.lines:
         target, text = found.text(line).split(" = ")
@@ -112,7 +112,7 @@ def lines(circuit: Circuit) -> list[str]:
 
 
 def one_channel(gates: list[tuple[Op, int, int]], outputs: tuple[int, ...] = ()) -> Circuit:
-    """A circuit of one channel, or of one for each of `outputs`; the last gate is the default."""
+    """Return a circuit with a channel for each of `outputs`, by default for the last gate."""
     op, a, b = zip(*gates, strict=True) if gates else ((), (), ())
     channels = len(outputs) or 1
     last = 9 * channels + len(gates) - 1
@@ -163,11 +163,11 @@ def test_ascii_means_the_same_in_python(circuit: Circuit) -> None:
         ([(Op.AND, 0, 1), (Op.A_AND_NOT_B, 9, 0)], "n0' = 0"),
     ],
 )
-def test_how_it_reads(gates: list[tuple[Op, int, int]], expected: str) -> None:
+def test_how_equations_read(gates: list[tuple[Op, int, int]], expected: str) -> None:
     assert lines(one_channel(gates)) == [expected]
 
 
-def test_what_is_used_twice_gets_a_name() -> None:
+def test_repeated_expressions_get_a_name() -> None:
     gates = [(Op.AND, 0, 1), (Op.XOR, 9, 2), (Op.OR, 9, 3), (Op.AND, 10, 11)]
     assert lines(one_channel(gates)) == ["t1 = NW0 ∧ N0", "n0' = (NE0 ⊕ t1) ∧ (W0 ∨ t1)"]
 
@@ -192,7 +192,7 @@ def test_a_chain_of_thousands_of_gates(op: Op) -> None:
         np.full(channels, inputs + gates - 1),
         tuple(range(channels)),
     )
-    check(circuit, equations(circuit))  # by doubling, this would never end
+    check(circuit, equations(circuit))  # if the text doubled, this would never end
 
 
 LEAVES = st.builds(lambda row: leaf(Kind.INPUT, row, 3), st.integers(0, 8))

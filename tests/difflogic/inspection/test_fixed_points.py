@@ -1,28 +1,31 @@
-"""Fixed points, compared with all states of small tori."""
+"""Fixed points, compared with all states of small tori; periods, with all shifts."""
 
 from __future__ import annotations
 
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.inspection.fixed_points import canonical, find
+from difflogic.inspection.fixed_points import Period, canonical, find, inside, on_torus
 from difflogic.model.automaton import Automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits, from_function, life_like
 
 
 def step(circuit: Circuit, states: np.ndarray) -> np.ndarray:
-    """The states (C, height, width, n) after one step on a torus, by rolling whole grids."""
+    """Return states (C, height, width, n) after a step on a torus, by rolling grids."""
     seen = [np.roll(states, (-dy, -dx), axis=(1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
     inputs = np.stack(seen).reshape(circuit.inputs, -1)
     return circuit.next_state(inputs).reshape(states.shape)
 
 
 def all_pictures(example: Automaton, bound: int) -> set[bytes]:
-    """What the visible channels of all fixed points show, up to translation."""
+    """Return what the visible channels of all fixed points show, up to shifts."""
     circuit, found = example.circuit, set()
     for height, width in itertools.product(range(1, bound + 1), repeat=2):
         bits = circuit.channels * height * width
@@ -37,7 +40,7 @@ def all_pictures(example: Automaton, bound: int) -> set[bytes]:
 
 
 def smallest(shown: np.ndarray) -> bytes:
-    """A name for a picture on the plane: its values on a large square, however shifted."""
+    """Return a key of a picture on the plane, the same for all shifts."""
     _, height, width = shown.shape
     side = 12  # a multiple of all sizes here
     plane = np.tile(shown, (1, side // height, side // width)).astype(np.uint8)
@@ -61,7 +64,7 @@ def test_all_states_of_one_channel(circuit: Circuit) -> None:
 
 @given(circuits(channels=3, gates=24))
 @settings(max_examples=12)
-def test_channels_that_are_not_visible(circuit: Circuit) -> None:
+def test_hidden_channels(circuit: Circuit) -> None:
     example = automaton(circuit, visible=circuit.labels[:1])
     found = find(example, 2, 20, most=1000)
     assert {smallest(picture.bits) for picture in found.pictures} == all_pictures(example, 2)
@@ -75,13 +78,13 @@ def test_still_lifes() -> None:
     assert smallest(block.bits) in {smallest(picture.bits) for picture in found.pictures}
 
 
-def test_none() -> None:
+def test_no_fixed_points() -> None:
     found = find(automaton(from_function(lambda board: 1 - int(board[1, 1]))), 3, 20)
     assert found.pictures == ()
     assert found.stopped is None
 
 
-def test_more_than_are_listed() -> None:
+def test_the_limit_of_pictures() -> None:
     found = find(automaton(from_function(lambda board: int(board[1, 1]))), 4, 20, most=7)
     assert len(found.pictures) == 7
     assert found.stopped == "more than 7"
@@ -91,3 +94,78 @@ def test_no_time() -> None:
     found = find(automaton(life_like("3", "23")), 4, 0)
     assert found.pictures == ()
     assert found.stopped == "time limit"
+
+
+CHECKERBOARD = np.kron(np.indices((2, 2)).sum(axis=0) % 2, np.ones((2, 2), int)).astype(np.uint8)
+
+
+def tiled(tile: list[list[int]] | np.ndarray, rows: int, columns: int) -> np.ndarray:
+    tile = np.array(tile, np.uint8)
+    copies = (-(-rows // tile.shape[0]), -(-columns // tile.shape[1]))
+    return np.tile(tile, copies)[None, :rows, :columns]
+
+
+@pytest.mark.parametrize("look", [on_torus, inside])
+@pytest.mark.parametrize(
+    ("tile", "period"),
+    [
+        ([[1]], Period(1, 1)),
+        ([[0, 1]], Period(1, 2)),
+        ([[0], [1], [1]], Period(3, 1)),
+        ([[0, 1], [1, 0]], Period(2, 2, (1, 1))),
+        ([[1, 0], [0, 0]], Period(2, 2)),
+        (CHECKERBOARD, Period(4, 4, (2, 2))),
+        ([[1, 0, 0], [0, 0, 1], [0, 1, 0]], Period(3, 3, (1, 2))),
+        ([[1, 1, 0, 0], [0, 0, 1, 1]], Period(2, 4, (1, 2))),
+    ],
+)
+def test_known_periods(look, tile: list[list[int]], period: Period) -> None:  # type: ignore[no-untyped-def]
+    assert look(tiled(tile, 12, 12)) == period
+
+
+def test_a_part_of_a_checkerboard() -> None:
+    assert inside(tiled(CHECKERBOARD, 15, 13)) == Period(4, 4, (2, 2))
+    assert on_torus(tiled(CHECKERBOARD, 14, 12)) == Period(14, 4)
+
+
+def test_one_wrong_cell_ends_it() -> None:
+    bits = tiled(CHECKERBOARD, 16, 16)
+    bits[0, 5, 9] ^= 1
+    assert inside(bits) == Period(0, 0)
+    assert on_torus(bits) == Period(16, 16)
+
+
+def test_a_diagonal_in_either_direction() -> None:
+    plane = np.random.default_rng(0).integers(0, 2, 60, dtype=np.uint8)
+    for sign in (1, -1):
+        rows = [plane[20 - sign * 3 * (y // 2) + 7 * (y % 2) :][:20] for y in range(8)]
+        assert inside(np.array([rows])) == Period(0, 0, (2, sign * 3))
+
+
+@given(
+    arrays(
+        np.uint8,
+        st.tuples(st.just(1), st.integers(1, 5), st.integers(1, 5)),
+        elements=st.integers(0, 1),
+    )
+)
+def test_the_shifts_of_a_torus(bits: np.ndarray) -> None:
+    _, rows, columns = bits.shape
+    same = {
+        (dy, dx)
+        for dy in range(rows)
+        for dx in range(columns)
+        if all(
+            bits[0, y, x] == bits[0, (y + dy) % rows, (x + dx) % columns]
+            for y in range(rows)
+            for x in range(columns)
+        )
+    }
+    period = on_torus(bits)
+    step = period.diagonal or (period.height, 0)
+    told = {
+        (step[0] * i % rows, (step[1] * i + period.width * j) % columns)
+        for i in range(rows)
+        for j in range(columns)
+    }
+    assert told == same

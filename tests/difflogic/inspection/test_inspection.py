@@ -1,4 +1,4 @@
-"""What is counted of a circuit, compared with counts of the test's own."""
+"""Counts of a circuit, compared with plain counts, and the whole inspection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.difflogic.circuit.rules import circuits, life_like
 
 
 def read(circuit: Circuit, gate: int) -> list[int]:
-    """The rows that a gate reads, by its truth table."""
+    """Return the rows that a gate reads, by its truth table."""
     table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
     rows = []
     if (table[0] != table[1]).any():
@@ -48,7 +48,7 @@ def test_wires(circuit: Circuit) -> None:
             assert found.reads[neighbor, channel] == (row in reached)
 
 
-def test_everything_of_life() -> None:
+def test_the_game_of_life() -> None:
     told: list[tuple[int, str]] = []
     example = automaton(life_like("3", "23"), height=6, width=6, steps=50)
     found = inspect(example, Limits(20, 2, 0), lambda done, what: told.append((done, what)))
@@ -62,7 +62,7 @@ def test_everything_of_life() -> None:
     assert [done for done, _ in told] == [0, 1, 2]
 
 
-def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_circuits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     example = automaton(life_like("3", "23"))
     needed = int(fold(example.circuit).needed([0]).sum())
     for most in (needed, needed - 1):

@@ -1,4 +1,4 @@
-"""Where automata settle, for rules where one knows it."""
+"""Settling of rules with known behaviour."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ INVERT = from_function(lambda board: 1 - int(board[1, 1]))
 MOVE = from_function(lambda board: int(board[1, 0]))
 
 
-def test_what_stays() -> None:
+def test_a_rule_that_keeps_everything() -> None:
     found = settle(automaton(KEEP), 0, 20)
     assert found is not None
     assert (found.starts, found.fixed, found.cycles, found.unsettled) == (STARTS, STARTS, {}, 0)
 
 
-def test_what_blinks() -> None:
+def test_a_rule_that_blinks() -> None:
     found = settle(automaton(INVERT), 0, 20)
     assert found is not None
     assert (found.fixed, found.cycles, found.unsettled) == (0, {2: STARTS}, 0)
 
 
-def test_what_runs_round_the_torus() -> None:
+def test_a_rule_that_moves_around_a_torus() -> None:
     found = settle(automaton(MOVE, height=1, width=7), 3, 20)
     assert found is not None
-    # All cells alike are fixed, which a start in 64 may be; seven is prime.
+    # Seven is prime, and a uniform start is a fixed point.
     assert found.cycles[7] + found.fixed == STARTS
     assert sum(found.periods.values()) == STARTS
     assert found.periods[Period(1, 7)] == found.cycles[7]
 
 
-def test_what_leaves_a_bounded_grid() -> None:
+def test_a_rule_that_moves_off_the_grid() -> None:
     found = settle(automaton(MOVE, height=3, width=4, boundary="zero"), 0, 20)
     assert found is not None
     assert found.fixed == STARTS

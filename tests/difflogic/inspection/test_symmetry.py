@@ -1,4 +1,4 @@
-"""Symmetries and other properties, compared with boards of 3×3 cells turned by NumPy."""
+"""Symmetries and other properties, compared with 3×3 boards turned by NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.difflogic.circuit.circuits import all_cases
 from tests.difflogic.circuit.rules import circuits, from_function, life_like, random_circuit
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    # Boards (3, 3, …); a quarter turn either way holds or fails together.
     "rotation by 90°": lambda board: np.rot90(board, -1),
     "rotation by 180°": lambda board: np.rot90(board, 2),
     "rotation by 270°": lambda board: np.rot90(board, 1),
@@ -29,7 +28,7 @@ TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def holds(circuit: Circuit, cases: np.ndarray) -> dict[str, bool]:
-    """What holds in these cases (9·C, n) of a circuit, in the order of the library's names."""
+    """Return which properties hold in these cases (9·C, n)."""
     after = circuit.next_state(cases)
     found = {}
     for name, turn in TURNS.items():
@@ -52,7 +51,7 @@ def check(circuit: Circuit, cases: np.ndarray) -> None:
         assert found[name] == ("yes" if value else "no"), name
 
 
-def test_the_seven_are_the_squares() -> None:
+def test_the_seven_symmetries_of_the_square() -> None:
     assert set(symmetry.SYMMETRIES) == set(TURNS)
     board = np.arange(9).reshape(3, 3)
     for name, matrix in symmetry.SYMMETRIES.items():
@@ -70,8 +69,8 @@ def test_all_cases_of_one_channel(circuit: Circuit) -> None:
 @pytest.mark.thorough
 @given(st.integers(0, 2**32), st.sampled_from(sorted(TURNS)))
 @settings(max_examples=8)
-def test_rules_made_symmetric(seed: int, name: str) -> None:
-    """Random rules of the class of a board under one symmetry, and under nothing else."""
+def test_symmetric_rules(seed: int, name: str) -> None:
+    """Draw random rules with one symmetry."""
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 2, 512)
 
@@ -121,7 +120,7 @@ def test_linear_and_monotone(circuit: Circuit) -> None:
 
 
 def wide(channels: int, turn: bool) -> Circuit:
-    """Every next state is 1 if all cells but the centre are, with one input added in a corner."""
+    """Return a rule that is 1 if all outer cells are; `turn` adds an input at one corner."""
     xag = Xag(9 * channels)
     outputs = []
     for channel in range(channels):
@@ -141,7 +140,7 @@ def test_many_inputs() -> None:
     assert [name for name in TURNS if cut[name] == "yes"] == ["reflection at the diagonal"]
 
 
-def test_no_time_leaves_open_what_needs_a_proof() -> None:
+def test_no_time_leaves_questions_open() -> None:
     rule = examine(life_like("3", "23"), 0)
     assert {d.answer for d in rule.symmetries.values()} == {"not decided"}
     assert rule.properties[symmetry.COMPLEMENT].answer == "no"

@@ -1,4 +1,4 @@
-"""The checkers that three pages of docs/ print, alone in a directory."""
+"""The checkers that pages of docs/ print."""
 
 from __future__ import annotations
 
@@ -15,33 +15,31 @@ Check = Callable[..., tuple[bool, str]]
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty directory but for the page's checkers."""
+    """A directory with the checkers only."""
     found = tmp_path_factory.mktemp("checkers")
     docs = Path(__file__).parents[3] / "docs"
-    pages = [(docs / page).read_text(encoding="utf-8") for page in ("checkers.md", "computing.md")]
-    sets, cases, lines = re.findall(r"```python\n(.*?)```", "".join(pages), re.DOTALL)
-    assert len(lines.splitlines()) <= 60
-    for code in (sets, cases, lines):
-        assert code.startswith("import hashlib, json, sys\n")
+    names = ("sets.py", "cases.py", "lines.py", "rule.py")
+    pages = ("checkers.md", "computing.md", "local-rules.md")
+    text = "".join((docs / page).read_text(encoding="utf-8") for page in pages)
+    checkers = dict(zip(names, re.findall(r"```python\n(.*?)```", text, re.DOTALL), strict=True))
+    for name, code in checkers.items():
+        assert code.startswith(
+            "import json, sys\n" if name == "rule.py" else "import hashlib, json, sys\n"
+        )
         assert code.count("import") == 1
-    (found / "sets.py").write_text(sets)
-    (found / "cases.py").write_text(cases)
-    (found / "lines.py").write_text(lines)
-    page = (docs / "local-rules.md").read_text(encoding="utf-8")
-    (rule,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(rule.splitlines()) <= 60
-    assert rule.startswith("import json, sys\n")
-    assert rule.count("import") == 1
-    (found / "rule.py").write_text(rule)
-    # Of a large picture that does not come back it looks at fewer steps here: each takes 40 ms.
-    assert cases.count("len(seen) < 1000") == 1
-    (found / "quick.py").write_text(cases.replace("len(seen) < 1000", "len(seen) < 30"))
+        assert name in ("sets.py", "cases.py") or len(code.splitlines()) <= 60
+    # For a large picture that does not repeat, look at fewer steps: each takes 40 ms.
+    slow = "len(seen) < 1000"
+    assert checkers["cases.py"].count(slow) == 1
+    checkers["quick.py"] = checkers["cases.py"].replace(slow, "len(seen) < 30")
+    for name, code in checkers.items():
+        (found / name).write_text(code)
     return found
 
 
 @pytest.fixture(scope="session")
 def check(folder: Path) -> Check:
-    """Run a checker on a file's text; say whether it confirms, and what it said."""
+    """Return a function that runs a checker on a proof: whether it confirms, and its output."""
 
     def run(text: str, *arguments: object, checker: str = "cases.py") -> tuple[bool, str]:
         (folder / "proof.json").write_text(text)

@@ -1,6 +1,8 @@
-"""The proof's verdicts, against brute force, an SMT solver, and Berkeley's ABC."""
+"""Verdicts on equality, compared with brute force and an SMT solver."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,19 +25,19 @@ from tests.difflogic.circuit.circuits import (
 )
 
 ALL_CASES, SAT = 20, -1
-"""Inputs up to which all cases are tried."""
+"""Limits of inputs for trying all cases."""
 methods = pytest.mark.parametrize("limits", [ALL_CASES, SAT], ids=["cases", "sat"])
 QUICK = Effort(2, (6,), 10, 0, 0, 0)
 
 
 def shown_true(found: Counterexample, before: Circuit, after: Circuit) -> bool:
-    """Say whether the circuits, looked up gate by gate, disagree as a counterexample says."""
-    for circuit, said in ((before, found.before), (after, found.after)):
+    """Return whether two circuits, looked up gate by gate, differ as a counterexample says."""
+    for circuit, expected in ((before, found.before), (after, found.after)):
         cases = np.zeros((circuit.inputs, 1), bool)
         for (neighbor, label), bit in found.bits.items():
             if label in circuit.labels:
                 cases[neighbor * circuit.channels + circuit.labels.index(label)] = bit
-        if naive(circuit, cases)[circuit.labels.index(found.channel), 0] != said:
+        if naive(circuit, cases)[circuit.labels.index(found.channel), 0] != expected:
             return False
     return found.before != found.after
 
@@ -95,7 +97,7 @@ class TestVerdict:
 
     @methods
     def test_one_wrong_case_of_a_million(self, limits: int) -> None:
-        """An AND of 20 inputs differs from a constant in one case alone."""
+        """An AND of 20 inputs differs from a constant in one case."""
         gates = [(Op.AND, 0, 1)]
         for row in range(2, 20):
             gates.append((Op.AND, 27 + len(gates) - 1, row))
@@ -114,7 +116,7 @@ class TestVerdict:
         found = self.check(before, circuit_of([(Op.FALSE, 0, 0)], [9]), limits).counterexample
         assert found == Counterexample(0, True, False, {})
 
-    def test_ones_that_do_not_matter_are_cleared(self) -> None:
+    def test_unneeded_ones_are_cleared(self) -> None:
         before = circuit_of([(Op.OR, 0, 1), (Op.OR, 9, 2)], [10])
         after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])
         found = prove(before, after, (0,)).counterexample
@@ -130,14 +132,13 @@ class TestChannels:
         assert prove(before, after, (5,)).equal
         assert not prove(before, swapped, (5,)).equal
 
-    def test_a_dropped_channel_that_matters_is_found(self) -> None:
+    def test_a_dropped_channel_may_matter(self) -> None:
         before = circuit_of([(Op.XOR, 0, 1)], [18, 1])
         after = circuit_of([], [0])
         proof = prove(before, after, (0,))
         assert proof.dropped == (1,)
         assert proof.counterexample is not None
         assert proof.counterexample.bits == {(0, 0): False, (0, 1): True}
-        # And so it is if the other circuit is the one that has it.
         assert not prove(after, before, (0,)).equal
 
     @pytest.mark.parametrize("visible", [(1,), (0, 1)])
@@ -145,7 +146,7 @@ class TestChannels:
         with pytest.raises(CircuitError, match="visible channel 1 is missing"):
             prove(circuit_of([], [0, 1]), circuit_of([], [0]), visible)
 
-    def test_nothing_in_common_is_no_proof(self) -> None:
+    def test_no_common_channel(self) -> None:
         one, other = circuit_of([], [0], labels=(3,)), circuit_of([], [0], labels=(4,))
         with pytest.raises(CircuitError, match="no channel in common"):
             prove(one, other, ())
@@ -154,9 +155,9 @@ class TestChannels:
 class TestLimits:
     @staticmethod
     def multiplier(size: int, swapped: bool) -> Circuit:
-        """Return the middle bits of a product, by adding rows in one order or the other.
+        """Return a multiplier that adds rows in one of two orders.
 
-        That these two are equal is hard to prove, for any solver.
+        To prove these two equal is hard for any solver.
         """
         channels = 2 * size
         inputs = 9 * channels
@@ -182,7 +183,7 @@ class TestLimits:
             total[shift + size] = carry
         return circuit_of(gates, total)
 
-    def test_products_of_few_digits_are_proved(self) -> None:
+    def test_small_products_are_proved(self) -> None:
         one, other = (self.multiplier(4, swapped) for swapped in (False, True))
         for limits in (ALL_CASES, SAT):
             assert prove(one, other, (0,), exhaustive=limits).equal
@@ -199,14 +200,14 @@ class TestLimits:
         assert verdicts.count(Verdict.equal) > 0
         assert len(verdicts) == 24
 
-    def test_a_difference_outweighs_what_is_unknown(self) -> None:
+    def test_one_difference_decides(self) -> None:
         one = self.multiplier(12, False)
         wrong = Circuit(one.op, one.a, one.b, [*one.outputs[:-1], 0], one.labels)
         proof = prove(one, wrong, (0,), 20)
         assert proof.verdict is Verdict.different
 
     @pytest.mark.thorough
-    def test_inner_signals_are_proved_where_a_direct_answer_takes_long(
+    def test_inner_signals_are_proved_if_a_direct_answer_takes_long(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("difflogic.proof.equivalence.DIRECT_CONFLICTS", 1)
@@ -231,18 +232,15 @@ class TestLimits:
             prove(circuit, circuit, (0,))
 
 
-class TestReport:
-    def test_surroundings(self) -> None:
-        from dataclasses import replace
-
-        one = automaton_of(circuit_of([], [0, 1]))
-        assert differences(one, one) == []
-        other = replace(one, boundary="zero", fire_rate=0.5, visible=(1,))
-        assert differences(one, other) == [
-            "boundary periodic and zero",
-            "fire rate 1.0 and 0.5",
-            "visible channels [0] and [1]",
-        ]
+def test_differences() -> None:
+    one = automaton_of(circuit_of([], [0, 1]))
+    assert differences(one, one) == []
+    other = replace(one, boundary="zero", fire_rate=0.5, visible=(1,))
+    assert differences(one, other) == [
+        "boundary periodic and zero",
+        "fire rate 1.0 and 0.5",
+        "visible channels [0] and [1]",
+    ]
 
 
 def wide_circuits(seed: int) -> tuple[Circuit, Circuit]:
@@ -251,7 +249,7 @@ def wide_circuits(seed: int) -> tuple[Circuit, Circuit]:
     rows = list(range(27))
     gates = []
     for _ in range(150):
-        # What was read least lately, so that outputs depend on much.
+        # Read old rows first, so that outputs depend on many inputs.
         a, b = rows.pop(0), rows.pop(int(rng.integers(0, 4)))
         gates.append((int(rng.choice([1, 2, 4, 6, 7, 8, 14])), a, b))
         rows += [27 + len(gates) - 1, int(rng.integers(0, 27 + len(gates)))]
@@ -277,16 +275,15 @@ def to_z3(circuit: Circuit, label: int):  # type: ignore[no-untyped-def]
     return rows[circuit.outputs[circuit.labels.index(label)]]
 
 
-class TestAgainstOthers:
-    @pytest.mark.thorough
-    @pytest.mark.parametrize("seed", range(2))
-    def test_z3(self, seed: int) -> None:
-        z3 = pytest.importorskip("z3", reason="z3 is not installed")
-        before, after = wide_circuits(seed)
-        wrong = mutated(after, "flip a bit of an op", after.gates // 2, seed)
-        for other in (after, wrong):
-            proof = prove(before, other, (0, 1, 2), exhaustive=6)
-            solver = z3.Solver()
-            solver.add(z3.Or([to_z3(before, c) != to_z3(other, c) for c in range(3)]))
-            assert proof.equal == (solver.check() == z3.unsat)
-        assert max(output.inputs for output in prove(before, after, (0, 1, 2)).outputs) > 6
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(2))
+def test_z3_agrees(seed: int) -> None:
+    z3 = pytest.importorskip("z3", reason="z3 is not installed")
+    before, after = wide_circuits(seed)
+    wrong = mutated(after, "flip a bit of an op", after.gates // 2, seed)
+    for other in (after, wrong):
+        proof = prove(before, other, (0, 1, 2), exhaustive=6)
+        solver = z3.Solver()
+        solver.add(z3.Or([to_z3(before, c) != to_z3(other, c) for c in range(3)]))
+        assert proof.equal == (solver.check() == z3.unsat)
+    assert max(output.inputs for output in prove(before, after, (0, 1, 2)).outputs) > 6

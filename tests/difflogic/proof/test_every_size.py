@@ -1,4 +1,4 @@
-"""Rules for every size: against the page's checker, plain searches and plain sorting."""
+"""Rules for every size, compared with the page's checker, plain searches and plain sorting."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def steps(automaton, state, count):
 
 
 def maze(side, rng, changed=0.03):
-    """A maze by depth-first search on every second cell, with some walls broken and built."""
+    """Return a maze by depth-first search on every second cell, with some walls changed."""
     free, waiting = np.zeros((side, side), np.uint8), [(1, 1)]
     free[1, 1] = 1
     while waiting:
@@ -54,7 +54,7 @@ def maze(side, rng, changed=0.03):
 
 
 def distances(free, y, x):
-    """Steps from a cell to each other one, -1 where no way leads."""
+    """Return the steps from a cell to every other, or -1."""
     found, waiting = np.full(free.shape, -1), deque([(y, x)])
     found[y, x] = 0
     while waiting:
@@ -68,7 +68,7 @@ def distances(free, y, x):
 
 
 @pytest.mark.parametrize("side", [9, 21, 65])
-def test_the_learned_flood_is_a_breadth_first_search_on_mazes_never_seen(side):
+def test_the_learned_flood_is_a_breadth_first_search_on_new_mazes(side):
     made, rng = load(GALLERY / "flood.json").automaton, np.random.default_rng(side)
     for _ in range(3):
         free = maze(side, rng)
@@ -86,7 +86,7 @@ def test_the_learned_flood_is_a_breadth_first_search_on_mazes_never_seen(side):
     "longest", [10, pytest.param(18, marks=[pytest.mark.slow, pytest.mark.thorough])]
 )
 def test_the_learned_sorter_sorts_all_inputs(longest):
-    """64 inputs to a word; the last one of n steps changes nothing more."""
+    """Sort 64 inputs per word."""
     made = load(GALLERY / "sorting.json").automaton
     for length in range(2, longest + 1):
         words = max(1, 2**length // 64)
@@ -109,7 +109,7 @@ def test_the_learned_sorter_sorts_all_inputs(longest):
 
 
 @pytest.mark.parametrize("side", [9, 21, 65])
-def test_of_a_maze_without_loops_the_only_way_between_two_marks_is_left(side):
+def test_dead_ends_of_a_maze_without_loops_disappear(side):
     made, rng = load(GALLERY / "dead-ends.json").automaton, np.random.default_rng(side)
     free = maze(side, rng, changed=0)
     marks = np.zeros_like(free)
@@ -137,7 +137,7 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
-def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, tmp_path):
+def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
     made = load(GALLERY / f"{name}.json").automaton
     assert certify(GALLERY / f"{name}.json", task=name).proved
     rng, said = random.Random(0), []
@@ -159,7 +159,7 @@ def test_whatever_gate_is_changed_the_pages_checker_says_the_same(name, folder, 
     assert not all(said)
 
 
-def test_what_is_not_proved_is_said():
+def test_reasons_not_to_be_proved():
     flood, sorting = (load(GALLERY / f"{name}.json").automaton for name in ("flood", "sorting"))
     assert broken(sorting, FLOOD).endswith("of 19683 neighbourhoods break the rule")
     assert broken(flood, TRAFFIC).endswith("of 16 neighbourhoods break the rule")
@@ -168,13 +168,13 @@ def test_what_is_not_proved_is_said():
     assert "zeros beyond the edge" in broken(replace(flood, boundary="periodic"), FLOOD)
 
 
-def test_there_is_no_certificate_but_a_checker(tmp_path):
+def test_rules_have_a_checker_instead_of_a_certificate(tmp_path):
     with pytest.raises(CircuitError, match="a checker that takes the circuit itself"):
         certify(GALLERY / "flood.json", task="flood").save(tmp_path / "proof.json")
 
 
-def test_light_may_take_a_corner_at_once():
-    """Bounds are no single rule: a cell may also light up one step before its neighbour."""
+def test_bounds_allow_light_around_a_corner():
+    """Bounds allow several rules: a cell may light up one step before its neighbour."""
     free, light = np.zeros((2, 9, 1), np.uint8)
     free[[4, 1, 2]] = 1
     light[2] = 1  # north-east; north is no wall

@@ -1,4 +1,4 @@
-"""Proofs as files, confirmed by the checkers that docs/checkers.md prints; forgeries are not."""
+"""Proof files: the checkers of docs/checkers.md confirm them, and no forgeries."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks import Cases, make_task
 from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.proof.conftest import Check
-from tests.difflogic.proof.convergence.trained import path, question, trained
+from tests.difflogic.proof.convergence.trained import checkerboard_question, path, trained
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 
 
 def written(name: str, folder: Path) -> tuple[str, Certified]:
-    """The certificate of a circuit of the gallery."""
+    """Return the certificate of a gallery circuit."""
     found = certify(GALLERY / f"{name}.json", task=name)
     assert found.proved
     found.save(folder / "written.json", force=True)
@@ -35,9 +35,11 @@ def written(name: str, folder: Path) -> tuple[str, Certified]:
 
 
 def by_sets_of(name: str) -> dict[str, Any]:
-    """The certificate of a trained circuit, on a small grid."""
+    """Return the certificate of a trained circuit on a small grid."""
     automaton = trained(name)
-    proof: dict[str, Any] = json.loads(write_certificate(automaton, by_sets(question(automaton))))
+    proof: dict[str, Any] = json.loads(
+        write_certificate(automaton, by_sets(checkerboard_question(automaton)))
+    )
     return proof
 
 
@@ -131,7 +133,7 @@ def test_forgeries_are_not_confirmed(
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_random_damage_is_not_confirmed(seed: int, check: Check) -> None:
-    """One unknown cell's channel, claimed to be known a step too soon."""
+    """Claim that one unknown bit is known."""
     proof = by_sets_of("checkerboard-seed-3")
     rng = np.random.default_rng(seed)
     step = int(rng.integers(1, 4))
@@ -148,7 +150,7 @@ def test_random_damage_is_not_confirmed(seed: int, check: Check) -> None:
     assert "a step leads into the next sets" in said
 
 
-def test_another_circuit_is_told(life: dict[str, Any], check: Check) -> None:
+def test_another_circuit_is_noticed(life: dict[str, Any], check: Check) -> None:
     of_sets = json.dumps(by_sets_of("checkerboard-seed-1"))
     for confirmed, said in (
         check(json.dumps(life), GALLERY / "checkerboard.json"),
@@ -160,19 +162,18 @@ def test_another_circuit_is_told(life: dict[str, Any], check: Check) -> None:
     assert "the circuit's hash" in check(json.dumps(changed))[1]
 
 
-def test_only_sets_leave_states() -> None:
+def test_only_proofs_by_sets_are_certificates() -> None:
     automaton = trained("checkerboard-seed-1")
-    asked = question(automaton, 9, 9)
+    question = checkerboard_question(automaton, 9, 9)
     with pytest.raises(CircuitError, match="it is open"):
-        write_certificate(automaton, by_sets(asked))
-    found = decide(asked)
+        write_certificate(automaton, by_sets(question))
+    found = decide(question)
     assert found.verdict is Verdict.refuted
     with pytest.raises(CircuitError, match="decided by a run"):
         write_certificate(automaton, found)
 
 
-def test_what_stays_is_said_to_stay(check: Check) -> None:
-    """A checkerboard from one of its starts, as if it were the only one."""
+def test_a_lasting_target_is_reported(check: Check) -> None:
     task = make_task(load_config("checkerboard", ["task.height=8", "task.width=8"]))
     start, target = task.draw(np.random.default_rng(0))
     cases = Cases("one start", start[None], target[None], "zero", 20, "")
@@ -180,8 +181,7 @@ def test_what_stays_is_said_to_stay(check: Check) -> None:
     assert check(write_cases(trained("checkerboard-seed-1"), cases)) == (True, said)
 
 
-def test_a_circuit_that_could_be_folded_stays_as_it_is(folder: Path, check: Check) -> None:
-    """Another gate, a constant, is in the file, and so in the proof."""
+def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> None:
     file = folder / "longer.json"
     circuit = json.loads((GALLERY / "game-of-life.json").read_text())
     circuit["gates"].append({"op": "TRUE", "a": 0, "b": 0})
@@ -191,8 +191,7 @@ def test_a_circuit_that_could_be_folded_stays_as_it_is(folder: Path, check: Chec
     assert (confirmed, said) == (True, "confirmed: right at step 1 from all 512 starts\n")
 
 
-def test_a_model_is_written_without_what_does_not_matter(folder: Path, check: Check) -> None:
-    """Those gates are left that the visible channel depends on."""
+def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> None:
     model = blinker(Op.NAND, "automaton.steps=2")
     task, channels = model.config.task, model.config.automaton.channels
     starts, targets = (

@@ -32,7 +32,7 @@ def test_the_assignment_is_one_that_holds() -> None:
 
 
 def pigeons(formula: Formula, holes: int) -> None:
-    """Demand that one pigeon more than there are holes each has its own: short to say, hard."""
+    """Require a hole of its own for each of holes + 1 pigeons, which is hard to refute."""
     at = np.array([[formula.variable() for _ in range(holes)] for _ in range(holes + 1)])
     for row in at.tolist():
         formula.add(row)
@@ -63,13 +63,12 @@ def test_more_assumptions_than_variables() -> None:
 def test_gives_up_at_the_deadline() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
-        # Its proof is far longer than that: 12 pigeons in 11 holes.
         assert formula.solve([], Deadline.after(0.3)) is None
 
 
-def test_gives_up_after_so_many_conflicts() -> None:
+def test_gives_up_after_a_number_of_conflicts() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
         assert formula.solve([], most=500) is None
-        # The solver looks at its budget when it begins anew, not at each conflict.
+        # The solver checks its budget only when it restarts.
         assert 500 <= formula.conflicts < 5000

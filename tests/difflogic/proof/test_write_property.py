@@ -1,4 +1,4 @@
-"""Properties in AIGER: run by a plain interpreter of the format, decided by Berkeley's ABC."""
+"""Properties in AIGER, run by a plain interpreter and decided by Berkeley's ABC and by z3."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIZARD = GALLERY.parent / "lizard-small.json"
 
 
 def parse(text):
-    """The inputs, latches (own, next, first), outputs, bad literals and ANDs of a file."""
+    """Return a file's inputs, latches (own, next, first), outputs, bad literals and ANDs."""
     lines = [line.split() for line in text.decode().splitlines()]
     head, body = lines[0], [list(map(int, line)) for line in lines[1 : lines.index(["c"])]]
     assert head[0] == "aag"
@@ -41,7 +41,7 @@ def parse(text):
 
 
 def values_of(parts, given):
-    """The values of all literals, from those of inputs and latches."""
+    """Return the values of all literals, given those of inputs and latches."""
     values = {0: 0, 1: 1}
     for literal, bit in given.items():
         values |= {literal: bit, literal ^ 1: 1 - bit}
@@ -51,7 +51,7 @@ def values_of(parts, given):
 
 
 def pdr(data, folder, command="&r p.aig; &put; pdr"):
-    """What ABC says: True, False, or None if nothing. `&r` makes free latches inputs."""
+    """Return ABC's verdict: True, False or None. `&r` turns free latches into inputs."""
     (folder / "p.aig").write_bytes(data)
     done = subprocess.run(
         [ABC, "-q", command], cwd=folder, capture_output=True, text=True, timeout=60
@@ -61,15 +61,15 @@ def pdr(data, folder, command="&r p.aig; &put; pdr"):
     return True if proved and not failed else False if failed and not proved else None
 
 
-def asked(name, side):
+def certified(name, side):
     automaton = read_circuit(GALLERY / f"{name}.json")
     (finding,) = certify(automaton, [(side, side)]).findings
     return automaton, finding
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
-def test_the_latches_do_what_cells_do_and_count(name):
-    _, finding = asked(name, 4)
+def test_latches_follow_the_cells_and_count(name):
+    _, finding = certified(name, 4)
     question, steps = finding.question, 3
     parts = parse(write_property(question, steps, text=True))
     inputs, latches, _, (bad,), _ = parts
@@ -99,8 +99,8 @@ def test_the_latches_do_what_cells_do_and_count(name):
 
 
 @needs(ABC)
-def test_free_latches_are_free_and_a_start_is_not(tmp_path):
-    """A cell that keeps its state shows zeros from a start of zeros, and not from every start."""
+def test_latches_are_free_without_a_start(tmp_path):
+    """A cell that keeps its state shows zeros only from a start of zeros."""
     zeros = np.zeros((1, 2, 2), np.uint8)
     question = Question(circuit_of([], [4]), (0,), 2, 2, "zero", zeros)
     assert pdr(write_property(question, 1), tmp_path) is False
@@ -111,8 +111,8 @@ def test_free_latches_are_free_and_a_start_is_not(tmp_path):
 @pytest.mark.thorough
 @needs(ABC)
 @pytest.mark.parametrize(("name", "side"), [("checkerboard", 5), ("checkerboard-async", 3)])
-def test_abc_says_what_we_say_of_circuits_and_mutants(name, side, tmp_path):
-    automaton, finding = asked(name, side)
+def test_abc_agrees_on_circuits_and_mutants(name, side, tmp_path):
+    automaton, finding = certified(name, side)
     assert pdr(write_property(finding.question, finding.from_step), tmp_path) is True
     verdicts = set()
     for mutant in mutants(automaton):
@@ -134,7 +134,7 @@ def test_abc_says_what_we_say_of_circuits_and_mutants(name, side, tmp_path):
 
 
 def holds(z3, data):
-    """Whether z3 finds no input for which an output is 1, for each output."""
+    """Return for each output whether z3 finds no input that makes it 1."""
     parts = parse(data)
     values = {0: z3.BoolVal(False), 1: z3.BoolVal(True)}
     for (own,) in parts[0]:
@@ -153,11 +153,11 @@ def holds(z3, data):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
-def test_another_solver_confirms_the_certificate_and_no_other(name):
+def test_z3_confirms_only_the_right_certificate(name):
     z3 = pytest.importorskip("z3")
-    automaton, finding = asked(name, 3)
+    automaton, finding = certified(name, 3)
     assert holds(z3, write_invariant(finding, text=True)) == [True, True, True]
-    # The certificate of one circuit is none of another: some step leaves it.
+    # A step of another circuit leaves the invariant.
     wrong = [
         holds(z3, write_invariant(_about(finding, mutant.circuit), text=True))
         for mutant in mutants(automaton)
@@ -166,14 +166,14 @@ def test_another_solver_confirms_the_certificate_and_no_other(name):
 
 
 def _about(finding, circuit):
-    """The same sets, as if they were of another circuit."""
+    """Return a finding with another circuit."""
     return replace(finding, question=replace(finding.question, circuit=circuit))
 
 
 @pytest.mark.thorough
-def test_another_solver_finds_in_how_many_steps_damage_heals():
+def test_z3_agrees_on_the_steps_to_heal():
     z3 = pytest.importorskip("z3")
-    automaton, finding = asked("checkerboard", 4)
+    automaton, finding = certified("checkerboard", 4)
     question = finding.question
     patches = np.random.default_rng(0).integers(0, 2, (5, 4, 4)).astype(np.uint8)
     within, verdicts = None, set()
@@ -205,8 +205,8 @@ def test_only_sets_make_an_invariant():
         write_invariant(by_sets(question))
 
 
-def test_a_number_at_the_inputs_damages_once_and_steps_are_counted_from_there():
-    _, finding = asked("checkerboard", 4)
+def test_an_input_damages_once_and_starts_the_count():
+    _, finding = certified("checkerboard", 4)
     question, within, rng = finding.question, 1, np.random.default_rng(0)
     patches = rng.integers(0, 2, (5, 4, 4)).astype(np.uint8)
     start = rng.integers(0, 2, (question.circuit.channels, 4, 4)).astype(np.uint8)
@@ -234,16 +234,16 @@ def test_a_number_at_the_inputs_damages_once_and_steps_are_counted_from_there():
 
 
 @pytest.mark.thorough
-def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
+def test_healing_is_claimed_within_the_proved_steps(tmp_path):
     automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
     proved = max(each.within for each in assure_automaton(automaton, make_task(task)).healing)
-    files = [tmp_path / "default.aag", tmp_path / "asked.aag", tmp_path / "holds.aag"]
+    files = [tmp_path / "default.aag", tmp_path / "explicit.aag", tmp_path / "holds.aag"]
     stated = state_property(automaton, files[0], "heals", task=task)
     assert stated.within == proved
     state_property(automaton, files[1], "heals", task=task, within=proved)
     state_property(automaton, files[2], "holds")
-    default, asked_for, holds = (file.read_bytes() for file in files)
-    assert default == asked_for != holds
+    default, explicit, holds = (file.read_bytes() for file in files)
+    assert default == explicit != holds
     proof = tmp_path / "proof.aag"
     with pytest.raises(CircuitError, match="later --from-step"):
         state_property(automaton, proof, "heals-invariant", task=task)
@@ -252,7 +252,7 @@ def test_healing_is_claimed_within_the_steps_that_are_proved(tmp_path):
 
 @pytest.mark.thorough
 @needs(ABC)
-def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
+def test_abc_finds_the_damage_that_heals_last(tmp_path):
     def refuted(source, within):
         file = tmp_path / f"{within}.aig"
         state_property(source, file, "heals", task=task, within=within, force=True)
@@ -260,13 +260,13 @@ def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
         return said is False
 
     def healed(automaton):
-        """Steps in which all damages heal, as we find; None if the picture does not even stay."""
+        """Return the steps in which all damages heal; None if the picture does not stay."""
         healing = assure_automaton(automaton, make_task(task)).healing
         return max((each.within for each in healing), default=None)
 
     automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
     within = healed(automaton)
-    # Few mutants hold and heal later; the first are known not to.
+    # Few mutants hold and heal later; skip the first, which do not.
     some = islice(mutants(automaton), 330, None)
     later = (mutant for mutant in some if (healed(mutant) or 0) > within)
     for each, steps in ((automaton, within), (mutant := next(later), healed(mutant))):
@@ -276,9 +276,9 @@ def test_abc_finds_the_damage_that_heals_last_and_that_of_a_mutant(tmp_path):
 
 @pytest.mark.thorough
 @needs(ABC, "cadical", "drat-trim")
-def test_a_proof_that_another_program_checks(tmp_path):
-    """ABC makes clauses, CaDiCaL refutes them, DRAT-trim checks how; and not a proof cut short."""
-    _, finding = asked("checkerboard", 4)
+def test_drat_trim_checks_the_proof(tmp_path):
+    """ABC makes clauses, CaDiCaL refutes them, and DRAT-trim checks it; not if it is cut short."""
+    _, finding = certified("checkerboard", 4)
     (tmp_path / "i.aig").write_bytes(write_invariant(finding))
     abc = "read_aiger i.aig; orpos; strash; write_cnf i.cnf"
     subprocess.run([ABC, "-q", abc], cwd=tmp_path, check=True, capture_output=True)

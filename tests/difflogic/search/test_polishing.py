@@ -24,7 +24,7 @@ from difflogic.search.judge import Judge
 from difflogic.search.polishing import Extent, Polished, polish
 from difflogic.system.streams import Purpose
 from tests.difflogic.engine.built import game_of_life
-from tests.difflogic.proof.convergence.trained import question, trained
+from tests.difflogic.proof.convergence.trained import checkerboard_question, trained
 from tests.difflogic.search.test_finishing import life, wrong_boards
 from tests.difflogic.search.test_judge import config_of, netlist_of
 
@@ -160,7 +160,7 @@ def test_unknown_cells_agree_with_sets(steps: int) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
-    asked = question(trained("checkerboard-seed-2"))
+    asked = checkerboard_question(trained("checkerboard-seed-2"))
     *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
     expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
     assert judge.unknown_in_time(ops) == expected

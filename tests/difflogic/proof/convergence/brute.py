@@ -1,4 +1,4 @@
-"""What every start of a small grid leads to, by trying all of them."""
+"""Tries all starts of small grids."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
 
 
 def all_states(channels: int, height: int, width: int) -> Bits:
-    """Every state there is, shape (states, channels, height, width)."""
+    """Return all states, shape (states, channels, height, width)."""
     bits = channels * height * width
     numbers = np.arange(2**bits)[:, None] >> np.arange(bits) & 1
     return numbers.reshape(-1, channels, height, width).astype(np.uint8)
 
 
 def successors(circuit: Circuit, height: int, width: int, boundary: Boundary) -> np.ndarray:
-    """Return the number of the state after each state, for a step in which all cells fire."""
+    """Return the number of each state's successor when all cells fire."""
     states = all_states(circuit.channels, height, width)
     after = step_all(circuit, states, boundary).reshape(len(states), -1).astype(np.int64)
     return (after << np.arange(after.shape[1])).sum(axis=1)
 
 
 def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
-    """Return the states (states, channels, height, width) after a step, the plain way."""
+    """Return the successors of states (states, channels, height, width), the plain way."""
     mode = {"zero": "constant", "periodic": "wrap"}[boundary]
     padded = np.pad(states, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)  # type: ignore[call-overload]
     height, width = states.shape[2:]
@@ -48,7 +48,7 @@ def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
 
 
 def right_from(question: Question) -> int | None:
-    """Return the step from which every start is right for ever; None if some never is."""
+    """Return the step from which every start stays right; None if there is none."""
     circuit, grid = question.circuit, (question.height, question.width)
     after = successors(circuit, *grid, question.boundary)
     states = all_states(circuit.channels, *grid)
@@ -63,7 +63,7 @@ def right_from(question: Question) -> int | None:
 
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
-    """Draw a circuit, a grid and a target that it has a chance to end in."""
+    """Draw a circuit, a grid, and a target that the circuit may reach."""
     height, width = draw(st.sampled_from(GRIDS))
     boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
     circuit = draw(circuits(2, 1, 8))
@@ -78,6 +78,6 @@ def questions(draw: st.DrawFn) -> Question:
 
 
 def lies_in(state: Planes, known: Sets) -> bool:
-    """Return whether every bit of a state lies in its set."""
+    """Return whether each bit of a state is in its set."""
     planes = zip(known.least, state, known.most, strict=True)
     return all(not low & ~bits and not bits & ~high for low, bits, high in planes)

@@ -1,4 +1,4 @@
-"""Verdicts on every start, against all starts of small grids, one by one."""
+"""Verdicts on every start, compared with all starts of small grids."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.proof.convergence.brute import (
     all_states,
     lies_in,
     questions,
     right_from,
     step_all,
+)
+from tests.difflogic.proof.convergence.trained import (
+    NAMES,
+    checkerboard_question,
+    entangled,
+    trained,
 )
 
 W, C = 3, 4
@@ -44,7 +50,7 @@ class TestVerdicts:
         if expected is not None:
             assert found.from_step is not None
             assert found.from_step >= expected
-            # SAT is exact where sets, whose steps come first, tell nothing.
+            # If sets know nothing, SAT finds the exact step.
             if found.method is Method.sat and found.reach == sets.everything(2, question.board):
                 assert found.from_step == expected
 
@@ -68,8 +74,6 @@ class TestVerdicts:
 
 
 class TestMethods:
-    """Each alone says only what holds of all starts."""
-
     @pytest.mark.thorough
     @given(questions())
     @settings(max_examples=25)
@@ -89,16 +93,16 @@ class TestMethods:
         states = all_states(2, question.height, question.width)
         with Formula() as formula:
             layout = Unrolled(question, sets.everything(2, question.board), formula)
-            for step in range(5):
-                assert layout.advance(step, NEVER)
+            for number in range(5):
+                assert layout.advance(number, NEVER)
                 wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
-                assert (layout.ask_late(step, NEVER) is not None) == wrong.any()
+                assert (layout.ask_late(number, NEVER) is not None) == wrong.any()
                 states = step_all(question.circuit, states, question.boundary)
 
 
 @pytest.mark.parametrize("op", list(Op))
-def test_a_gate_on_sets_gives_all_values_and_no_others(op: Op) -> None:
-    """On a row of two cells the right one reads both, whose sets are {0}, {1} or {0, 1}."""
+def test_a_gate_on_sets_is_exact(op: Op) -> None:
+    """In a row of two cells, the right one reads both."""
     question = Question(circuit_of([(op, W, C)], [9]), (0,), 1, 2, "zero", np.zeros((1, 1, 2)))
     for left, right in product(((0,), (1,), (0, 1)), repeat=2):
         known = sets.Sets((min(left) | min(right) << 1,), (max(left) | max(right) << 1,))
@@ -110,15 +114,15 @@ def test_a_gate_on_sets_gives_all_values_and_no_others(op: Op) -> None:
 class TestOrbits:
     @given(questions())
     @settings(max_examples=25)
-    def test_tell_every_step(self, question: Question) -> None:
+    def test_every_step(self, question: Question) -> None:
         start = orbits.random_starts(question.board, 2, 1)
         found = orbits.orbit(question, start)
         assert found is not None
         state = unpack(question.board, start)[None]
         rights = []
-        for step in range(found.first + 2 * found.period + 3):
+        for number in range(found.first + 2 * found.period + 3):
             rights.append(bool((shown(question, state)[0] == question.target).all()))
-            assert found.is_right(step) == rights[-1]
+            assert found.is_right(number) == rights[-1]
             state = step_all(question.circuit, state, question.boundary)
         if found.right_from is None:
             assert not all(rights[found.first :])
@@ -126,8 +130,8 @@ class TestOrbits:
             assert all(rights[found.right_from :])
             assert not found.right_from or not rights[found.right_from - 1]
 
-    def test_give_up(self) -> None:
-        # A glider of one cell takes as many steps as there are cells.
+    def test_the_limit_of_steps(self) -> None:
+        # A single moving 1 needs as many steps as there are cells.
         circuit = circuit_of([(Op.A, W, W)], [9])
         question = Question(circuit, (0,), 1, 40, "periodic", np.zeros((1, 1, 40), np.uint8))
         assert orbits.orbit(question, (1,), most=39) is None
@@ -136,6 +140,39 @@ class TestOrbits:
         assert (found.first, found.period, found.right_from) == (0, 40, None)
 
 
-def test_a_target_has_to_fit() -> None:
+def test_the_target_must_fit() -> None:
     with pytest.raises(CircuitError, match=r"\(1, 2, 2\) is needed"):
         Question(circuit_of([], [0]), (0,), 2, 2, "zero", np.zeros((2, 2, 2), np.uint8))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trained_circuits_are_certified(name: str) -> None:
+    found = decide(checkerboard_question(trained(name)))
+    assert (found.verdict, found.method) == (Verdict.proved, Method.sets)
+    assert found.any_schedule
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"), [("checkerboard-seed-3", 0, 4), ("checkerboard-seed-2", 0, 7)]
+)
+def test_sat_decides_where_sets_are_too_coarse(name: str, one: int, other: int) -> None:
+    """SAT needs all cells to fire at once, so it proves nothing about other schedules."""
+    automaton = trained(name)
+    question = checkerboard_question(
+        automaton.with_circuit(entangled(automaton.circuit, one, other))
+    )
+    found = decide(question, 60)
+    assert (found.verdict, found.method) == (Verdict.proved, Method.sat)
+    assert not found.any_schedule
+    assert found.from_step is not None
+    for seed in range(3):
+        state = unpack(
+            question.board, orbits.random_starts(question.board, question.circuit.channels, seed)
+        )
+        for _ in range(found.from_step):
+            state = step(question.circuit, state, "zero")
+        assert (state[list(question.shown)] == question.target).all()
+    found = decide(replace(question, synchronous=False), 60)
+    assert found.verdict is Verdict.open
+    assert found.unknown_cells == int((found.known > 1).any(axis=0).sum())
+    assert np.isin(found.known[found.known < 2], (0, 1)).all()

@@ -1,4 +1,4 @@
-"""What sets run through: a circuit as it is, if nothing in it is superfluous."""
+"""Folding removes what is superfluous, and leaves other circuits unchanged."""
 
 import numpy as np
 import pytest
@@ -8,25 +8,21 @@ from difflogic.circuit.gates import Op
 from difflogic.proof.convergence.folding import fold, live_circuit
 from tests.difflogic.circuit.circuits import circuit_of
 
-# Channel 0 is the visible one, row 2n + c is channel c of cell n, and gates begin at row 18.
+# Channel 0 is visible. Row 2n + c is channel c of neighbour n; gates begin at row 18.
 TIGHT = circuit_of([(Op.OR, 1, 17), (Op.A_OR_NOT_B, 5, 18)], [19, 4])
 INVERTED = circuit_of([(Op.NOT_A, 1, 1), (Op.AND, 18, 17), (Op.NOT_A, 19, 19)], [20, 4])
 
 
 @pytest.mark.parametrize("made", [fold, lambda circuit: live_circuit(circuit, (0,))])
-def test_where_there_is_nothing_to_fold_gates_stay_as_they_are(made) -> None:
+def test_nothing_to_fold_changes_nothing(made) -> None:
     found: Circuit = made(TIGHT)
     for name in ("op", "a", "b", "outputs", "labels"):
         np.testing.assert_array_equal(getattr(found, name), getattr(TIGHT, name))
 
 
-def test_what_is_superfluous_goes() -> None:
+def test_superfluous_gates_and_channels_are_removed() -> None:
     assert fold(INVERTED).gates == 1
     assert live_circuit(INVERTED, (0,)).gates == 1
-
-
-def test_channels_that_nothing_visible_depends_on_go() -> None:
-    """And the gates that are left are folded then."""
     unread = circuit_of([(Op.OR, 0, 2), (Op.NOT_A, 9, 9)], [18, 19])
     found = live_circuit(unread, (0,))
     assert (found.channels, found.gates) == (1, 1)

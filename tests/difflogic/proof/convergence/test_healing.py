@@ -1,4 +1,4 @@
-"""Damage by every patch, against walks through all states of a small grid."""
+"""Healing after damage, compared with walks through all states of small grids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from difflogic.proof.convergence import NEVER, Question, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
@@ -13,7 +14,7 @@ from tests.difflogic.proof.convergence.brute import all_states, questions, succe
 
 
 def right_for_ever(question: Question, number: int, after: np.ndarray, right: np.ndarray) -> int:
-    """Return the step from which a state's run is right at all later ones, or NEVER."""
+    """Return the step from which the run of a state stays right, or NEVER."""
     walk = [number]
     while after[walk[-1]] not in walk:
         walk.append(int(after[walk[-1]]))
@@ -27,7 +28,7 @@ def right_for_ever(question: Question, number: int, after: np.ndarray, right: np
 @pytest.mark.thorough
 @settings(max_examples=25)
 @given(question=questions(), data=st.data())
-def test_all_patches_of_all_states_that_a_run_comes_to(question: Question, data) -> None:
+def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
     circuit, grid = question.circuit, (question.height, question.width)
     states = all_states(circuit.channels, *grid)
     after = successors(circuit, *grid, question.boundary)
@@ -36,16 +37,8 @@ def test_all_patches_of_all_states_that_a_run_comes_to(question: Question, data)
     found = orbit(question, start)
     assume(found is not None and found.right_from is not None)
     resting = run_from(question, start, found, found.right_from)
-    patches = np.array(
-        data.draw(
-            st.lists(
-                st.lists(st.integers(0, 1), min_size=grid[0] * grid[1], max_size=grid[0] * grid[1]),
-                min_size=1,
-                max_size=5,
-            )
-        ),
-        np.uint8,
-    ).reshape(-1, *grid)
+    patch = arrays(np.uint8, grid, elements=st.integers(0, 1))
+    patches = np.array(data.draw(st.lists(patch, min_size=1, max_size=5)))
     expected = np.zeros(len(patches), np.int64)
     weights = 1 << np.arange(states[0].size, dtype=np.int64)
     for planes in resting:

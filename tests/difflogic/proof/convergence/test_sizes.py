@@ -1,4 +1,4 @@
-"""Grids of every size: tables against single runs, the theorem against grids far away."""
+"""Grids of every size: tables against single runs, the theorem against much larger grids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from difflogic.proof.convergence.sizes import NEVER, Arrivals, Sizes, arrivals
 from difflogic.system.deadline import Deadline
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.proof.convergence.brute import questions
-from tests.difflogic.proof.convergence.trained import checkerboard, question, trained
+from tests.difflogic.proof.convergence.trained import checkerboard, checkerboard_question, trained
 
 ONE_CORNER = ("checkerboard-seed-1", "checkerboard-seed-3")
 
@@ -28,7 +28,7 @@ def sizes_of(name: str) -> Sizes:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ONE_CORNER)
-def test_the_theorem_holds_far_away(name: str) -> None:
+def test_the_theorem_holds_for_much_larger_grids(name: str) -> None:
     found = sizes_of(name)
     theorem = found.theorem()
     assert theorem is not None
@@ -49,12 +49,14 @@ def test_the_theorem_holds_far_away(name: str) -> None:
     assert tried >= 6
 
 
-def test_a_table_is_that_of_single_grids() -> None:
+def test_a_table_agrees_with_single_grids() -> None:
     found = sizes_of("checkerboard-seed-1")
     table = list(found.table(range(4, 20)))
     assert [size.height for size in table] == list(range(4, 20))
     for size in table:
-        single = by_sets(question(trained("checkerboard-seed-1"), size.height, size.width))
+        single = by_sets(
+            checkerboard_question(trained("checkerboard-seed-1"), size.height, size.width)
+        )
         assert size.from_step == single.from_step
     assert [size.from_step for size in table if size.from_step] == [6, 10, 14, 18]
     assert list(found.table(range(4, 20), Deadline.after(-1))) == []
@@ -62,37 +64,38 @@ def test_a_table_is_that_of_single_grids() -> None:
 
 @given(questions(), st.integers(0, 2**32))
 @settings(max_examples=20)
-def test_what_is_held_back_is_sound(asked: Question, seed: int) -> None:
-    """Each step of sets leads into what arrivals say for the next, whatever is held back."""
+def test_holding_back_is_sound(question: Question, seed: int) -> None:
+    """A step on the sets of a table leads into the table's next sets, whatever is held back."""
     rng = np.random.default_rng(seed)
-    shape = (2, asked.height, asked.width)
+    shape = (2, question.height, question.width)
     earliest = rng.integers(0, 6, shape) * rng.integers(0, 2, shape)
     earliest[rng.random(shape) < 0.1] = NEVER
-    found = arrivals(asked, earliest)
-    free = arrivals(asked, np.zeros(shape, np.int64))
+    found = arrivals(question, earliest)
+    free = arrivals(question, np.zeros(shape, np.int64))
     assert (found.steps >= np.maximum(free.steps, earliest)).all()
     known = found.steps < NEVER
     assert (found.values[known] == free.values[known]).all()
     for step in range(int(found.steps[known].max(initial=0)) + 2):
-        after = sets.step(asked.network, asked.board, known_at(asked, found, step))
+        after = sets.step(question.network, question.board, known_at(question, found, step))
         after, told = (
-            sets.as_array(asked.board, each) for each in (after, known_at(asked, found, step + 1))
+            sets.as_array(question.board, each)
+            for each in (after, known_at(question, found, step + 1))
         )
         assert ((told == sets.UNKNOWN) | (told == after)).all()
-    run = list(sets.descend(asked.network, asked.board))
+    run = list(sets.descend(question.network, question.board))
     for step, state in enumerate(run):
-        array = sets.as_array(asked.board, state)
+        array = sets.as_array(question.board, state)
         assert ((array != sets.UNKNOWN) == (free.steps <= step)).all()
 
 
-def known_at(asked: Question, found: Arrivals, step: int) -> Sets:
-    """What a table of arrivals says is known at a step."""
+def known_at(question: Question, found: Arrivals, step: int) -> Sets:
+    """Return the sets at a step of a table of arrivals."""
     least = np.where(found.steps <= step, found.values, 0)
     most = np.where(found.steps <= step, found.values, 1)
-    return Sets(pack(asked.board, least), pack(asked.board, most))
+    return Sets(pack(question.board, least), pack(question.board, most))
 
 
-def test_a_uniform_target_repeats_at_once() -> None:
+def test_a_uniform_target_has_period_one() -> None:
     circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
     found = Sizes(circuit, (0,), lambda height, width: np.ones((1, height, width), np.uint8))
     theorem = found.theorem()
@@ -101,7 +104,7 @@ def test_a_uniform_target_repeats_at_once() -> None:
     assert theorem.from_step(1000, 70) == 1
 
 
-def test_a_target_that_does_not_grow_by_rows() -> None:
+def test_a_target_that_does_not_repeat() -> None:
     def rings(height: int, width: int) -> np.ndarray:
         y, x = np.indices((height, width))
         return ((abs(2 * y - height) + abs(2 * x - width)) // 4 % 2).astype(np.uint8)[None]

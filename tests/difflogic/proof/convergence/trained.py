@@ -1,4 +1,4 @@
-"""Circuits that `dct train checkerboard` and `checkerboard-async` ended with, by their seeds."""
+"""Circuits learned by `dct train checkerboard` and `checkerboard-async`, by their seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path(name: str) -> Path:
 
 
 def trained(name: str) -> Automaton:
-    """Return the automaton; its circuit has lost what no visible channel depends on."""
+    """Return a simplified trained automaton."""
     return read_circuit(path(name))
 
 
@@ -36,8 +36,8 @@ def checkerboard(height: int, width: int) -> Bits:
     return ((x + y) % 2).astype(np.uint8)[None]
 
 
-def question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
-    """Return whether every start ends in squares, on a grid that is small by default."""
+def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
+    """Ask whether every start ends in squares of 2×2 cells."""
     return Question(
         automaton.circuit,
         automaton.visible,
@@ -50,9 +50,9 @@ def question(automaton: Automaton, height: int = 8, width: int = 8) -> Question:
 
 
 def entangled(circuit: Circuit, one: int, other: int) -> Circuit:
-    """Return a circuit whose channel `other` holds its XOR with `one`, and else does the same.
+    """Return an equivalent circuit whose channel `other` holds its XOR with channel `one`.
 
-    Places of channels. Sets of single values lose what the two then have in common.
+    Both are positions. Sets of single values lose what the two channels have in common.
     """
     channels, inputs = circuit.channels, circuit.inputs
     gates: list[tuple[int, int, int]] = []
