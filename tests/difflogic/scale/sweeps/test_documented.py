@@ -1,97 +1,165 @@
-"""docs/sweeps.md opens nothing to the network, and its TLS lets in whom it should."""
+"""The commands of docs/sweeps.md open nothing to the network, and its TLS admits the right people.
+
+They are started as written there, apart from addresses and ports.
+"""
 
 import ipaddress
 import os
+import re
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
+import psutil
 import pytest
 
 pytest.importorskip("distributed")
 
 from difflogic.scale.sweeps.cluster import is_exposed
-from tests.difflogic.scale.sweeps.documented import ROOT, Documented, block_with, listening
 from tests.difflogic.scale.sweeps.small import TINY
 
 pytestmark = pytest.mark.thorough
 
-SWEEP = [
-    "sweep",
-    "checkerboard-small",
-    "--seeds=0",
-    "--backend=dask",
-    "--dir=there",
-    *(f"--set={override}" for override in TINY),
-]
+ROOT = Path(__file__).resolve().parents[4]
+BLOCKS = re.findall(
+    r"```\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8"), flags=re.S
+)
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+SETTINGS = [f"--set={override}" for override in TINY]
+SWEEP = ["sweep", "checkerboard-small", "--seeds=0", "--backend=dask", "--dir=there", *SETTINGS]
+
+
+def block_with(text):
+    """Return the lines of the page's only block of commands with this text."""
+    (found,) = [block for block in BLOCKS if text in block]
+    return found.splitlines()
+
+
+def listening(pid):
+    """Return the addresses and ports that a process and its children listen on."""
+    parent = psutil.Process(pid)
+    found = set()
+    for process in [parent, *parent.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it may end meanwhile
+            for connection in process.net_connections("inet"):
+                if connection.status == psutil.CONN_LISTEN:
+                    found.add(tuple(connection.laddr))
+    return found
+
+
+def is_loopback(ports):
+    return all(ipaddress.ip_address(host).is_loopback for host, port in ports)
+
+
+class Documented:
+    """A scheduler and workers from a block of commands, and the arguments of its `dct sweep`."""
+
+    def __init__(self, lines, folder):
+        self.folder, self.processes = folder, []
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        places = {"8786": port, "ADDRESS": "127.0.0.1", "SCHEDULER": "127.0.0.1"}
+        self.lines = [
+            re.sub(r"8786|ADDRESS|SCHEDULER(?!_)", lambda found: places[found[0]], line)
+            if line.startswith(("dask", "dct"))
+            else line
+            for line in lines
+        ]
+        exports = [line.split()[1:] for line in self.lines if line.startswith("export ")]
+        own = dict(word.split("=", 1) for words in exports for word in words)
+        self.environment = ENVIRONMENT | own
+
+    def words(self, command):
+        (line,) = [line for line in self.lines if line.startswith(command)]
+        return shlex.split(line)
+
+    def start(self, command):
+        log = (self.folder / f"log-{time.monotonic_ns()}").open("w")
+        arguments = [sys.executable, "-m", *self.words(command)]
+        process = subprocess.Popen(
+            arguments, cwd=self.folder, env=self.environment, stdout=log, stderr=log
+        )
+        self.processes.append(process)
+        return process
+
+    def ports(self, command, count):
+        """Start a command, wait for its number of open ports, and return them."""
+        process, deadline = self.start(command), time.monotonic() + 120
+        while len(listening(process.pid)) < count:
+            assert process.poll() is None, "it has ended"
+            assert time.monotonic() < deadline, listening(process.pid)
+            time.sleep(0.1)
+        return listening(process.pid)
+
+    @property
+    def address(self):
+        words = self.words("dct sweep")
+        return words[words.index("--scheduler") + 1]
+
+    def sweep(self, *more, environment=None):
+        arguments = [sys.executable, "-m", "cli", *SWEEP, f"--scheduler={self.address}", *more]
+        return run(arguments, self.folder, environment or self.environment)
+
+    def close(self):
+        for process in self.processes:
+            for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
+            process.wait()
+
+
+def run(arguments, folder, environment):
+    return subprocess.run(
+        arguments, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.fixture
-def start(tmp_path):
+def documented(tmp_path):
     started = []
 
-    def begin(lines):
-        cluster = Documented(lines, tmp_path)
-        started.append(cluster)
-        return cluster
+    def begin(text):
+        started.append(Documented(block_with(text), tmp_path))
+        return started[-1]
 
     yield begin
     for cluster in started:
         cluster.close()
 
 
-def dct(cluster, *arguments, environment=None):
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=cluster.folder,
-        env=environment or cluster.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def wait_for_ports(process, count):
-    """Wait until so many ports are open: those of a scheduler, or of a nanny and its worker."""
-    deadline = time.monotonic() + 120
-    while len(listening(process.pid)) < count:
-        assert process.poll() is None, "it has ended"
-        assert time.monotonic() < deadline, listening(process.pid)
-        time.sleep(0.1)
-    return listening(process.pid)
-
-
 @pytest.mark.slow
-def test_the_local_commands_listen_on_loopback_only(start):
-    cluster = start(block_with("--scheduler tcp://127.0.0.1:8786"))
-    ports = wait_for_ports(cluster.start("dask scheduler"), 2)
-    ports |= wait_for_ports(cluster.start("dask worker"), 3)
-    assert all(ipaddress.ip_address(host).is_loopback for host, port in ports), ports
-    done = dct(cluster, *SWEEP, f"--scheduler={cluster.address}")
+def test_the_local_commands_listen_on_loopback_only(documented):
+    cluster = documented("--scheduler tcp://127.0.0.1:8786")
+    # The scheduler opens two ports; a nanny and its worker three.
+    ports = cluster.ports("dask scheduler", 2) | cluster.ports("dask worker", 3)
+    assert is_loopback(ports), ports
+    done = cluster.sweep()
     assert done.returncode == 0, done.stderr
     assert "TLS" not in done.stderr
     for process in cluster.processes:
-        found = listening(process.pid)
-        assert all(ipaddress.ip_address(host).is_loopback for host, port in found), found
+        assert is_loopback(listening(process.pid)), listening(process.pid)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
-def test_tls_lets_in_who_has_a_certificate_and_nobody_else(start, tmp_path):
+def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path):
     for line in block_with("openssl req -x509"):
         subprocess.run(line, shell=True, check=True, cwd=tmp_path, capture_output=True)
-    cluster = start(block_with("--protocol tls"))
+    cluster = documented("--protocol tls")
     cluster.start("dask scheduler")
     cluster.start("dask worker")
     assert cluster.address.startswith("tls://")
-    done = dct(cluster, *SWEEP, f"--scheduler={cluster.address}")
+    done = cluster.sweep()
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
 
-    stranger = os.environ | {"PYTHONPATH": str(ROOT)}
-    address = [f"--scheduler={cluster.address}", "--seeds=1", "--scheduler-timeout=3"]
-    refused = dct(cluster, *SWEEP, *address, environment=stranger)
+    refused = cluster.sweep("--seeds=1", "--scheduler-timeout=3", environment=ENVIRONMENT)
     assert refused.returncode == 2
     assert "no scheduler answers" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -127,34 +195,20 @@ pathlib.Path({path!r}).open("a").write(__name__ + "\\n")
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.exhaustive), "dask"])
 def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
-    """Neither do the processes that help them: trackers, nannies, the command itself."""
-    folder, told = tmp_path / "hostile", tmp_path / "told"
+    """Nor do the processes that help them: trackers, nannies, the command itself."""
+    folder, traces = tmp_path / "hostile", tmp_path / "traces"
     folder.mkdir()
     for name in ("json", "random", "typing", "psutil", "numpy", "distributed", "sitecustomize"):
-        (folder / f"{name}.py").write_text(HOSTILE.format(path=str(told)))
+        (folder / f"{name}.py").write_text(HOSTILE.format(path=str(traces)))
     for name in ("joblib", "multiprocessing", "difflogic"):
         (folder / name).mkdir()
-        (folder / name / "__init__.py").write_text(HOSTILE.format(path=str(told)))
-    # As the installed command: its own directory is first on the path, not the working one.
+        (folder / name / "__init__.py").write_text(HOSTILE.format(path=str(traces)))
+    # Like the installed command: Python's path begins with its directory, not the working one.
     script = tmp_path / "bin" / "dct"
     script.parent.mkdir()
     script.write_text("from cli.entry import main\nif __name__ == '__main__':\n    main()\n")
-    arguments = [
-        "sweep",
-        "checkerboard-small",
-        "--seeds=0-2",
-        "--workers=2",
-        f"--backend={backend}",
-        f"--dir={tmp_path / 'sweep'}",
-        *(f"--set={override}" for override in TINY),
-    ]
-    done = subprocess.run(
-        [sys.executable, str(script), *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    arguments = [sys.executable, str(script), "sweep", "checkerboard-small", "--seeds=0-2"]
+    arguments += ["--workers=2", f"--backend={backend}", f"--dir={tmp_path / 'sweep'}", *SETTINGS]
+    done = run(arguments, folder, ENVIRONMENT)
     assert done.returncode == 0, done.stderr
-    assert not told.exists(), told.read_text()
+    assert not traces.exists(), traces.read_text()

@@ -1,8 +1,5 @@
-"""What a sweep asks, and when two sweeps ask the same."""
+"""A sweep's question: its grid, its configurations, and the comparison of two questions."""
 
-from __future__ import annotations
-
-import math
 import re
 import shlex
 
@@ -22,27 +19,24 @@ from difflogic.system.errors import ConfigError
 from tests.difflogic.scale.sweeps.small import TINY, question
 
 
-def test_each_combination_is_the_configuration_that_its_overrides_make():
+def test_each_variant_is_the_configuration_with_its_overrides():
     asked = question("training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]", seeds=(4, 9))
-    overrides = ["parallel.workers=1", *TINY]
-    expected = [
-        load_config(
-            "checkerboard-small",
-            [*overrides, f"training.weight_decay={decay}", f"update.gates={gates}"],
-        )
+    changes = [
+        [f"training.weight_decay={decay}", f"update.gates={gates}"]
         for decay in ("0.0", "0.5")
         for gates in ("[8,4,2]", "[6,4,2]")
+    ]
+    expected = [
+        load_config("checkerboard-small", ["parallel.workers=1", *TINY, *each]) for each in changes
     ]
     assert [variant.config for variant in asked.variants] == expected
     assert asked.variants[1].values == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
     assert asked.size == 8
-    assert [(variant.name, seed) for variant, seed in asked.runs][:5] == [
-        *((variant.name, 4) for variant in asked.variants),
-        (asked.variants[0].name, 9),
-    ]
+    seeds = [(variant.name, 4) for variant in asked.variants] + [(asked.variants[0].name, 9)]
+    assert [(variant.name, seed) for variant, seed in asked.runs][:5] == seeds
 
 
-def test_a_run_has_one_thread_unless_more_are_asked_for():
+def test_a_run_has_one_thread_by_default():
     assert question().variants[0].config.parallel.workers == 1
     assert question(overrides=("parallel.workers=3",)).variants[0].config.parallel.workers == 3
 
@@ -57,14 +51,25 @@ def test_all_wrong_values_are_named_once():
     assert len(lines) == 3
 
 
-def test_a_wrong_key_has_a_hint():
-    with pytest.raises(ConfigError, match='did you mean "weight_decay"'):
-        question("training.weight_decoy=0.0,1.0")
+def test_a_message_lists_at_most_ten_wrong_values():
+    with pytest.raises(ConfigError) as caught:
+        question("training.batch=" + ",".join(f"-{value}" for value in range(1, 25)))
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("24 problems in the grid")
+    assert len(lines) == 12
+    assert lines[-1] == "  and 14 more"
 
 
-def test_values_that_mean_the_same_are_refused():
-    with pytest.raises(ConfigError, match="mean the same"):
-        question("training.weight_decay=0.01,1e-2")
+@pytest.mark.parametrize(
+    ("axis", "says"),
+    [
+        ("training.weight_decoy=0.0,1.0", 'did you mean "weight_decay"'),
+        ("training.weight_decay=0.01,1e-2", "mean the same"),
+    ],
+)
+def test_wrong_keys_and_equal_values_are_refused(axis, says):
+    with pytest.raises(ConfigError, match=says):
+        question(axis)
 
 
 def test_the_recipe_is_applied_before_the_overrides():
@@ -75,7 +80,7 @@ def test_the_recipe_is_applied_before_the_overrides():
         ask(Asked("checkerboard", (), (), "referenz"), (0,))
 
 
-def test_the_command_asks_the_same_again():
+def test_the_command_repeats_the_question():
     asked = question("update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 2, 7))
     words = shlex.split(asked.command)
     assert words[:5] == ["dct", "sweep", "checkerboard-small", "--seeds", "0-2,7"]
@@ -84,26 +89,24 @@ def test_the_command_asks_the_same_again():
     assert [value for flag, value in pairs if flag == "--grid"] == ["update.gates=[8,4,2],[6,4,2]"]
 
 
-def test_differences_name_what_changes_results():
-    one = question("training.batch=1,2")
-    assert differences(one, question("training.batch=1,2", seeds=(7,))) == []
-    assert differences(one, question("training.batch=1,2", overrides=("parallel.workers=2",))) == []
-    found = differences(one, question("training.batch=1,2", overrides=("training.beta1=0.5",)))
-    assert found == ["training.beta1: 0.0 → 0.5"]
-    found = differences(one, question("training.batch=1,2", overrides=("training.epochs=21",)))
-    assert found == ["training.epochs: 20 → 21"]
-    (found,) = differences(one, question("training.batch=1,3"))
-    assert found == "grid: batch=1, batch=2 → batch=1, batch=3"
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ({"seeds": (7,)}, []),
+        ({"overrides": ("parallel.workers=2",)}, []),
+        ({"overrides": ("training.beta1=0.5",)}, ["training.beta1: 0.0 → 0.5"]),
+        ({"overrides": ("training.epochs=21",)}, ["training.epochs: 20 → 21"]),
+    ],
+)
+def test_differences_are_keys_that_change_results(other, found):
+    assert differences(question("training.batch=1,2"), question("training.batch=1,2", **other)) == (
+        found
+    )
 
 
-def test_a_grid_of_many_wrong_values_is_told_shortly():
-    wrong = "training.batch=" + ",".join(f"-{value}" for value in range(1, 25))
-    with pytest.raises(ConfigError) as caught:
-        question(wrong)
-    lines = str(caught.value).splitlines()
-    assert lines[0].startswith("24 problems in the grid")
-    assert len(lines) == 12
-    assert lines[-1] == "  and 14 more"
+def test_another_grid_is_a_difference():
+    found = differences(question("training.batch=1,2"), question("training.batch=1,3"))
+    assert found == ["grid: batch=1, batch=2 → batch=1, batch=3"]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +123,7 @@ def test_a_grid_of_many_wrong_values_is_told_shortly():
 )
 def test_values_are_split_outside_of_brackets_and_quotes(option, key, values):
     (axis,) = parse_axes([option])
-    assert axis.key == key
-    assert list(axis.values) == values
+    assert (axis.key, list(axis.values)) == (key, values)
 
 
 @pytest.mark.parametrize(
@@ -138,34 +140,33 @@ def test_values_are_split_outside_of_brackets_and_quotes(option, key, values):
         ([f"a.k{i}={','.join(map(str, range(10)))}" for i in range(5)], "too many"),
     ],
 )
-def test_what_is_refused(options, says):
+def test_malformed_axes_are_refused(options, says):
     with pytest.raises(ConfigError, match=re.escape(says)):
         parse_axes(options)
 
 
 def test_axes_are_multiplied():
-    axes = parse_axes(["a.x=1,2,3", "b.y=[1,2],[3]"])
-    found = combinations(axes)
-    assert len(found) == math.prod(len(axis.values) for axis in axes)
+    found = combinations(parse_axes(["a.x=1,2,3", "b.y=[1,2],[3]"]))
     assert found[:2] == [{"a.x": "1", "b.y": "[1,2]"}, {"a.x": "1", "b.y": "[3]"}]
-    assert len({tuple(variant.items()) for variant in found}) == len(found)
+    assert len({tuple(variant.items()) for variant in found}) == len(found) == 6
     assert combinations([]) == [{}]
 
 
-def test_names_of_cells_tell_their_settings():
-    settings = {"update.gates": [8, 4], "training.weight_decay": 0.01, "a.flag": True}
-    texts = {key: "unused" for key in settings}
-    assert variant_name(settings, texts) == "gates=8-4,weight_decay=0.01,flag=true"
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (
+            {"update.gates": [8, 4], "training.weight_decay": 0.01, "a.flag": True},
+            "gates=8-4,weight_decay=0.01,flag=true",
+        ),
+        ({"update.gates": [2], "perception.gates": [4]}, "update.gates=2,perception.gates=4"),
+    ],
+)
+def test_a_variant_is_named_after_its_values(values, name):
+    assert variant_name(values, dict.fromkeys(values, "")) == name
 
 
-def test_keys_of_one_name_keep_their_sections():
-    settings = {"update.gates": [2], "perception.gates": [4]}
-    assert (
-        variant_name(settings, dict.fromkeys(settings, "")) == "update.gates=2,perception.gates=4"
-    )
-
-
-def test_whatever_a_value_is_the_name_is_a_file_name_of_its_own():
+def test_all_values_have_distinct_valid_file_names():
     values = ["B3/S23", "B3_S23", "../x", "x" * 500, "x" * 501, "a b", "ä", "B3/S/23"]
     names = [variant_name({"task.rule": value}, {"task.rule": value}) for value in values]
     assert len(set(names)) == len(names)

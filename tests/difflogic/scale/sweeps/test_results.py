@@ -1,4 +1,4 @@
-"""From summaries to rows, variants and tables."""
+"""Summaries become rows, results of variants, and tables."""
 
 import csv
 import io
@@ -8,6 +8,7 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
+from difflogic.scale.sweeps.question import Asked, ask
 from difflogic.scale.sweeps.results import (
     aggregate,
     make_row,
@@ -19,30 +20,18 @@ from difflogic.scale.sweeps.results import (
 from tests.difflogic.scale.sweeps.small import question
 
 PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
-
-
 LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
-ATTEMPTS = {"begun": 3, "result": 3}
 
 
-def summary(
-    exact,
-    exact_epoch=None,
-    epochs=20,
-    gates=10,
-    seconds=1.0,
-    finished=True,
-    assurance=None,
-    processor=None,
-    **more,
-):
+def summary(exact, exact_epoch=None, *, gates=10, seconds=1.0, assurance=None, **more):
     scores = {"exact": exact, "wrong_cells": 0 if exact else 5, "active_gates": gates}
+    times = {"training": seconds, **more.pop("times", {})}
     return {
-        "finished": finished,
-        "epochs": epochs,
+        "finished": True,
+        "epochs": 20,
         "exact_epoch": exact_epoch,
         "scores": {"held_out": scores} | ({"assurance": assurance} if assurance else {}),
-        "seconds": {"training": seconds} | ({"processor": processor} if processor else {}),
+        "seconds": times,
     } | more
 
 
@@ -54,46 +43,39 @@ def asked():
 @pytest.fixture
 def rows(asked):
     first, second = asked.variants
+    more = {"times": {"processor": 1.5}, "attempts": {"begun": 3, "result": 3}}
+    summaries = [
+        summary(True, 12, gates=22, assurance=PROVED, **more),
+        summary(True, epochs=18, gates=30, seconds=2.0),
+        summary(False, 5, gates=99, seconds=7.0, assurance=LATE),  # right for ever, but too late
+        None,
+        summary(False, finished=False),
+        None,
+    ]
+    errors = {3: "the loss is not finite\nmore | of it"}
     return [
-        make_row(
-            first,
-            0,
-            summary(True, 12, gates=22, assurance=PROVED, processor=1.5, attempts=ATTEMPTS),
-        ),
-        make_row(first, 1, summary(True, exact_epoch=None, epochs=18, gates=30, seconds=2.0)),
-        # Right for ever, but too late.
-        make_row(first, 2, summary(False, exact_epoch=5, gates=99, seconds=7.0, assurance=LATE)),
-        make_row(first, 3, None, "the loss is not finite\nmore | of it"),
-        make_row(first, 4, summary(False, finished=False)),
-        make_row(first, 5, None),
+        *(make_row(first, seed, each, errors.get(seed)) for seed, each in enumerate(summaries)),
         *(make_row(second, seed, None) for seed in asked.seeds),
     ]
 
 
 def test_rows(rows):
-    assert [row.status for row in rows[:6]] == [
-        "exact",
-        "exact",
-        "not exact",
-        "failed",
-        "missing",
-        "missing",
-    ]
-    # Epoch of the first verified exactness, else the last; none for a run that lost it again.
+    ends = ["exact", "exact", "not exact", "failed", "missing", "missing"]
+    assert [row.status for row in rows[:6]] == ends
+    # The first verified epoch, else the last; none for a run that lost exactness again.
     assert [row.epochs_to_exact for row in rows[:4]] == [12, 18, None, None]
 
 
-def test_a_cell_counts_failures_and_leaves_out_what_is_missing(asked, rows):
+def test_results_count_failed_runs_and_leave_out_missing_ones(asked, rows):
     first, second = aggregate(asked, rows)
     assert (first.exact, first.seeds, first.failed, first.missing) == (2, 4, 1, 2)
     expected = binomtest(2, 4).proportion_ci(0.95, method="wilson")
-    assert first.exact_low == pytest.approx(expected.low)
-    assert first.exact_high == pytest.approx(expected.high)
+    assert (first.exact_low, first.exact_high) == pytest.approx((expected.low, expected.high))
     assert first.epochs_to_exact == statistics.median([12, 18])
     assert (first.epochs_to_exact_min, first.epochs_to_exact_max) == (12, 18)
     assert first.active_gates == 26  # of the exact runs
     assert (first.seconds, first.seconds_total) == (2.0, 10.0)
-    assert first.processor_seconds == 1.5  # of the runs that say so
+    assert first.processor_seconds == 1.5  # of the runs that have it
     assert (first.from_step, first.from_step_min, first.from_step_max) == (18, 18, 18)
     assert second.processor_seconds is second.from_step is None
     assert (second.exact, second.seeds, second.missing) == (0, 0, 6)
@@ -120,42 +102,29 @@ def test_the_csv_has_a_line_per_run(asked, rows):
         "attempts": "3",
         "error": "",
     }
-    assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # of an earlier version
+    assert (lines[1]["proved"], lines[1]["assurance"]) == ("", "")  # from an earlier version
     assert lines[3]["error"].startswith("the loss is not finite")
     assert lines[-1]["training.weight_decay"] == "0.5"
 
 
-def test_the_json_has_all(asked, rows):
+def test_the_json_has_everything(asked, rows):
     data = json.loads(json.dumps(to_data(asked, rows), allow_nan=False))
     assert data["command"] == asked.command
     assert data["seeds"] == "0-5"
-    assert [variant["values"] for variant in data["variants"]] == [
-        {"training.weight_decay": 0.0},
-        {"training.weight_decay": 0.5},
-    ]
+    values = [variant["values"]["training.weight_decay"] for variant in data["variants"]]
+    assert values == [0.0, 0.5]
     assert [run["seed"] for run in data["runs"]] == [0, 1, 2, 3, 4, 5] * 2
-    assert data["variants"][0]["exact"] == sum(
-        run["status"] == "exact" and run["variant"] == "weight_decay=0.0" for run in data["runs"]
-    )
+    assert [variant["exact"] for variant in data["variants"]] == [2, 0]
 
 
-def test_the_markdown_has_a_line_per_cell(asked, rows):
+def test_the_markdown_has_a_line_per_variant(asked, rows):
     lines = to_markdown(asked, rows).splitlines()
     table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
     assert len({len(line) for line in table}) == 1
     assert table[0][0] == "training.weight_decay"
-    assert table[2][:9] == [
-        "0.0",
-        "2/4",
-        "1/4",
-        "15 to 85 %",
-        "15 (12 to 18)",
-        "26",
-        "18",
-        "2.0",
-        "1.5",
-    ]
-    assert table[3][:9] == ["0.5", "0/0", "0/0", "-", "-", "-", "-", "-", "-"]
+    ends = ["15 to 85 %", "15 (12 to 18)", "26", "18", "2.0", "1.5"]
+    assert table[2][:9] == ["0.0", "2/4", "1/4", *ends]
+    assert table[3][:9] == ["0.5", "0/0", "0/0", *["-"] * 6]
     assert asked.command in lines[-1]
 
 
@@ -166,10 +135,8 @@ def test_without_a_grid_the_experiment_is_named():
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):
-    from difflogic.scale.sweeps.question import Asked, ask
-
-    (tmp_path / "dot.txt").write_text("...\n.#.\n...\n")
     target = tmp_path / "dot.txt"
+    target.write_text("...\n.#.\n...\n")
     asked = ask(Asked("lizard", (), (f"task.target=lizard,{target}",)), (0,))
     text = to_markdown(asked, [make_row(variant, 0, None) for variant in asked.variants])
     lines = text.splitlines()
