@@ -10,16 +10,15 @@ from cli.options import AllowCode, AsJson, Recipe, Set, ShippedConfig, Small, ch
 from cli.terminal import output
 
 COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
-"""Of an experiment, behind its name, task and grid."""
+"""Columns of an experiment after its name, task and grid."""
 
 
 def list_(as_json: AsJson = False) -> None:
     """List the shipped experiments, and the pictures that automata can grow.
 
-    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and
-    step. "epochs" are those of one attempt. "published" gives the first epoch with a hard loss
-    of 0 in the article and its notebook, with one seed, and the gates that are
-    not pass-throughs.
+    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and step.
+    "epochs" are those of one attempt. "published" gives the results of the article and its notebook
+    with one seed: the first epoch with a hard loss of 0, and the number of active gates.
     """
     from difflogic.config.document import experiments, pictures
 

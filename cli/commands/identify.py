@@ -1,7 +1,8 @@
-"""`dct identify`: finds the rule of a recorded automaton, and says what is proved of it."""
+"""`dct identify`: finds the rule of a recorded automaton, and what is proved about it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,7 +10,17 @@ import typer
 
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import AsJson, Effort, Force, flag, number, option
+from cli.options import (
+    AsJson,
+    Effort,
+    Force,
+    Output,
+    flag,
+    number,
+    option,
+    time_option,
+    with_options,
+)
 from cli.progress import show_progress
 from cli.terminal import output
 
@@ -17,9 +28,48 @@ if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
 
 MOST_LISTED = 8
-"""Entries of a kind that are printed; JSON has all."""
+"""Entries of each kind that are printed; JSON has all."""
 
 
+@dataclass(frozen=True)
+class RecordingOptions:
+    """How to read a recording, and which rules to look for: arguments of the library."""
+
+    neighbourhood: Annotated[
+        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"],
+        option(None, "Cells that the rule reads"),
+    ] = "moore"
+    symmetry: Annotated[
+        Literal["none", "outer-totalistic", "rotations"],
+        option(None, "Symmetry that the rule is assumed to have"),
+    ] = "none"
+    states: Annotated[int | None, number("States of a cell", 2, 16, shown="as many as occur")] = (
+        None
+    )
+    boundary: Annotated[
+        Literal["periodic", "zero", "unknown"],
+        option(None, "What lies beyond the edge of the frames"),
+    ] = "periodic"
+    gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1
+    noise: Annotated[
+        bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
+    ] = False
+    hidden: Annotated[
+        int, number("States that cells may have beyond those that are seen", 0, 4)
+    ] = 0
+    plain_start: Annotated[
+        bool, flag("--plain-start", "Assume that the first frame hides no state")
+    ] = False
+    threshold: Annotated[
+        float | None,
+        option("SHARE", "Brightness from which a cell counts as 1, from 0 to 1", min=0.0, max=1.0),
+    ] = None
+    cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1
+    effort: Effort = "normal"
+    time_limit: Annotated[float | None, time_option("Time limit of the solver")] = None
+
+
+@with_options
 def identify(
     recording: Annotated[
         list[Path],
@@ -29,50 +79,16 @@ def identify(
             "each (.rle, .png)",
         ),
     ],
-    neighbourhood: Annotated[
-        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"],
-        option(None, "Cells that the rule reads"),
-    ] = "moore",
-    symmetry: Annotated[
-        Literal["none", "outer-totalistic", "rotations"],
-        option(None, "Symmetry that the rule is assumed to have"),
-    ] = "none",
-    states: Annotated[
-        int | None, number("States of a cell", 2, 16, shown="as many as occur")
-    ] = None,
-    boundary: Annotated[
-        Literal["periodic", "zero", "unknown"],
-        option(None, "What lies beyond the edge of the frames"),
-    ] = "periodic",
-    gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1,
-    noise: Annotated[
-        bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
-    ] = False,
-    hidden: Annotated[
-        int, number("States that cells may have beyond those that are seen", 0, 4)
-    ] = 0,
-    plain_start: Annotated[
-        bool, flag("--plain-start", "Assume that the first frame hides no state")
-    ] = False,
-    threshold: Annotated[
-        float | None,
-        option("SHARE", "Brightness from which a cell counts as 1, from 0 to 1", min=0.0, max=1.0),
-    ] = None,
-    cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1,
-    to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
+    options: RecordingOptions,
+    to: Output = None,
     force: Force = False,
-    effort: Effort = "normal",
-    time_limit: Annotated[
-        float | None, option("SECONDS", "Time limit of the solver", min=0.001, max=1e9)
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the rule of a recorded automaton, and whether another rule fits the recording.
 
-    Where every cell is seen and frames are one step apart, the rule's table is read off. Gaps,
-    unseen cells (NaN or -1), hidden states and an unknown boundary take a SAT solver, wrong cells a
-    MaxSAT solver.
-    Ctrl-C stops the solver: the best rule so far is printed and saved.
+    If every cell is seen and frames are one step apart, the rule's table is read off. Gaps, unseen
+    cells (NaN or -1), hidden states and an unknown boundary need a SAT solver, wrong cells a MaxSAT
+    solver. Ctrl-C stops the solver: the best rule so far is printed and saved.
     """
     from difflogic.identification.identified import UNDRAWABLE
     from difflogic.library.identifying import identify as run
@@ -81,7 +97,7 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-        if neighbourhood in ("line-2", "radius-2"):
+        if options.neighbourhood in ("line-2", "radius-2"):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     try:
         with (
@@ -90,18 +106,7 @@ def identify(
         ):
             found = run(
                 recording,
-                neighbourhood,
-                symmetry=symmetry,
-                states=states,
-                boundary=boundary,
-                gap=gap,
-                noise=noise,
-                hidden=hidden,
-                plain_start=plain_start,
-                threshold=threshold,
-                cell=cell,
-                effort=effort,
-                time_limit=time_limit,
+                **vars(options),
                 progress=progress,
                 should_stop=lambda: interruption.requested,
             )
@@ -124,7 +129,7 @@ def identify(
 
 
 def lines(found: Identified) -> list[str]:
-    """Return what is found as text."""
+    """Return the result as text."""
     from difflogic.identification.rules import describe_hidden
 
     rule, circuit = found.rule, found.circuit
@@ -194,27 +199,27 @@ def _listed(shown: list[str], every: Any) -> list[str]:
 def _other(found: Identified) -> str:
     """Say whether another rule explains the recording."""
     rule = found.rule
-    free = ", but for the entries never seen" if rule.never_seen.any() else ""
+    free = ", except for entries that were never seen" if rule.never_seen.any() else ""
     if rule.space.looks and rule.unique is not None:
-        names = "hidden states may be named otherwise"
+        names = "the hidden states could have other numbers"
         if rule.unique:
             return f"no other rule with such states explains the recording{free} (proved); {names}"
-        return f"another rule explains the recording, too, in the open entries; {names}"
+        return f"another rule also explains the recording, in the open entries; {names}"
     if rule.unique:
         return f"no other rule explains the recording{free} (proved)"
     if rule.unique is None:
         return "whether another rule explains the recording is not decided"
     frame = rule.next_frame()
     if frame is None:
-        return "another rule explains the recording, too"
+        return "another rule also explains the recording"
     steps = "one step" if rule.gap == 1 else f"{rule.gap} steps"
-    head = f"another rule explains the recording, too; to decide, record {steps} from:"
+    head = f"another rule also explains the recording; to decide, record {steps} from:"
     rows = ("".join(f"{state:x}" for state in row) for row in frame.tolist())
     return "\n    ".join([head, *rows])
 
 
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
-    """Return what is found for JSON."""
+    """Return the result for JSON."""
     rule, circuit = found.rule, found.circuit
     space = rule.space
     table: list[dict[str, Any]] = []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options import AsJson, Effort, Force, Source, TimeLimit, option
+from cli.options import AsJson, Effort, Force, Output, Source, TimeLimit
 from cli.progress import show_progress
 from cli.terminal import output, proofs
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def simplify(
     source: Source,
-    to: Annotated[Path | None, option("FILE", "Save the circuit as JSON", "--output", "-o")] = None,
+    to: Output = None,
     force: Force = False,
     effort: Effort = "normal",
     time_limit: TimeLimit = None,
@@ -28,7 +27,7 @@ def simplify(
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
     Every remaining channel has the same next state as before, for every state. Exits 1 and saves
-    nothing if that cannot be proved. A search that the time limit cuts short keeps its best result.
+    nothing if that cannot be proved. If the time limit ends the search, its best result is used.
     """
     from difflogic.library.simplifying import simplify as run
     from difflogic.system.files import check_output
@@ -67,7 +66,7 @@ def simplify(
 
 
 def measures(circuit: Circuit) -> dict[str, Any]:
-    """Return the figures of a circuit: gates, active gates, depth, channels, gates by op."""
+    """Return the size of a circuit: gates, active gates, depth, channels, inputs, gates by op."""
     return {
         "gates": circuit.gates,
         "active": circuit.active_gates,
@@ -91,7 +90,7 @@ def _show(found: Simplified) -> None:
 
 XORS = ("XOR", "XNOR")
 OTHERS = ("FALSE", "A", "B", "NOT_A", "NOT_B", "TRUE")
-"""Ops of fewer than two inputs. Ops in neither list are like AND."""
+"""Ops that read fewer than two inputs. All ops in neither list are like AND."""
 
 
 def _cells(figures: dict[str, Any]) -> list[int]:

@@ -1,4 +1,4 @@
-"""`dct simulate`: runs a trained circuit on a grid of any size, and shows the result."""
+"""`dct simulate`: runs a circuit on a grid of any size."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def simulate(
     as_json: AsJson = False,
     engine: Annotated[
         Literal["auto", "interpreter", "compiled"],
-        option(None, "Same bits; the interpreter starts without compiling", rare=True),
+        option(None, "Engine: same bits; the interpreter needs no compiling", rare=True),
     ] = "auto",
     workers: Workers = None,
 ) -> None:
     """Simulate a trained circuit on a grid of any size.
 
-    The circuit of a run or a model is first simplified briefly. For a smaller one, run dct simplify
-    and simulate its output.
+    The circuit of a run or a model is first simplified briefly. For a smaller circuit, simulate the
+    output of dct simplify.
 
     Prints how many cells of each visible channel are 1 at the end, and a hash of them. The hash is
-    the same for every engine and number of workers, simplified or not.
+    the same for every engine and number of workers, with or without simplification.
     """
     from difflogic.library.common import require_output
     from difflogic.library.simulating import simulate as run
@@ -55,7 +55,7 @@ def simulate(
             say=note,
         )
     result = _result(source, found, options.seed)
-    # Before the files, so that a full disk does not lose the results.
+    # Before the files, so that results are not lost on a full disk.
     if as_json:
         output.show_json(result)
     else:

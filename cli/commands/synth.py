@@ -1,4 +1,4 @@
-"""`dct synth`: places a grid of a circuit on an FPGA."""
+"""`dct synth`: places a grid of cells on an FPGA."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options import AsJson, ConditionOptions, Source, flag, option, with_options
+from cli.options import AsJson, ConditionOptions, Source, flag, option, time_option, with_options
 from cli.progress import show_progress
 from cli.terminal import output
 
 if TYPE_CHECKING:
     from difflogic.library.synthesizing import Synthesized
-    from difflogic.silicon.synthesis import Synthesis
 
 
 @with_options
@@ -28,21 +27,20 @@ def synth(
         bool, flag("--check", "Prove the mapped cell equal, and simulate the netlist for --steps")
     ] = False,
     timeout: Annotated[
-        float, option("SECONDS", "Time limit for all tools together", min=1, max=1e6)
+        float, time_option("Time limit for all tools together", least=1, most=1e6)
     ] = 600,
     report: Annotated[
         Path | None, option("DIR", "New directory for the Verilog and the tools' logs")
     ] = None,
     pins: Annotated[
-        Path | None, option("FILE", "Where the pins are, as PCF (iCE40) or LPF (ECP5)")
+        Path | None, option("FILE", "Places of the pins, as PCF (iCE40) or LPF (ECP5)")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
     The grid makes one step per clock and has seven pins, which the Verilog explains. A reset sets
-    the start; --damage names the rectangle that the damage input clears. Exits 1 if the grid does
-    not fit.
+    the start; the damage input clears the rectangle of --damage. Exits 1 if the grid does not fit.
 
     Needs Yosys and nextpnr: pip install '.[fpga]'
     """
@@ -65,16 +63,18 @@ def synth(
     else:
         _show(found)
     if check and found.synthesis.fits and not found.compared:
-        note(
-            "the cell is proved equal; the netlist was not compared with dct simulate: "
-            + (
-                "it draws other cells that fire"
-                if found.synthesis.automaton.fire_rate < 1
-                else "install iverilog for that"
-            )
-        )
+        reason = "install iverilog for that"
+        if found.synthesis.automaton.fire_rate < 1:
+            reason = "it draws other cells to fire"
+        note(f"the cell is proved equal; the netlist was not compared with dct simulate: {reason}")
     if not found.synthesis.fits:
-        _explain(found.synthesis)
+        made = found.synthesis
+        side, others = made.largest, " or ".join(made.others)
+        note(
+            f"{made.automaton.height}×{made.automaton.width} cells do not fit on "
+            f"{made.device.name}: about {side}×{side} would"
+            + (f"; {others} may hold them" if others else "")
+        )
         raise typer.Exit(FAILURE)
 
 
@@ -117,12 +117,3 @@ def _show(found: Synthesized) -> None:
     if found.compared:
         steps = ", ".join(map(str, found.compared))
         typer.echo(f"cell proved equal; netlist shows what dct simulate shows after steps {steps}")
-
-
-def _explain(made: Synthesis) -> None:
-    side, height, width = made.largest, made.automaton.height, made.automaton.width
-    others = " or ".join(made.others)
-    note(
-        f"{height}×{width} cells do not fit on {made.device.name}: about {side}×{side} would"
-        + (f"; {others} may hold them" if others else "")
-    )

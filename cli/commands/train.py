@@ -1,4 +1,4 @@
-"""`dct train` and its shortcuts: choose the experiment. running.py does the rest."""
+"""`dct train` and its shortcuts: choose the experiment. cli/running.py trains it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.library.growing import Growth
 
 CONWAY = "B3/S23"
 
@@ -97,9 +96,7 @@ def train_gol(
 
 def _colors(text: str) -> int:
     if text not in ("1", "2", "3", "4", "8", "16"):
-        raise typer.BadParameter(
-            f'"{text}" is neither 2, 4, 8 nor 16, nor 1 or 3', param_hint="--colors"
-        )
+        raise typer.BadParameter(f'"{text}" is not 1, 2, 3, 4, 8 or 16')
     return int(text)
 
 
@@ -112,20 +109,22 @@ def train_pattern(
         ),
     ] = None,
     hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
-    heal: Annotated[bool, flag("--heal", "Make it stay, and grow back after damage")] = False,
+    heal: Annotated[bool, flag("--heal", "Keep it, and grow it back after damage")] = False,
     second: Annotated[
         str | None,
-        option("FILE", "Another image, which grows if the start is one cell instead of nothing"),
+        option(
+            "FILE", "Another image: it grows if the start has one cell, --target if it has none"
+        ),
     ] = None,
     size: Annotated[
-        Any, size_option("as the image up to 64x64, or 32 cells to its longer side")
+        Any, size_option(shown="as the image up to 64x64, or 32 cells to its longer side")
     ] = None,
     colors: Annotated[
         Any,
         option(
             "N",
-            "Colours of an image with its background: 2, 4, 8 or 16; 1 is ink; 3 is red, green and "
-            "blue, a bit each",
+            "Colours of an image with its background: 2, 4, 8 or 16; 1 for ink; 3 for one bit each "
+            "of red, green and blue",
             parser=_colors,
             shown="as the picture",
         ),
@@ -143,14 +142,14 @@ def train_pattern(
 ) -> None:
     """Train an automaton that grows a picture.
 
-    The picture is shown before training starts. An image keeps its colours. Grid,
-    circuit, steps and recipe are chosen to suit it, and printed. Flags and --set override them.
+    The picture is shown before training starts. An image keeps its colours. dct chooses grid,
+    circuit, steps and recipe to suit it, and prints them. Flags and --set override them.
     """
     from difflogic.config import Override
     from difflogic.library import growing
 
-    given = any(each is not None for each in (second, size, steps))
-    chosen = hold or heal or given or colors not in (None, 1, 3)
+    chosen = hold or heal or (second, size, steps) != (None, None, None)
+    chosen = chosen or colors not in (None, 1, 3)
     if colors is not None:
         _refuse_both("--colors", config)
     if chosen and config is not None:
@@ -158,21 +157,25 @@ def train_pattern(
             f"{config}: --hold, --heal, --second, --size, --steps and --colors choose a "
             f"configuration by the picture: leave {config} out, or use --set"
         )
-    if config is None and options.resume is None:
-        found = target is not None and colors is None and growing.is_image(target)
-        if chosen or found:
-            if second is None:
-                picture = growing.read(target or "lizard", colors, size)
-            else:
-                picture = growing.read_two(target or "lizard", second, colors, size)
-            growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
-            _say(growth, options)
-            called = picture_name(growth.picture.name)
-            experiment = Experiment(
-                None, growth.config, growth.overrides, called, "pattern", growth.epochs
-            )
-            run_experiment(experiment, options)
-            return
+    is_image = target is not None and colors is None and growing.is_image(target)
+    if config is None and options.resume is None and (chosen or is_image):
+        first = target or "lizard"
+        if second is None:
+            picture = growing.read(first, colors, size)
+        else:
+            picture = growing.read_two(first, second, colors, size)
+        growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
+        if not options.quiet:
+            for line in growth.lines:
+                note(line)
+        elif growth.picture.warning:
+            note(f"warning: {growth.picture.warning}")
+        run_name = picture_name(growth.picture.name)
+        experiment = Experiment(
+            None, growth.config, growth.overrides, run_name, "pattern", growth.epochs
+        )
+        run_experiment(experiment, options)
+        return
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
@@ -182,17 +185,8 @@ def train_pattern(
     run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
 
 
-def _say(growth: Growth, options: RunOptions) -> None:
-    """Print what was chosen for a picture; if quiet, only what was lost of it."""
-    if not options.quiet:
-        for line in growth.lines:
-            note(line)
-    elif growth.picture.warning:
-        note(f"warning: {growth.picture.warning}")
-
-
 def picture_override(target: str) -> Override:
-    """Return the override for a picture: a file or a shipped name."""
+    """Return the override for a picture: a file, or a shipped name if there is no such file."""
     from difflogic.config import Override
 
     path = Path(target)
@@ -203,14 +197,14 @@ def picture_override(target: str) -> Override:
 
 
 def picture_name(target: str) -> str:
-    """Return the name of an experiment that grows this picture, from its file name."""
+    """Name an experiment after its picture's file."""
     stem = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in Path(target).stem)
     return f"pattern-{stem}"[:64]
 
 
-def _chosen(config: str | None, other: bool, shipped: str) -> str | None:
-    """Return the chosen configuration: `shipped` if `other`; None if there is no choice."""
-    if other:
+def _chosen(config: str | None, flagged: bool, shipped: str) -> str | None:
+    """Return `shipped` if a flag chose it, else the named configuration."""
+    if flagged:
         _refuse_both("--small", config)
         return shipped
     return config

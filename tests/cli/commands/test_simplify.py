@@ -174,7 +174,7 @@ class TestVerify:
         other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
         result = dct("verify", "circuit", one, "--against", other)
         assert result.exit_code == 1
-        assert "NOT THE SAME AUTOMATON: visible channels [0], and [1]" in result.stdout
+        assert "NOT THE SAME AUTOMATON: visible channels [0] and [1]" in result.stdout
         assert dct("verify", "circuit", one, "--against", other, "--json").json["equal"] is False
 
     def test_a_visible_channel_is_missing(self, dct, tmp_path):

@@ -494,7 +494,7 @@ class TestExperiments:
             (["train-gol", "--small", "game-of-life"], "--small and game-of-life both"),
             (["train-checkerboard", "--async", "x"], "--async and x both"),
             (["train-pattern", "--target", "lizzard"], "lizzard"),
-            (["train-pattern", "--colors", "5"], "neither 2, 4, 8 nor 16"),
+            (["train-pattern", "--colors", "5"], "is not 1, 2, 3, 4, 8 or 16"),
             (["train-pattern", "--colors", "3", "lizard"], "--colors and lizard both"),
         ],
     )
