@@ -44,7 +44,7 @@ class _Section(BaseModel):
 class Gate(_Section):
     """A gate: it writes the row after those of the inputs and of the gates before it."""
 
-    op: OpName = Field(description="what the gate computes of its inputs a and b")
+    op: OpName = Field(description="function of the inputs a and b")
     a: Row = Field(description="row of the first input")
     b: Row = Field(description="row of the second input; any lower row if op ignores it")
 
@@ -52,18 +52,18 @@ class Gate(_Section):
 class Head(_Section):
     """Everything in the file but its gates."""
 
-    format: Literal["dct-circuit"] = Field(description="tells this file from any other")
-    version: Annotated[int, Field(ge=1, le=VERSION)] = Field(description="of this format")
+    format: Literal["dct-circuit"] = Field(description="identifies the format")
+    version: Annotated[int, Field(ge=1, le=VERSION)] = Field(description="version of this format")
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=NAME_LENGTH)] = (
-        Field(description="what the automaton is called")
+        Field(description="name of the automaton")
     )
     boundary: Literal["zero", "periodic"] = Field(
         description="what lies beyond the grid's edge: cells of zeros, or the opposite edge"
     )
-    height: Size = Field(description="rows of the grid of training, in cells")
-    width: Size = Field(description="columns of the grid of training, in cells")
+    height: Size = Field(description="rows of the training grid, in cells")
+    width: Size = Field(description="columns of the training grid, in cells")
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        description="steps after which it was trained to be right"
+        description="steps after which training expects the right state"
     )
     fire_rate: Annotated[float, Field(gt=0, le=1)] = Field(
         description="probability that a cell takes its new state in a step; 1 is synchronous"
@@ -73,23 +73,23 @@ class Head(_Section):
         "zeros, or zeros alone"
     )
     channels: Annotated[list[Label], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
-        description="what the number of each channel was in training; no two are the same",
+        description="number of each channel in training; all are different",
         json_schema_extra={"uniqueItems": True},
     )
     visible: Annotated[list[Label], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
-        description="the channels, by those numbers, that the automaton is judged by",
+        description="numbers of the channels that the automaton is judged by",
         json_schema_extra={"uniqueItems": True},
     )
     outputs: Annotated[list[Row], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
-        description="for each channel the row of its next state"
+        description="row of each channel's next state"
     )
 
     palette: Annotated[
         list[Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]], Field(max_length=16)
     ] = Field(
         default=[],
-        description="may be left out: a colour for each number that the visible bits give, the "
-        "first channel the lowest bit",
+        description="optional: a colour for each number that the visible bits give; the first "
+        "channel is the lowest bit",
     )
 
 
@@ -97,7 +97,7 @@ class CircuitFile(Head):
     """A cellular automaton whose cells all run one circuit of two-input gates."""
 
     gates: Annotated[list[Gate], Field(max_length=MAX_GATES)] = Field(
-        description="in an order in which each gate reads only rows before its own"
+        description="in topological order: each gate reads earlier rows only"
     )
 
 

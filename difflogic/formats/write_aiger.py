@@ -100,8 +100,8 @@ def write_aiger(automaton: Automaton, interface: Interface | None = None) -> byt
     literals = evaluate(circuit, inputs, graph)
     comment = head(
         automaton,
-        "Combinational: the next state of one cell, from its neighbourhood. It is no sequential "
-        "model: a cell's neighbours are no latches of its own.",
+        "Combinational: the next state of one cell, from its neighbourhood. Not a sequential "
+        "model: none of the cell's latches holds its neighbours' states.",
         "Use: read_aiger FILE, in abc and in yosys.",
     )
     return graph.file(

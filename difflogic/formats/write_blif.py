@@ -23,8 +23,8 @@ def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
         f"# {line}"
         for line in head(
             automaton,
-            "Combinational: the next state of one cell, from its neighbourhood. It is no "
-            "sequential model: a cell's neighbours are no latches of its own.",
+            "Combinational: the next state of one cell, from its neighbourhood. Not a sequential "
+            "model: none of the cell's latches holds its neighbours' states.",
             "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' "
             "or yosys -p 'read_blif FILE'.",
         )

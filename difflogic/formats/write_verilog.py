@@ -31,7 +31,7 @@ module ${name}_next #(
     input wire [$channels * HEIGHT * WIDTH - 1:0] state,
     output wire [$channels * HEIGHT * WIDTH - 1:0] next
 );
-    // Each channel, row by row: what is read of it, and its next state.
+    // Each channel, row by row: its state, if it is read, and its next state.
 $now
 $nexts
     assign next = {

@@ -40,7 +40,7 @@ Pixels = npt.NDArray[np.uint8]
 
 BACKGROUND, TEXT = 0, 1
 FIRST = 2
-"""Colours before those of the cells: background and text."""
+"""Number of other colours before the cells' colours: background and text."""
 
 _OUTSIDE, _WORDS = (255, 255, 255), (60, 60, 60)
 _TWO = (PAPER, (0, 114, 178), (230, 159, 0), INK)

@@ -260,7 +260,7 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
         return Introduction(lead, "Press play, and paint on the cells.", None, first)
     lead += " Nobody wrote these gates: gradient descent found them."
     if config.automaton.places:
-        lead = lead.replace("these gates", "them, but for those that count a cell’s row and column")
+        lead = lead.replace("these gates", "them, except those that count a cell’s row and column")
     shown = exhibit_of(config)
     return Introduction(lead, shown.invitation, shown.target, {**first, **shown.view}, shown.wrong)
 

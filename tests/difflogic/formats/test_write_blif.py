@@ -56,9 +56,9 @@ def verdicts(pairs, suffix, folder):
         for side, automaton in enumerate((one, other)):
             write(folder / f"{number}-{side}{suffix}", automaton, interface)
         commands.append(f"cec {number}-0{suffix} {number}-1{suffix}")
-    said = call(ABC, "-c", "; ".join(commands), cwd=folder)
-    found = re.findall(r"Networks are (equivalent|NOT EQUIVALENT)", said)
-    assert len(found) == len(pairs), said
+    log = call(ABC, "-c", "; ".join(commands), cwd=folder)
+    found = re.findall(r"Networks are (equivalent|NOT EQUIVALENT)", log)
+    assert len(found) == len(pairs), log
     return [verdict == "equivalent" for verdict in found]
 
 

@@ -44,7 +44,7 @@ class Rule:
             assert len(children) == states
             assert 1 <= level <= depth
             for child in children:
-                # A state at depth 1, else a node that stands before, one level down.
+                # A state at depth 1, else an earlier node, one level down.
                 assert 0 <= child < (states if level == 1 else place)
                 assert level == 1 or self.nodes[child][0] == level - 1
         assert [place for place, node in enumerate(self.nodes) if node[0] == depth] == [

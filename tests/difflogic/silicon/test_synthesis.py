@@ -82,8 +82,8 @@ def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_
     logs, pins = tmp_path / "logs", tmp_path / "pins"
     pins.write_text(PINS[device])
     found = synthesize(LIFE, device, conditions, check=True, report=logs, pins=pins)
-    said = (logs / f"nextpnr-{DEVICES[device].family}.log").read_text()
-    assert re.search("constrained.*clock|clock.*constrained", said)
+    log = (logs / f"nextpnr-{DEVICES[device].family}.log").read_text()
+    assert re.search("constrained.*clock|clock.*constrained", log)
     assert {9, 40, 100} <= set(found.compared)
     made = found.synthesis
     assert made.fits

@@ -58,9 +58,9 @@ def test_pins_do_their_acts(size, tmp_path):
         (tmp_path / "top.v").write_text(top)
         (tmp_path / "bench.v").write_text(_bench(name, acts))
         call("iverilog", "-g2001", "-o", "b", "-s", "bench", "top.v", "bench.v", cwd=tmp_path)
-        said = call("vvp", "-n", "b", cwd=tmp_path)
+        bits = call("vvp", "-n", "b", cwd=tmp_path)
         right = expected(automaton, start, damaged, acts, number)
-        assert said[1:] == "".join(map(str, right[1:])), number
+        assert bits[1:] == "".join(map(str, right[1:])), number
 
 
 def test_the_lowest_bit_of_a_number_is_the_first():

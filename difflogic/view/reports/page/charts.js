@@ -100,8 +100,8 @@ function thinned(points) {
   return points.filter((_, index) => index % stride === 0 || index === points.length - 1);
 }
 
-/** Draw a horizontal bar for each [name, value]. `say` turns a value into text, `scale` into a length. */
-export function drawBars(svg, entries, say = comma, faint = () => false, scale = (value) => value) {
+/** Draw a horizontal bar for each [name, value]. `format` turns a value into text, `scale` into a length. */
+export function drawBars(svg, entries, format = comma, faint = () => false, scale = (value) => value) {
   const [width, left, row] = [420, 96, 20];
   const most = scale(Math.max(...entries.map(([, value]) => value), 1e-9));
   svg.setAttribute("viewBox", `0 0 ${width} ${row * entries.length + 2}`);
@@ -111,7 +111,7 @@ export function drawBars(svg, entries, say = comma, faint = () => false, scale =
     return [
       svgElement("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, name),
       svgElement("rect", { class: faint(index) ? "bar passing" : "bar", x: left, y: y + 3, width: length.toFixed(1), height: 13, rx: 2 }),
-      svgElement("text", { class: "tick", x: left + length + 6, y: y + 14 }, say(value)),
+      svgElement("text", { class: "tick", x: left + length + 6, y: y + 14 }, format(value)),
     ];
   }));
 }

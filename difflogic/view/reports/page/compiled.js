@@ -76,8 +76,8 @@ export class Compiled {
       THRESHOLD: fire ? wide(fire.threshold) : 0, DIGITS: fire ? digits(fire.threshold) : 0,
       YIELD: 0,
     };
-    const told = new BigUint64Array(this.memory.buffer, parameters);
-    for (const [name, place] of Object.entries(this.fields)) told[place] = BigInt(values[name]);
+    const words = new BigUint64Array(this.memory.buffer, parameters);
+    for (const [name, place] of Object.entries(this.fields)) words[place] = BigInt(values[name]);
     new Uint8Array(this.memory.buffer, done, 2 * LINE_BYTES).fill(0);
     this.run(parameters, scratch);
   }

@@ -63,7 +63,7 @@ function truthTable(circuit, node, op) {
 
 function logitBars(circuit, node, ops, logits) {
   const row = logits?.of.get(circuit.data.names[node]);
-  if (row === undefined) return [element("p", "Simplification made this gate: it has no logits of its own.", { class: "hint" })];
+  if (row === undefined) return [element("p", "Simplification made this gate, so it has no logits.", { class: "hint" })];
   const values = ops.map((_, op) => logits.table[row * 16 + op] * logits.step);
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const best = values.indexOf(most);

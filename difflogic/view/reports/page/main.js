@@ -66,7 +66,7 @@ function changed(kind) {
     touches++;
     curve.touch(simulation.step);
   }
-  if (kind === "paused") sayState();
+  if (kind === "paused") announce();
   if (player.wrong !== null) curve.add(simulation.step, player.wrong);
   if (waiting) return;
   waiting = true;
@@ -81,9 +81,9 @@ function draw() {
     film.add(screen.pixels, screen.canvas.width, screen.canvas.height);
   }
   find("save-gif").disabled = !film.frames.length;
-  find("said-step").textContent = simulation.step.toLocaleString("en");
-  find("said-rate").textContent = player.playing && player.rate ? short(player.rate) : "–";
-  const wrong = find("said-wrong");
+  find("shown-step").textContent = simulation.step.toLocaleString("en");
+  find("shown-rate").textContent = player.playing && player.rate ? short(player.rate) : "–";
+  const wrong = find("shown-wrong");
   wrong.textContent = player.wrong === null ? "–" : player.wrong.toLocaleString("en");
   wrong.className = player.wrong === null ? "" : player.wrong ? "bad" : "good";
   find("play").textContent = player.playing ? "Pause" : "Play";
@@ -96,7 +96,7 @@ function draw() {
   }
 }
 
-function sayState() {
+function announce() {
   const wrong = player.wrong === null ? "" : `, ${player.wrong} cells wrong`;
   find("announced").textContent = `Step ${simulation.step}${wrong}`;
 }
@@ -113,10 +113,10 @@ function look(cell) {
   const { channels } = automaton.circuit;
   drawNeighbors(find("neighbors"), bits, channels, shown, screen.palette(shown.length));
   find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell selected";
-  if (drawing?.node != null) sayNode(drawing.node);
+  if (drawing?.node != null) describeNode(drawing.node);
 }
 
-function sayNode(node) {
+function describeNode(node) {
   const { circuit } = drawing;
   const logits = drawing.isTrained ? data.logitTable : null;
   const parts = describe(circuit, node, ops, logits);
@@ -127,7 +127,7 @@ function sayNode(node) {
 function toggle() {
   if (player.playing) {
     player.pause();
-    sayState();
+    announce();
   } else {
     if (player.pauseAt !== null && simulation.step >= player.pauseAt) player.reset();
     player.play();
@@ -138,12 +138,12 @@ function toggle() {
 function step() {
   player.pause();
   player.advance(1);
-  sayState();
+  announce();
 }
 
 function reset() {
   player.reset();
-  sayState();
+  announce();
 }
 
 function key(name) {
@@ -189,7 +189,7 @@ function chooseDrawing() {
   const which = document.querySelector("[name=drawn]:checked").value;
   const circuit = new Circuit(drawn(which), automaton.circuit.labels, ops);
   const { tiled } = circuit.data;
-  drawing = new (tiled ? Tiles : Drawing)(find("drawing"), circuit, sayNode);
+  drawing = new (tiled ? Tiles : Drawing)(find("drawing"), circuit, describeNode);
   find("tiles-hint").hidden = !tiled;
   drawing.isTrained = which === data.trainedDrawing;
   find("zoom").value = Math.max(SMALLEST_FIT, Math.min(1, find("drawing").clientWidth / (drawing.width + 28)));
@@ -202,8 +202,8 @@ function setSpeed() {
   const share = Number(find("speed").value);
   const exact = 10 ** (share * FASTEST);
   player.stepsPerSecond = share === 1 ? 1e9 : exact;
-  const said = exact < 10 ? exact.toFixed(1) : short(Number(exact.toPrecision(2)));
-  find("speed-said").textContent = share === 1 ? "as fast as it goes" : `${said} steps/s`;
+  const speed = exact < 10 ? exact.toFixed(1) : short(Number(exact.toPrecision(2)));
+  find("speed-value").textContent = share === 1 ? "as fast as it goes" : `${speed} steps/s`;
 }
 
 function fillChoices() {
@@ -224,15 +224,15 @@ function fillChoices() {
   find("channel").append(...names.map(([name, place]) => element("option", name, { value: place })));
 }
 
-/** Call `act` with each new value of a control, and `say` with its first value too. */
-function bind(id, act, say = () => {}) {
+/** Call `act` with each new value of a control, and `show` with its first value too. */
+function bind(id, act, show = () => {}) {
   const input = find(id);
   const update = () => {
-    say(input.value);
+    show(input.value);
     act(input.value);
   };
   input.addEventListener(input.type === "range" ? "input" : "change", update);
-  say(input.value);
+  show(input.value);
 }
 
 function bindControls() {
@@ -257,7 +257,7 @@ function bindControls() {
     reset();
   });
   const fire = (value) => {
-    find("fire-said").textContent = Number(value) === 1 ? "all" : Number(value).toFixed(2);
+    find("fire-value").textContent = Number(value) === 1 ? "all" : Number(value).toFixed(2);
   };
   bind("fire", (value) => {
     simulation.fireRate = Number(value);
@@ -275,7 +275,7 @@ function bindControls() {
   bind("brush-size", (value) => {
     pointer.size = Number(value);
   }, (value) => {
-    find("brush-said").textContent = value;
+    find("brush-value").textContent = value;
   });
   bind("zoom", (value) => drawing.zoom(Number(value)));
   for (const radio of document.querySelectorAll("[name=drawn]")) {

@@ -55,8 +55,8 @@ function hardCircuit(ops) {
   return made;
 }
 
-function onRun(told) {
-  run = told;
+function onRun(data) {
+  run = data;
   netlist = simulation = player = soft = null;
   find("name").textContent = `${run.name}, seed ${run.seed}`;
   document.title = `${run.name} · dct watch`;
@@ -65,16 +65,16 @@ function onRun(told) {
   judge = new Judge(run.target ?? goal, run.visible);
 }
 
-function onCircuit(told) {
-  if (told.netlist) {
-    const { channels, ...arrays } = told.netlist;
+function onCircuit(data) {
+  if (data.netlist) {
+    const { channels, ...arrays } = data.netlist;
     netlist = { channels };
     for (const [name, text] of Object.entries(arrays)) netlist[name] = decode(text, Int32Array);
   }
-  circuit = told;
-  const ops = Array.from(told.ops, (sign) => parseInt(sign, 16));
+  circuit = data;
+  const ops = Array.from(data.ops, (sign) => parseInt(sign, 16));
   const hard = hardCircuit(ops);
-  find("circuit-epoch").textContent = `after epoch ${told.epoch.toLocaleString("en")}`;
+  find("circuit-epoch").textContent = `after epoch ${data.epoch.toLocaleString("en")}`;
   if (simulation) {
     simulation.replaceCircuit(hard, new Interpreter(hard));
     player.msPerStep = 0;
@@ -82,9 +82,9 @@ function onCircuit(told) {
   } else {
     begin(hard);
   }
-  soft = new SoftRollout(run, netlist, decode(told.coefficients, Float32Array));
+  soft = new SoftRollout(run, netlist, decode(data.coefficients, Float32Array));
   scheduleSoft();
-  drawGates(told);
+  drawGates(data);
 }
 
 function begin(hard) {
@@ -129,8 +129,8 @@ function draw() {
   waiting = false;
   if (!simulation) return;
   screen.draw(simulation.grid, run.visible, player.judged ? judge : null);
-  find("said-step").textContent = simulation.step;
-  find("said-wrong").textContent = player.wrong ?? "–";
+  find("shown-step").textContent = simulation.step;
+  find("shown-wrong").textContent = player.wrong ?? "–";
   find("play").textContent = player.playing || held ? "Pause" : "Play";
   find("play").setAttribute("aria-pressed", String(player.playing));
   drawSoft();
@@ -161,10 +161,10 @@ function drawSoft() {
   find("apart-count").textContent = `${apart} of ${run.width * run.height} cells, rounded`;
 }
 
-function onRows(told) {
-  rows = told.begins ? told.rows : rows.concat(told.rows);
-  searches = told.begins ? told.searches : searches.concat(told.searches);
-  starts = told.begins ? told.starts : starts.concat(told.starts);
+function onRows(data) {
+  rows = data.begins ? data.rows : rows.concat(data.rows);
+  searches = data.begins ? data.searches : searches.concat(data.searches);
+  starts = data.begins ? data.starts : starts.concat(data.starts);
   const last = rows.at(-1);
   if (!last) return;
   const number = (value) => (value === null ? "–" : short(value));
@@ -202,23 +202,23 @@ function searchWords(search) {
   return `${found}, ${tried.toLocaleString("en")} tried`;
 }
 
-function drawGates(told) {
+function drawGates(data) {
   const percent = (share) => `${Math.round(100 * share)} %`;
-  drawBars(find("decided"), run.layers.map((name, layer) => [name, told.decided[layer]]), percent);
+  drawBars(find("decided"), run.layers.map((name, layer) => [name, data.decided[layer]]), percent);
   const passing = (op) => run.passing.includes(op);
   for (const [place, id] of ["perception", "update"].entries()) {
-    drawBars(find(id), told.histogram[place].map((count, op) => [run.symbols[op], count]), undefined, passing, Math.log1p);
+    drawBars(find(id), data.histogram[place].map((count, op) => [run.symbols[op], count]), undefined, passing, Math.log1p);
   }
 }
 
-function onState(told) {
-  state = told;
-  exactEpoch = told.exactEpoch;
-  find("status").textContent = WORDS[told.status] ?? told.status;
-  find("exact").textContent = told.exactEpoch === null ? "not yet" : `after epoch ${told.exactEpoch}`;
-  drawBars(find("phases"), Object.entries(told.seconds), (seconds) => `${short(seconds)} s`);
-  find("runs-section").hidden = !told.runs.length;
-  find("runs").replaceChildren(...told.runs.map((each) => {
+function onState(data) {
+  state = data;
+  exactEpoch = data.exactEpoch;
+  find("status").textContent = WORDS[data.status] ?? data.status;
+  find("exact").textContent = data.exactEpoch === null ? "not yet" : `after epoch ${data.exactEpoch}`;
+  drawBars(find("phases"), Object.entries(data.seconds), (seconds) => `${short(seconds)} s`);
+  find("runs-section").hidden = !data.runs.length;
+  find("runs").replaceChildren(...data.runs.map((each) => {
     const line = document.createElement("tr");
     const words = each.shown ? `${each.status}, shown above` : each.status;
     for (const text of [each.variant, each.seed, words, each.exactEpoch ?? "–"]) {
@@ -233,7 +233,7 @@ function onState(told) {
 
 function setSpeed() {
   const steps = Number(find("speed").value);
-  find("speed-said").textContent = `${steps} steps/s`;
+  find("speed-value").textContent = `${steps} steps/s`;
   if (player) player.stepsPerSecond = steps;
 }
 

@@ -155,7 +155,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """The addresses requested since the last call, without those of Chromium's own pages."""
+        """The addresses requested since the last call, without data and Chromium's own pages."""
         events = (
             json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         )
@@ -164,4 +164,4 @@ class Browser:
             for event in events
             if event["method"] == "Network.requestWillBeSent"
         ]
-        return [url for url in urls if not url.startswith("chrome")]
+        return [url for url in urls if not url.startswith(("chrome", "data:"))]
