@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.primitives import hard_gates, hard_see, hard_write
+from difflogic.engine.kernels.primitives import hard_advance, hard_gates, hard_view
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -114,19 +114,13 @@ def fill_tile(code, cells, forms, state, tile, first):
     """Evaluate all gates for the cells of the words from `first` on; see `hard_step`."""
     stride = state.shape[1]
     words = stride - 2 * cells.pad
-    none, every = np.uint64(0), ~np.uint64(0)
     for i in range(len(code.inputs)):
-        row, n = code.inputs[i, 0], code.inputs[i, 1]
-        place = code.inputs[i, 2] * stride + first
-        for s in range(cells.start[n], cells.start[n + 1]):
-            right = cells.shift[s]
-            # Shifting by 64 is undefined: without a shift take nothing of the next word.
-            left, high = (np.uint64(64) - right, every) if right else (none, none)
-            join = none if s == cells.start[n] else every
-            hard_see(
-                (tile, state, cells.masks),
-                (row, place + cells.skip[s], right, left, high, s * words + first, join),
-            )
+        row, n, channel = code.inputs[i, 0], code.inputs[i, 1], code.inputs[i, 2]
+        place, start, end = channel * stride + first, cells.start[n], cells.start[n + 1]
+        hard_view(
+            (tile, state, state, cells.skip, cells.shift, cells.masks),
+            (row * WORDS, 0, place, start, end, first, words, WORDS),
+        )
     hard_gates((tile, code.gates, forms), ())
 
 
@@ -147,8 +141,9 @@ def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
         keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):
             place = code.channels[i] * stride + cells.pad + first
-            hard_write(
-                (tile, state, new_state, fires, keeps), (code.outputs[i], place, place, fire, keep)
+            hard_advance(
+                (tile, tile, new_state, state, fires, keeps),
+                (code.outputs[i] * WORDS, 0, place, 0, place, place, fire, keep, WORDS),
             )
 
 

@@ -181,27 +181,6 @@ def hard_gates(arrays, integers):
         tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
 
 
-def hard_see(arrays, integers):
-    tile, state, masks = arrays
-    row, place, right, left, high, mask, join = integers
-    low = state.ravel()[place : place + st.WORDS] >> right
-    moved = (state.ravel()[place + 1 : place + 1 + st.WORDS] << left) & high
-    seen = (low | moved) & masks.ravel()[mask : mask + st.WORDS]
-    own = tile.reshape(-1, st.WORDS)[row]
-    own[:] = seen | (own & join)
-
-
-def hard_write(arrays, integers):
-    tile, state, new_state, fires, keeps = arrays
-    row, old_place, place, fire, keep = integers
-    old, fired = (
-        state.ravel()[old_place : old_place + st.WORDS],
-        fires.ravel()[fire : fire + st.WORDS],
-    )
-    new = old ^ ((old ^ tile.reshape(-1, st.WORDS)[row]) & fired)
-    new_state.reshape(-1)[place : place + st.WORDS] = new & keeps.ravel()[keep : keep + st.WORDS]
-
-
 def _gate(c, a, b):
     return c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
 

@@ -117,36 +117,6 @@ def hard_gates(v):
 
 
 @words_primitive
-def hard_see(v, row, place, right, left, high, mask, join):
-    """Write what lies at `place` of the state, shifted and masked, to a tile's row.
-
-    Arrays: tile, state, masks. `high` is 0 to take nothing from the next word; `join` is 0 to
-    overwrite the row instead of joining. Otherwise both are all ones.
-    """
-    builder = v.builder
-    low = builder.lshr(v.load(1, place), v.splat(right))
-    next_word = v.load(1, builder.add(place, I64(1)))
-    moved = builder.and_(builder.shl(next_word, v.splat(left)), v.splat(high))
-    seen = builder.and_(builder.or_(low, moved), v.load(2, mask))
-    held = builder.and_(v.load(0, v.row(row)), v.splat(join))
-    v.store(builder.or_(seen, held), 0, v.row(row))
-
-
-@words_primitive
-def hard_write(v, row, old_place, place, fire, keep):
-    """Write a tile's row to `place` of the new state where cells fire, then zero the damaged cells.
-
-    Cells that do not fire keep what lies at `old_place` of the state. Arrays: tile, state, new
-    state, fires, keeps.
-    """
-    builder = v.builder
-    old, fires = v.load(1, old_place), v.load(3, fire)
-    # new where it fires, else old
-    changed = builder.and_(builder.xor(old, v.load(0, v.row(row))), fires)
-    v.store(builder.and_(builder.xor(old, changed), v.load(4, keep)), 2, place)
-
-
-@words_primitive
 def hard_gate(v, x, y, op, place, words):
     """Evaluate one gate over some words, from its inputs' places to its own.
 
@@ -269,7 +239,7 @@ def hard_view(v, to, own, place, first, end, mask, stride, words):
 
 @words_query
 def hard_advance(v, row, row_own, before, before_own, after, base, fire, keep, words):
-    """Write a state after a step to `after` of the own states; see `hard_write`.
+    """Write a state after a step to `after` of the own states; damaged cells become zero.
 
     Arrays: values, known values, own states, known states, fires, keeps. The new state is at `row`;
     cells that do not fire keep the state at `before`. `row_own` and `before_own` say whether these

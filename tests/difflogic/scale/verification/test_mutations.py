@@ -184,10 +184,13 @@ PLAIN_MUTATIONS = {
         "        for loss in range(len(loss_steps)):",
         "        for loss in range(len(loss_steps) - 1, len(loss_steps)):",
     ),
-    "hard shift off by one": ("right = cells.shift[s]", "right = cells.shift[s] + np.uint64(1)"),
+    "hard shift off by one": (
+        "low, high = flat[word : word + words], ",
+        "low, high = flat[word : word + words] >> np.uint64(1), ",
+    ),
     "hard mask ignored": (
-        "(old ^ tile.reshape(-1, st.WORDS)[row]) & fired",
-        "(old ^ tile.reshape(-1, st.WORDS)[row])",
+        "state = held ^ ((held ^ new) & fires[fire : fire + words])",
+        "state = held ^ (held ^ new)",
     ),
     "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:"),
 }
