@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,8 +50,10 @@ def decide(
     `progress` gets the name of each method when it begins.
     """
     search = _Search(question, Deadline.after(seconds), progress)
-    found = search.run(search.sampled, search.repeating, search.unrolled)
-    return replace(found, attempts=tuple(search.attempts))
+    methods = [(Method.run, search.sampled), (Method.sat, search.repeating)]
+    if question.synchronous:
+        methods.append((Method.sat, search.unrolled))
+    return replace(search.run(*methods), attempts=tuple(search.attempts))
 
 
 def decide_quickly(question: Question) -> Finding:
@@ -61,7 +62,7 @@ def decide_quickly(question: Question) -> Finding:
     The work is bounded without a clock, so the answer is the same on any machine.
     """
     search = _Search(question, NEVER)
-    return replace(search.run(search.sampled), attempts=tuple(search.attempts))
+    return replace(search.run((Method.run, search.sampled)), attempts=tuple(search.attempts))
 
 
 def by_sets(question: Question) -> Finding:
@@ -77,74 +78,77 @@ class _Search:
     attempts: list[Attempt] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
 
-    def run(self, *methods: Callable[[], Finding | None]) -> Finding:
+    def run(self, *methods: tuple[Method, Callable[[], Finding | str]]) -> Finding:
         """Try sets of values, then the given methods, until one decides."""
+        found = self._attempt(Method.sets, self.by_sets)
+        for name, method in methods:
+            if found is None and not self.deadline.passed:
+                found = self._attempt(name, method)
+        return found or self._finding(Verdict.open, None)
+
+    def _attempt(self, name: Method, method: Callable[[], Finding | str]) -> Finding | None:
+        """Try a method, which returns a finding or a reason, or raises TimeoutError."""
+        self.progress(name.value)
+        began = time.perf_counter()
+        try:
+            found = method()
+        except TimeoutError:
+            found = "not decided in the time"
+        outcome = found if isinstance(found, str) else "decided"
+        self.attempts.append(Attempt(name, outcome, time.perf_counter() - began))
+        return None if isinstance(found, str) else found
+
+    def by_sets(self) -> Finding | str:
+        """Run on sets from everything, until they show the target."""
         question = self.question
-        with self._trying(Method.sets) as report:
-            most = STEPS_PER_SIDE * (question.height + question.width)
-            run = list(itertools.islice(sets.descend(question.network, question.board), most))
-            right = (step for step, state in enumerate(run) if question.is_known(state))
-            from_step = next(right, None)
-            report("too coarse" if from_step is None else "decided")
+        most = STEPS_PER_SIDE * (question.height + question.width)
+        run = list(itertools.islice(sets.descend(question.network, question.board), most))
         # From this step on, every state lies in these sets under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
-        if from_step is not None:
-            states = tuple(run[: from_step + 1])
-            return self._finding(Verdict.proved, Method.sets, from_step=from_step, states=states)
-        for method in methods:
-            found = None if self.deadline.passed else method()
-            if found is not None:
-                return found
-        return self._finding(Verdict.open, None)
+        for step, state in enumerate(run):
+            if question.is_known(state):
+                states = tuple(run[: step + 1])
+                return self._finding(Verdict.proved, Method.sets, from_step=step, states=states)
+        return "too coarse"
 
-    def sampled(self) -> Finding | None:
+    def sampled(self) -> Finding | str:
         """Look for a refutation in the runs of random starts."""
         question = self.question
-        with self._trying(Method.run) as report:
-            steps = 4 * (question.height + question.width)
-            starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
-            for start in orbits.missed(question, steps, starts, self.deadline):
-                found = self._confirmed(start, LONGEST_SAMPLE)
-                if found is not None:
-                    report("decided")
-                    return self._finding(Verdict.refuted, Method.run, counterexample=found)
-            if not self.deadline.passed:
-                report("too coarse")
-        return None
+        steps = 4 * (question.height + question.width)
+        starts = max(FEWEST, min(SAMPLES, SAMPLED_CELLS // question.board.cells))
+        for start in orbits.missed(question, steps, starts, self.deadline):
+            found = self._confirmed(start, LONGEST_SAMPLE)
+            if found is not None:
+                return self._finding(Verdict.refuted, Method.run, counterexample=found)
+        self.deadline.check()
+        return "too coarse"
 
-    def repeating(self) -> Finding | None:
+    def repeating(self) -> Finding | str:
         """Look for a wrong state that repeats, by SAT."""
-        with self._trying(Method.sat) as report, Formula() as formula:
+        with Formula() as formula:
             layout = Unrolled(self.question, self.within, formula)
             for period in PERIODS if self.question.synchronous else PERIODS[:1]:
-                if not layout.advance(period, self.deadline):
-                    return None
+                layout.advance(period, self.deadline)
                 start = layout.ask_cycle(period, self.deadline)
                 found = None if start is None else self._confirmed(start)
                 if found is not None:
-                    report("decided")
                     return self._finding(Verdict.refuted, Method.sat, counterexample=found)
-            report("no state that comes back at once misses the target")
-        return None
+        return "no state that comes back at once misses the target"
 
-    def unrolled(self) -> Finding | None:
+    def unrolled(self) -> Finding | str:
         """Look for a number of steps after which no start misses the target, by SAT."""
-        if not self.question.synchronous:
-            return None
-        with self._trying(Method.sat) as report, Formula() as formula:
+        with Formula() as formula:
             layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
-            while layout.advance(steps, self.deadline):
+            while True:
+                layout.advance(steps, self.deadline)
                 start = layout.ask_late(steps, self.deadline)
                 if start is None:
                     from_step = self.from_step + self._earliest(layout, late, steps)
-                    report("decided")
                     return self._finding(Verdict.proved, Method.sat, from_step=from_step)
                 found = self._confirmed(start)
                 if found is not None:
-                    report("decided")
                     return self._finding(Verdict.refuted, Method.sat, counterexample=found)
                 late, steps = steps, 2 * steps
-        return None
 
     def _earliest(self, layout: Unrolled, late: int, steps: int) -> int:
         """Bisect for the least sufficient number of steps, above `late` and up to `steps`."""
@@ -188,23 +192,6 @@ class _Search:
             seconds=time.perf_counter() - self.began,
         )
 
-    @contextmanager
-    def _trying(self, method: Method) -> Iterator[Callable[[str], None]]:
-        """Record an attempt with the reported outcome; running out of time is the default."""
-        self.progress(method.value)
-        began, outcome = time.perf_counter(), "not decided in the time"
-
-        def report(what: str) -> None:
-            nonlocal outcome
-            outcome = what
-
-        try:
-            yield report
-        except TimeoutError:
-            pass
-        finally:
-            self.attempts.append(Attempt(method, outcome, time.perf_counter() - began))
-
 
 class Unrolled:
     """Consecutive steps as literals of a formula, to ask a SAT solver about all starts.
@@ -227,8 +214,8 @@ class Unrolled:
         self._states = [first]
         """For each step, the literal of each bit: channel · cells + cell."""
 
-    def advance(self, steps: int, deadline: Deadline) -> bool:
-        """Unroll up to `steps` steps; return False if they take too long or too many gates."""
+    def advance(self, steps: int, deadline: Deadline) -> None:
+        """Unroll up to `steps` steps. Raises TimeoutError, also for more than MOST_GATES."""
         question, formula = self._question, self._formula
         circuit, cells, outside = question.circuit, question.board.cells, formula.constant(0)
         places = neighbors(question.height, question.width, question.boundary).T.tolist()
@@ -236,8 +223,7 @@ class Unrolled:
             state = self._states[-1]
             after = [outside] * len(state)
             for cell, around in enumerate(places):
-                if deadline.passed:
-                    return False
+                deadline.check()
                 inputs = (
                     outside if place == OUTSIDE else state[channel * cells + place]
                     for place in around
@@ -250,8 +236,7 @@ class Unrolled:
                 [new if old is None else old for old, new in zip(self._known, after, strict=True)]
             )
             if formula.variables > MOST_GATES:
-                return False
-        return True
+                raise TimeoutError
 
     def ask_late(self, step: int, deadline: Deadline) -> Planes | None:
         """Return a start that misses the target at a step, if any. Raises TimeoutError."""

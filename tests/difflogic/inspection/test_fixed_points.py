@@ -163,9 +163,9 @@ def test_the_shifts_of_a_torus(bits: np.ndarray) -> None:
     }
     period = on_torus(bits)
     step = period.diagonal or (period.height, 0)
-    told = {
+    described = {
         (step[0] * i % rows, (step[1] * i + period.width * j) % columns)
         for i in range(rows)
         for j in range(columns)
     }
-    assert told == same
+    assert described == same

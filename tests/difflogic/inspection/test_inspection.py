@@ -49,9 +49,9 @@ def test_wires(circuit: Circuit) -> None:
 
 
 def test_the_game_of_life() -> None:
-    told: list[tuple[int, str]] = []
+    calls: list[tuple[int, str]] = []
     example = automaton(life_like("3", "23"), height=6, width=6, steps=50)
-    found = inspect(example, Limits(20, 2, 0), lambda done, what: told.append((done, what)))
+    found = inspect(example, Limits(20, 2, 0), lambda done, what: calls.append((done, what)))
     assert found.rule.notation == "B3/S23"
     assert sum(found.ops.values()) == example.circuit.gates
     assert set(found.ops) <= set(Op)
@@ -59,7 +59,7 @@ def test_the_game_of_life() -> None:
     assert found.fixed_points.bound == 2
     assert found.settling is not None
     assert found.settling.steps == 50
-    assert [done for done, _ in told] == [0, 1, 2]
+    assert [done for done, _ in calls] == [0, 1, 2]
 
 
 def test_too_large_circuits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Proofs for every length: against brute force, the page's checker, and Python's integers."""
+"""Proofs for every length, compared with brute force, the page's checker, and Python's integers."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_two_gates_add_numbers_of_any_length(check):
     assert prove(adder(), ADDITION, 1).text == "proved for every length n, from step n on"
     found = prove(adder(), ADDITION, 2)
     assert found.text == "proved for every length n, from step n + 1 on"
-    said = "confirmed: every line of n cells is right from step n + 1 on, for every n\n"
-    assert check(found.certificate(), checker="lines.py") == (True, said)
+    output = "confirmed: every line of n cells is right from step n + 1 on, for every n\n"
+    assert check(found.certificate(), checker="lines.py") == (True, output)
 
 
 def test_a_late_sum_needs_a_longer_delay():
@@ -157,9 +157,9 @@ FORGERIES = {
 def test_forgeries_are_not_confirmed(what, check):
     proof = json.loads(prove(adder(), ADDITION, 2).certificate())
     FORGERIES[what](proof)
-    confirmed, said = check(json.dumps(proof), checker="lines.py")
+    confirmed, output = check(json.dumps(proof), checker="lines.py")
     assert not confirmed
-    assert "NOT CONFIRMED" in said
+    assert "NOT CONFIRMED" in output
 
 
 def test_the_learned_adder_of_the_gallery(check, tmp_path):
@@ -167,9 +167,9 @@ def test_the_learned_adder_of_the_gallery(check, tmp_path):
     found = certify(path, task="addition")
     assert found.proved
     found.save(tmp_path / "proof.json")
-    said = "confirmed: every line of n cells is right from step n + 2 on, for every n\n"
+    output = "confirmed: every line of n cells is right from step n + 2 on, for every n\n"
     text = (tmp_path / "proof.json").read_text()
-    assert check(text, path, checker="lines.py") == (True, said)
+    assert check(text, path, checker="lines.py") == (True, output)
 
 
 def test_the_learned_adder_adds_a_million_digits():

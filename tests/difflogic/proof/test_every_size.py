@@ -140,7 +140,7 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
 def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
     made = load(GALLERY / f"{name}.json").automaton
     assert certify(GALLERY / f"{name}.json", task=name).proved
-    rng, said = random.Random(0), []
+    rng, confirmed = random.Random(0), []
     for trial in range(8):
         op = made.circuit.op.copy()
         if trial:
@@ -153,10 +153,10 @@ def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
             capture_output=True,
             check=False,
         )
-        said.append(done.returncode == 0)
-        assert said[-1] == (broken(changed, RULES[name]) == "")
-    assert said[0]
-    assert not all(said)
+        confirmed.append(done.returncode == 0)
+        assert confirmed[-1] == (broken(changed, RULES[name]) == "")
+    assert confirmed[0]
+    assert not all(confirmed)
 
 
 def test_reasons_not_to_be_proved():

@@ -53,25 +53,25 @@ def life(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
 def test_a_shipped_certificate_of_sets_is_confirmed(name: str, folder: Path, check: Check) -> None:
     text, found = written(name, folder)
-    said = f"confirmed: every start is right from step {found.findings[0].from_step} on\n"
-    assert check(text, GALLERY / f"{name}.json", checker="sets.py") == (True, said)
+    output = f"confirmed: every start is right from step {found.findings[0].from_step} on\n"
+    assert check(text, GALLERY / f"{name}.json", checker="sets.py") == (True, output)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "output"),
     [
         ("game-of-life", "right at step 1 from all 512 starts"),
         ("letter-g", "right at step 15 from 1 start"),
     ],
 )
 def test_a_shipped_proof_by_all_cases_is_confirmed(
-    name: str, said: str, folder: Path, check: Check
+    name: str, output: str, folder: Path, check: Check
 ) -> None:
     text, _ = written(name, folder)
     confirmed, found = check(text, GALLERY / f"{name}.json", checker="quick.py")
     assert confirmed
-    assert found.startswith(f"confirmed: {said}")
+    assert found.startswith(f"confirmed: {output}")
 
 
 def spread(lines: list[list[int]]) -> np.ndarray:
@@ -125,9 +125,9 @@ def test_forgeries_are_not_confirmed(
     proof = json.loads(json.dumps(proof))
     forge(proof)
     proof["circuit_sha256"] = circuit_hash(proof["circuit"])
-    confirmed, said = check(json.dumps(proof), checker=checker)
+    confirmed, output = check(json.dumps(proof), checker=checker)
     assert not confirmed
-    assert "NOT CONFIRMED" in said
+    assert "NOT CONFIRMED" in output
 
 
 @pytest.mark.thorough
@@ -145,19 +145,19 @@ def test_random_damage_is_not_confirmed(seed: int, check: Check) -> None:
     proof["sets"].append("".join(signs))
     cells[place] = len(proof["sets"]) - 1
     proof["states"][step] = [[1, n] for n in cells]
-    confirmed, said = check(json.dumps(proof), checker="sets.py")
+    confirmed, output = check(json.dumps(proof), checker="sets.py")
     assert not confirmed
-    assert "a step leads into the next sets" in said
+    assert "a step leads into the next sets" in output
 
 
 def test_another_circuit_is_noticed(life: dict[str, Any], check: Check) -> None:
     of_sets = json.dumps(by_sets_of("checkerboard-seed-1"))
-    for confirmed, said in (
+    for confirmed, output in (
         check(json.dumps(life), GALLERY / "checkerboard.json"),
         check(of_sets, path("checkerboard-seed-2"), checker="sets.py"),
     ):
         assert not confirmed
-        assert "it is of another circuit" in said
+        assert "it is of another circuit" in output
     changed = life | {"circuit_sha256": "0" * 64}
     assert "the circuit's hash" in check(json.dumps(changed))[1]
 
@@ -177,8 +177,8 @@ def test_a_lasting_target_is_reported(check: Check) -> None:
     task = make_task(load_config("checkerboard", ["task.height=8", "task.width=8"]))
     start, target = task.draw(np.random.default_rng(0))
     cases = Cases("one start", start[None], target[None], "zero", 20, "")
-    said = "confirmed: right at step 20 from 1 start, and at every later step\n"
-    assert check(write_cases(trained("checkerboard-seed-1"), cases)) == (True, said)
+    output = "confirmed: right at step 20 from 1 start, and at every later step\n"
+    assert check(write_cases(trained("checkerboard-seed-1"), cases)) == (True, output)
 
 
 def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> None:
@@ -187,8 +187,8 @@ def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> No
     circuit["gates"].append({"op": "TRUE", "a": 0, "b": 0})
     file.write_text(json.dumps(circuit))
     certify(file, task="game-of-life").save(folder / "longer-proof.json", force=True)
-    confirmed, said = check((folder / "longer-proof.json").read_text(), file)
-    assert (confirmed, said) == (True, "confirmed: right at step 1 from all 512 starts\n")
+    confirmed, output = check((folder / "longer-proof.json").read_text(), file)
+    assert (confirmed, output) == (True, "confirmed: right at step 1 from all 512 starts\n")
 
 
 def test_a_models_proof_has_only_needed_gates(folder: Path, check: Check) -> None:

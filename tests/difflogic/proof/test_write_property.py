@@ -56,8 +56,8 @@ def pdr(data, folder, command="&r p.aig; &put; pdr"):
     done = subprocess.run(
         [ABC, "-q", command], cwd=folder, capture_output=True, text=True, timeout=60
     )
-    said = done.stdout
-    proved, failed = "Property proved" in said, "was asserted" in said
+    answer = done.stdout
+    proved, failed = "Property proved" in answer, "was asserted" in answer
     return True if proved and not failed else False if failed and not proved else None
 
 
@@ -191,9 +191,9 @@ def test_z3_agrees_on_the_steps_to_heal():
         within = within or needed
         for most in (within - 1, within):
             about = _about(finding, each.circuit).question
-            said = holds(z3, write_healing(about, most, rest, True, patches))
-            assert said == [True, True, needed <= most]
-            verdicts.add((each is automaton, said[-1]))
+            answer = holds(z3, write_healing(about, most, rest, True, patches))
+            assert answer == [True, True, needed <= most]
+            verdicts.add((each is automaton, answer[-1]))
     assert verdicts >= {(True, False), (True, True), (False, False)}
     with pytest.raises(CircuitError, match="choose a later --from-step"):
         write_healing(question, 1, 1 - rest, True, patches)
@@ -256,8 +256,8 @@ def test_abc_finds_the_damage_that_heals_last(tmp_path):
     def refuted(source, within):
         file = tmp_path / f"{within}.aig"
         state_property(source, file, "heals", task=task, within=within, force=True)
-        said = pdr(file.read_bytes(), tmp_path, f"&r p.aig; &put; bmc3 -F {within + 2}")
-        return said is False
+        answer = pdr(file.read_bytes(), tmp_path, f"&r p.aig; &put; bmc3 -F {within + 2}")
+        return answer is False
 
     def healed(automaton):
         """Return the steps in which all damages heal; None if the picture does not stay."""

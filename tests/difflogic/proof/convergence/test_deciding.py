@@ -94,7 +94,7 @@ class TestMethods:
         with Formula() as formula:
             layout = Unrolled(question, sets.everything(2, question.board), formula)
             for number in range(5):
-                assert layout.advance(number, NEVER)
+                layout.advance(number, NEVER)
                 wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
                 assert (layout.ask_late(number, NEVER) is not None) == wrong.any()
                 states = step_all(question.circuit, states, question.boundary)

@@ -77,11 +77,11 @@ def test_holding_back_is_sound(question: Question, seed: int) -> None:
     assert (found.values[known] == free.values[known]).all()
     for step in range(int(found.steps[known].max(initial=0)) + 2):
         after = sets.step(question.network, question.board, known_at(question, found, step))
-        after, told = (
+        after, expected = (
             sets.as_array(question.board, each)
             for each in (after, known_at(question, found, step + 1))
         )
-        assert ((told == sets.UNKNOWN) | (told == after)).all()
+        assert ((expected == sets.UNKNOWN) | (expected == after)).all()
     run = list(sets.descend(question.network, question.board))
     for step, state in enumerate(run):
         array = sets.as_array(question.board, state)
