@@ -1,4 +1,4 @@
-"""Whether a hard circuit does what it was trained for, without a wrong cell.
+"""Exactness: a hard circuit does its task without a wrong cell.
 
 Exact means, on starts that training never used:
 - for a target that stays: no wrong cell at the training step T, nor at T + 1, 2T and 2T + 1, so

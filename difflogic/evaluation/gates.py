@@ -15,7 +15,7 @@ PASSING = (Op.A, Op.B)
 """Ops that only pass an input on. All others are active."""
 
 SCOPES = {
-    "all": "every gate with logits of its own",
+    "all": "every gate with its own logits",
     "next_state": "active gates that the next state of some channel depends on",
     "loss_channels": "active gates that the loss channels depend on, at any later step",
 }

@@ -158,12 +158,12 @@ class Scene:
         if not self.alone:
             return np.ones((len(self.at), len(samples)), np.bool_)
         assert isinstance(self.damage, Patches)
-        everybody = ~np.isin(self.at, self.alone)
+        everybody: npt.NDArray[np.bool_] = ~np.isin(self.at, self.alone)
         return everybody[:, None] | self.damage.spares(samples)
 
     def targets(self, drawn: npt.NDArray[Any]) -> Bits:
         """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""
-        targets = (drawn != 0).astype(np.uint8)
+        targets: Bits = (drawn != 0).astype(np.uint8)
         if self.advance is None:
             return targets
         found, step = [], self.first_target
@@ -214,7 +214,8 @@ def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
         return draw_batch(task, streams.seed, streams.epoch, batch, streams.start, first)
 
     def advance(board: Bits) -> Bits:
-        return task.call("advance", board)
+        following: Bits = task.call("advance", board)
+        return following
 
     automaton = task.automaton
     return Scene(

@@ -113,10 +113,10 @@ def require_lasting_target(task: Task) -> None:
         return
     if task.holds:
         raise InapplicableError(
-            "the target has to persist from every start, in any update order, but that of "
+            "the target must persist from every start, in any update order, but that of "
             f"{task.name} persists only from its own start, if all cells update in each step"
         )
-    raise InapplicableError(f"the target has to persist, but that of {task.name} does not")
+    raise InapplicableError(f"the target must persist, but that of {task.name} does not")
 
 
 def require_any_grid(task: Task) -> None:

@@ -77,7 +77,7 @@ class Model:
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
         if config.automaton.places and (perception is not None or update is not None):
             raise ConfigError(
-                "wires of one's own: those that count places stay: set places = false"
+                "own wires cannot replace those that count places: set places = false"
             )
         layers = rewire(layers, perception, update)
         training = config.training

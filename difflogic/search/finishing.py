@@ -86,7 +86,8 @@ class Finisher:
         self._scene = replace(plan.scene, at=plan.decisive)
         # The search has all starts from the beginning.
         self._complete = plan.exhaustive or plan.starts == 1
-        self._judge = Judge(netlist, plan)
+        self.judge = Judge(netlist, plan)
+        """Certifies circuits."""
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     @cached_property
@@ -100,7 +101,7 @@ class Finisher:
         Requires a certificate where possible. If it does not show that the circuit is right in
         time, tries fresh starts. Returns no counterexamples if the search has all starts already.
         """
-        judgement = self._judge(ops) if self._judge.can_prove else None
+        judgement = self.judge(ops) if self.judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
             return True, []
         for trial in self._fresh:
@@ -108,7 +109,7 @@ class Finisher:
             if wrong.any():
                 return False, [] if self._complete else _worst(trial, wrong)
         if judgement is None:
-            return self._judge.keeps(ops), []
+            return self.judge.keeps(ops), []
         if judgement.proved:
             return True, []
         # Look for counterexamples among the starts that the certificate leaves open.
@@ -118,7 +119,7 @@ class Finisher:
 
     def _heals(self, ops: Ops) -> bool:
         """Whether all damages are proved to grow back, even after the compared steps."""
-        return self._plan.scene.damage is not None and self._judge.keeps(ops)
+        return self._plan.scene.damage is not None and self.judge.keeps(ops)
 
     def finish(
         self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
@@ -194,7 +195,7 @@ class Finisher:
     @property
     def can_prove(self) -> bool:
         """Whether exact circuits are proved, by a certificate or by all cases."""
-        return self._complete or self._judge.can_prove
+        return self._complete or self.judge.can_prove
 
     def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
         """Make an exact circuit smaller, or right sooner, while it stays proved.
@@ -204,8 +205,8 @@ class Finisher:
         """
         if not self.can_prove or not self._settings.polish:
             return found
-        from_step = None if self._complete else self._judge(found.ops).finding.from_step
-        due = self._judge.due
+        from_step = None if self._complete else self.judge(found.ops).finding.from_step
+        due = self.judge.due
         polished = polish(
             self._netlist,
             self,
@@ -221,14 +222,6 @@ class Finisher:
         return replace(
             found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late
         )
-
-    def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets prove a circuit right; None if they do not."""
-        return self._judge.certified_step(ops)
-
-    def unknown_in_time(self, ops: Ops) -> int | None:
-        """Return how many cells sets leave unknown at the first counted step; see `Judge`."""
-        return self._judge.unknown_in_time(ops)
 
     @property
     def _first_samples(self) -> tuple[int, ...]:

@@ -159,7 +159,7 @@ class Judge:
         return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:
-        """Whether the circuit with `ops` is proved to keep what it grows, as the task asks.
+        """Whether the circuit with `ops` provably keeps its picture, if the task requires that.
 
         On a line, whether every length is decided: a rule that fails on longer lines solves a
         stage, and the next stage improves it. True if the task asks for nothing.

@@ -218,7 +218,7 @@ class _Walk:
         if self.best.from_step is None:
             return Extent(gates, None)
         self.candidates += CERTIFICATE_COST
-        step = self._finisher.certified_step(ops)
+        step = self._finisher.judge.certified_step(ops)
         return None if step is None else Extent(gates, step)
 
     def _keep(self, ops: Ops, extent: Extent) -> None:
@@ -249,19 +249,19 @@ class _Hastening(_Walk):
     def aim(self, due: int, more_gates: float | None) -> None:
         """Set the goal, and by what factor the gates may grow; None allows no more gates."""
         self._due = due
-        self._unknown = self._finisher.unknown_in_time(self.kept)
+        self._unknown = self._finisher.judge.unknown_in_time(self.kept)
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
 
     def _consider(self, ops: Ops, gates: int) -> bool:
         self.candidates += CERTIFICATE_COST
-        unknown = self._finisher.unknown_in_time(ops)
+        unknown = self._finisher.judge.unknown_in_time(ops)
         if unknown is None or (self._unknown is not None and unknown > self._unknown):
             return False
         self._unknown = unknown
         self._take(ops)
         # Only the certificate shows that the known cells are right, and stay right.
-        step = self._finisher.certified_step(ops)
+        step = self._finisher.judge.certified_step(ops)
         if step is not None and step <= self._due:
             self.best = Extent(gates, step)
             self.kept = ops.copy()

@@ -238,6 +238,6 @@ def require_finite(loss: float, gradients: Array, epoch: int, config: TrainingCo
         return loss
     what = f"the soft loss is {loss}" if not np.isfinite(loss) else "a gradient is not finite"
     raise TrainingError(
-        f"epoch {epoch}: {what}: training cannot go on. Lower [training] learning_rate (now "
+        f"epoch {epoch}: {what}: training cannot continue. Lower [training] learning_rate (now "
         f"{config.learning_rate}), or train in float64 with --set training.precision=float64"
     )

@@ -83,7 +83,7 @@ class RunDirectory:
         if not run.is_empty:
             hint = ""
             if (run.path / CONFIG).is_file():
-                hint = f" (the run that it holds goes on with --resume {for_shell(run.path)})"
+                hint = f" (to continue its run, use --resume {for_shell(run.path)})"
             raise RunDirectoryError(
                 f"{run.path}: is not empty, and runs are never overwritten: name a new or "
                 f"empty directory{hint}"
@@ -228,10 +228,6 @@ class RunDirectory:
         """Whether it has files that only a run of at least one epoch writes."""
         return any((self.path / name).exists() for name in (MODEL, SUMMARY))
 
-    def tidy(self) -> None:
-        """Remove half-written files of killed processes. Only for the holder of the lock."""
-        remove_leftovers(self.path)
-
     def discard(self) -> None:
         """Remove the files of a run that has no results."""
         with suppress(OSError):
@@ -240,7 +236,7 @@ class RunDirectory:
             # In this order: a directory with a config.toml can be resumed.
             for path in [*found, *code, self.path / START]:
                 path.unlink(missing_ok=True)
-            self.tidy()
+            remove_leftovers(self.path)
 
     def remove_if_made(self) -> None:
         """Remove the directory if it was made for this run and is empty."""

@@ -81,7 +81,7 @@ def own_batch(
     if starts is None and targets is None:
         return drawn_starts, drawn_targets
     if starts is None or targets is None:
-        raise ConfigError("a batch of one's own: give starts and targets")
+        raise ConfigError("an own batch: give starts and targets")
     found = []
     for name, given, drawn in (
         ("starts", starts, drawn_starts),

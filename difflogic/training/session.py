@@ -17,7 +17,7 @@ from difflogic.config import Config
 from difflogic.model.model import Model
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
-from difflogic.system.files import for_shell
+from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import trainer as training
 from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
@@ -118,7 +118,7 @@ class Session:
             stack.callback(self.run.remove_if_made)
             stack.enter_context(self._lock)
             stack.push(self._discard_if_failed)
-            self.run.tidy()
+            remove_leftovers(self.run.path)
             self._settle()
             if self.summary is None:
                 config = with_free_settings(self.config, self._given)
@@ -258,7 +258,7 @@ class Session:
             ) from error
 
     def _settle(self) -> None:
-        """Determine whether the run is new, can continue as asked, or is already finished."""
+        """Determine whether the run is new, can continue, or is already finished."""
         stored = self.run.read_config()
         if stored is None:
             if not self.run.is_empty:

@@ -204,7 +204,8 @@ class Trainer:
         attempt.single.load(self._learned.ops)
 
         def run(start: Bits, steps: int) -> Bits:
-            return attempt.single.rollout(start[None], steps)[0]
+            state: Bits = attempt.single.rollout(start[None], steps)[0]
+            return state
 
         # A few at a time: a rank keeps its slots until the ranks before it have added theirs.
         most = AT_ONCE * self.ranks.size
@@ -237,8 +238,7 @@ class Trainer:
         """Return the states of a hard circuit at the training step, (samples, C, H, W)."""
         hard, steps = self._attempt.hard, self._staged.automaton.steps
         hard.load(ops)
-        states: Bits = hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
-        return states
+        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
 
     # The search for an exact circuit
 

@@ -179,8 +179,8 @@ def test_the_judged_circuit_is_the_live_part(seed: int) -> None:
         ops[netlist.param], netlist.a, netlist.b, netlist.outputs, tuple(range(netlist.channels))
     )
     visible = tuple(config.task.loss_channels)
-    asked = Judge(netlist, Plan.of(config, 8, STREAMS))(ops).finding.question.circuit
+    judged = Judge(netlist, Plan.of(config, 8, STREAMS))(ops).finding.question.circuit
     expected = live_circuit(whole, visible)
-    assert asked.labels == expected.labels
+    assert judged.labels == expected.labels
     for name in ("op", "a", "b", "outputs"):
-        np.testing.assert_array_equal(getattr(asked, name), getattr(expected, name))
+        np.testing.assert_array_equal(getattr(judged, name), getattr(expected, name))

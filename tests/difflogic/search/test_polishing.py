@@ -160,9 +160,9 @@ def test_unknown_cells_agree_with_sets(steps: int) -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, f"automaton.steps={steps}")
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
-    asked = checkerboard_question(trained("checkerboard-seed-2"))
-    *_, state = itertools.islice(sets.descend(asked.network, asked.board), steps + 1)
-    expected = (sets.as_array(asked.board, state)[list(asked.shown)] == sets.UNKNOWN).sum()
+    goal = checkerboard_question(trained("checkerboard-seed-2"))
+    *_, state = itertools.islice(sets.descend(goal.network, goal.board), steps + 1)
+    expected = (sets.as_array(goal.board, state)[list(goal.shown)] == sets.UNKNOWN).sum()
     assert judge.unknown_in_time(ops) == expected
     assert (expected == 0) == (steps >= 13) == (judge.certified_step(ops) <= steps)
     assert judge.unknown_in_time(np.full_like(ops, Op.XOR)) is None
@@ -179,19 +179,16 @@ class Refusing:
     """A finisher that refuses every circuit, with given counterexamples."""
 
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
-        self.finisher, self.failing = finisher, failing
-        self.asked: list[tuple[int, ...]] = []
+        self.finisher, self.failing, self.judge = finisher, failing, finisher.judge
+        self.trials: list[tuple[int, ...]] = []
         self.refused = 0
 
     def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
         self.refused += 1
         return False, self.failing
 
-    def certified_step(self, ops: np.ndarray) -> int | None:
-        return self.finisher.certified_step(ops)
-
     def trial(self, samples: tuple[int, ...]) -> Trial:
-        self.asked.append(tuple(samples))
+        self.trials.append(tuple(samples))
         return self.finisher.trial(samples)
 
 
@@ -205,6 +202,6 @@ def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
     assert found.before == found.after
     live = found.ops != ops
     assert set(found.ops[live].tolist()) <= {Op.A}
-    assert prover.asked[0] == (0, 1, 2, 3)
-    assert prover.asked[1] == (0, 1, 2, 3, 77)
-    assert len(prover.asked) == 1 + prover.refused
+    assert prover.trials[0] == (0, 1, 2, 3)
+    assert prover.trials[1] == (0, 1, 2, 3, 77)
+    assert len(prover.trials) == 1 + prover.refused

@@ -94,7 +94,8 @@ def test_the_best_circuit_is_kept():
     assert best.logits is None
     assert best.exact_epoch is None
     # What searches find, as (op, wrong on fresh starts, exact): the first from the circuit in
-    # training, a second from the best circuit if that was not reached. Then what is kept, and told.
+    # training, a second from the best circuit if the first is worse. Then the op kept and the
+    # number reported.
     looks = [
         ([(1, 40, False)], 1, 40),
         ([(2, 50, False), (1, 45, False)], 1, 50),
@@ -105,9 +106,9 @@ def test_the_best_circuit_is_kept():
         ([(9, 3, False)], 7, 3),
     ]
     searches = Found(*(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found))
-    for epoch, (_, kept, told) in enumerate(looks, 1):
+    for epoch, (_, kept, reported) in enumerate(looks, 1):
         found = best.update(searches, logits, epoch)
-        assert found.wrong_fresh == told
+        assert found.wrong_fresh == reported
         assert (best.logits.argmax(axis=0) == kept).all()
         assert best.exact_epoch == (None if epoch < 5 else 5)
         np.testing.assert_array_equal(logits, before)
@@ -115,7 +116,7 @@ def test_the_best_circuit_is_kept():
 
 
 class Late(Found):
-    """Circuits that are proved as late as they are told to be, once polished."""
+    """A search whose circuits, once polished, are proved from given steps."""
 
     def __init__(self, *results, steps):
         super().__init__(*results)

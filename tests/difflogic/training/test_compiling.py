@@ -60,14 +60,14 @@ class Recorded:
     """In place of the process; records all requests."""
 
     def __init__(self):
-        self.asked = []
+        self.requests = []
 
     def wait(self, stage, should_stop=never_stop):
-        self.asked.append(stage)
+        self.requests.append(stage)
         return None if should_stop() else True
 
     def close(self):
-        self.asked.append("close")
+        self.requests.append("close")
 
 
 @pytest.fixture
@@ -84,18 +84,18 @@ RECTIFYING = (*SEARCHING[:2], "finishing.candidates=6000", "finishing.rectify=25
 
 
 def test_a_run_is_stopped_while_its_search_waits(recorded, tmp_path):
-    asked = []
+    waits = []
 
     def begin(session):
         session.trainer.warm_up(meanwhile=True)
-        session.trainer.on_compile_wait = lambda: asked.append(session.trainer.epoch)
+        session.trainer.on_compile_wait = lambda: waits.append(session.trainer.epoch)
 
     settings = tiny(*SEARCHING, "training.epochs=4")
     stopped = train(
-        settings, directory=tmp_path / "run", begin=begin, should_stop=lambda: bool(asked)
+        settings, directory=tmp_path / "run", begin=begin, should_stop=lambda: bool(waits)
     )
-    assert asked == [1]
-    assert recorded.asked == ["steps", "close"]
+    assert waits == [1]
+    assert recorded.requests == ["steps", "close"]
     assert not stopped.finished
     assert stopped.summary["epochs"] == 1
     # The wait leaves no trace in the search.

@@ -134,7 +134,7 @@ def test_a_search_sees_errors_at_any_step():
         found = Trial(model.netlist, plan.scene, range(1))(model.ops)[:, 0]
         assert found.tolist() == wrong[2:10]
         assert finisher._wrong_later(model.ops, plan.scene) == (None if at < 10 else at)
-        assert not finisher._judge.keeps(model.ops)
+        assert not finisher.judge.keeps(model.ops)
         longer = plan.scene.until(at) if at > 10 else plan.scene
         counts = Trial(model.netlist, longer, (0, 4, 9))(model.ops)
         assert counts[longer.at.index(at), 0] == wrong[at - 1]

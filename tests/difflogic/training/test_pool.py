@@ -83,13 +83,13 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
     (places,) = make_task(config).patches.values()
     stubborn = [(whole * (1 - place)).tobytes() for place in places[:2]]
     channels, target = list(config.task.loss_channels), make_task(config).target
-    asked = []
+    calls = []
 
     def heal(start, steps):
         """Return a whole state from the start, and the target from all but two damages."""
         if start.all() or start.sum() == 4:
             return whole
-        asked.append(steps)
+        calls.append(steps)
         state = whole.copy()
         state[channels] = target if start.tobytes() not in stubborn else 1 - target
         return state
@@ -104,7 +104,7 @@ def test_damage_that_does_not_grow_back_is_preferred(tries):
     found = sum(start in stubborn for start in damaged)
     assert found == len(damaged) if tries > 1 else found < len(damaged) / 2
     # It is compared when it should have grown back.
-    assert set(asked) == (set(range(4, 8)) if tries > 1 else set())
+    assert set(calls) == (set(range(4, 8)) if tries > 1 else set())
 
 
 def test_a_resumed_run_uses_the_same_states():

@@ -127,13 +127,13 @@ def test_another_version_is_refused(monkeypatch):
 
 def test_code_that_rank_0_names_is_not_run_for_it():
     """Only whoever started this process may allow it."""
-    asked = []
+    loaded = []
     ranks = Ranks()
-    told = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
-    ranks.receive = lambda: {"versions": following._versions(), "config": told}
+    message = tiny().to_dict() | {"task": {"kind": "their.py:Task", "height": 4, "width": 4}}
+    ranks.receive = lambda: {"versions": following._versions(), "config": message}
     with pytest.raises(ConfigError, match="--allow-code"):
-        following.follow(ranks, lambda: asked.append("code"))
-    assert asked == ["code"]
+        following.follow(ranks, lambda: loaded.append("code"))
+    assert loaded == ["code"]
 
 
 @pytest.mark.thorough
@@ -157,6 +157,6 @@ def test_ranks_without_samples_cause_a_warning():
         return RankPlan.of(config, Model.create(config).netlist, ranks).warnings(config, ranks)
 
     assert warnings(1) == warnings(2, "training.batch=2") == []
-    (said,) = warnings(3, "training.batch=1")
-    assert said.startswith("3 ranks for 1 group of samples per step: 2 of them")
+    (warning,) = warnings(3, "training.batch=1")
+    assert warning.startswith("3 ranks for 1 group of samples per step: 2 of them")
     assert warnings(2, "training.batch=1", "pool.batch=2") == []

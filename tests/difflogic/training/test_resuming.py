@@ -1,4 +1,4 @@
-"""What may change when a run goes on."""
+"""Resuming: settings that may change, and damaged checkpoints."""
 
 import re
 
@@ -46,10 +46,10 @@ STORED = load_config("checkerboard-small")
     ],
 )
 def test_changes_that_make_another_run(override, difference):
-    asked = load_config("checkerboard-small", [override])
-    assert differing(STORED, asked) == [difference]
+    given = load_config("checkerboard-small", [override])
+    assert differing(STORED, given) == [difference]
     with pytest.raises(RunDirectoryError, match="runs/x: is a run with other settings"):
-        refuse_changes("runs/x", STORED, asked)
+        refuse_changes("runs/x", STORED, given)
 
 
 FREELY = [
@@ -65,19 +65,19 @@ FREELY = [
 def test_settings_without_effect_on_results_may_change():
     named = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
     assert {override.partition("=")[0] for override in FREELY} == named
-    asked = load_config("checkerboard-small", FREELY)
-    assert differing(STORED, asked) == []
-    stretch = with_free_settings(STORED, asked)
-    assert stretch == asked
+    given = load_config("checkerboard-small", FREELY)
+    assert differing(STORED, given) == []
+    stretch = with_free_settings(STORED, given)
+    assert stretch == given
     assert STORED.parallel.workers == "auto"
 
 
 def test_epochs_may_only_increase():
     most = STORED.training.epochs
     for epochs in (most, most + 1):
-        asked = load_config("checkerboard-small", [f"training.epochs={epochs}"])
-        refuse_changes("runs/x", STORED, asked)
-        assert with_free_settings(STORED, asked).training.epochs == epochs
+        given = load_config("checkerboard-small", [f"training.epochs={epochs}"])
+        refuse_changes("runs/x", STORED, given)
+        assert with_free_settings(STORED, given).training.epochs == epochs
     fewer = load_config("checkerboard-small", [f"training.epochs={most - 1}"])
     with pytest.raises(RunDirectoryError, match=f"of {most} epochs, and {most - 1} are fewer"):
         refuse_changes("runs/x", STORED, fewer)

@@ -23,7 +23,7 @@ from difflogic.training.run_directory import (
     saved_model,
 )
 from difflogic.training.session import execute
-from tests.difflogic.training.tiny import tiny
+from tests.difflogic.training.tiny import stop_after, tiny
 
 CONFIG = load_config("checkerboard-small")
 
@@ -150,10 +150,10 @@ class TestSavedModel:
 class TestLast:
     """The time written in a run decides which is newest, not file times."""
 
-    def make(self, root, name, said=None, changed=None):
+    def make(self, root, name, written=None, changed=None):
         path = root / name
         path.mkdir()
-        text = "" if said is None else f"# written {said}Z by dct\n"
+        text = "" if written is None else f"# written {written}Z by dct\n"
         (path / "config.toml").write_text(text + CONFIG.to_toml())
         if changed is not None:
             os.utime(path / "config.toml", (changed, changed))
@@ -198,9 +198,9 @@ class TestLast:
         assert before <= run_directory.begun(run.path) <= datetime.now(UTC)
         assert run.read_config() == CONFIG
 
-    @pytest.mark.parametrize("said", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
-    def test_an_invalid_time_is_ignored(self, tmp_path, said):
-        run = self.make(tmp_path, "run", said, changed=86400)
+    @pytest.mark.parametrize("written", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
+    def test_an_invalid_time_is_ignored(self, tmp_path, written):
+        run = self.make(tmp_path, "run", written, changed=86400)
         assert run_directory.begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
 
 
@@ -218,8 +218,7 @@ def runs(tmp_path_factory):
     root = tmp_path_factory.mktemp("runs")
     for seed in (3, 4):
         execute(tiny("training.epochs=5", f"training.seed={seed}"), root / f"seed{seed}")
-    asked = iter(range(10))
-    execute(tiny("training.epochs=9"), root / "half", should_stop=lambda: next(asked) == 2)
+    execute(tiny("training.epochs=9"), root / "half", should_stop=stop_after(2))
     return root
 
 

@@ -35,7 +35,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def half(tmp_path):
-    """A run that was asked to stop at epoch 7, having stopped at 4 before."""
+    """A run that stopped at epochs 4 and 7."""
     path = tmp_path / "half"
     execute(config(), path, should_stop=stop_after(4))
     execute(config(), path, should_stop=stop_after(3))
@@ -124,9 +124,9 @@ def test_a_killed_extension_is_not_finished(tmp_path, whole):
 
 def test_other_settings_are_refused_by_their_keys(half):
     before = {path.name: path.read_bytes() for path in half.iterdir()}
-    asked = config("training.seed=5", "task.height=7", "parallel.lanes=16", "parallel.workers=2")
+    settings = config("training.seed=5", "task.height=7", "parallel.lanes=16", "parallel.workers=2")
     with pytest.raises(RunDirectoryError) as caught:
-        execute(asked, half)
+        execute(settings, half)
     assert str(caught.value).splitlines()[1:-1] == [
         "  task.height: 6 → 7",
         "  training.seed: 23 → 5",
@@ -195,21 +195,21 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file is removed")
 def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
-    asked, run = config("checkpoint.every_epochs=2"), tmp_path / "run"
+    settings, run = config("checkpoint.every_epochs=2"), tmp_path / "run"
 
     def intrude(result):
         if result.epoch == 5:
             (run / ".lock").unlink()
-            execute(asked, run)
+            execute(settings, run)
             found.update({path.name: path.read_bytes() for path in run.iterdir()})
 
     found = {}
     with pytest.raises(TrainingError, match="was removed or replaced"):
-        execute(asked, run, on_step=intrude)
+        execute(settings, run, on_step=intrude)
     assert set(found) >= FILES
     assert {path.name: path.read_bytes() for path in run.iterdir()} == found
     # It is the same run, so that even a file of the first would have done no harm.
-    execute(asked, tmp_path / "whole")
+    execute(settings, tmp_path / "whole")
     assert results(run) == results(tmp_path / "whole")
 
 
@@ -221,16 +221,16 @@ def test_a_process_without_its_lock_writes_nothing_more(tmp_path):
 def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
     """A run of 2 epochs with a checkpoint each, killed before and after every such call."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    asked = config("checkpoint.every_epochs=1", epochs=2)
-    execute(asked, tmp_path / "whole")
+    settings = config("checkpoint.every_epochs=1", epochs=2)
+    execute(settings, tmp_path / "whole")
     expected = results(tmp_path / "whole")
     while True:
         path = tmp_path / "killed"
-        if not killed_at(point, asked, path):
+        if not killed_at(point, settings, path):
             break
         # Kill it again every other time while it resumes, and whenever it had not begun.
         if point % 2 or not (path / "config.toml").exists():
-            killed_at(10 + point % 7, asked, path)
+            killed_at(10 + point % 7, settings, path)
         messages = Messages()
         other = config("checkpoint.every_epochs=1", "parallel.workers=2", epochs=2)
         execute(other, path, say=messages)
@@ -249,17 +249,17 @@ def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
 
 def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
     """A signal ends a long rollout between two kernel calls."""
-    asked = []
+    stops = []
 
     def stop(pause):
         if pause.what == "gradient" and pause.done:
-            asked.append(pause)
+            stops.append(pause)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     with listening(stop):
-        summary = execute(config(), tmp_path / "run", should_stop=lambda: bool(asked))
-    assert asked
+        summary = execute(config(), tmp_path / "run", should_stop=lambda: bool(stops))
+    assert stops
     assert summary["epochs"] == 0
     assert summary["interrupted"]
     assert not summary["finished"]
@@ -269,16 +269,16 @@ def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
 
 def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
     searching = config("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=50")
-    asked = []
+    stops = []
 
     def stop(pause):
         if pause.done:
-            asked.append(pause)
+            stops.append(pause)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(hard_gradients, "GATE_WORDS_PER_CALL", 1)
     with listening(stop):
-        summary = execute(searching, tmp_path / "run", should_stop=lambda: bool(asked))
+        summary = execute(searching, tmp_path / "run", should_stop=lambda: bool(stops))
     assert summary["epochs"] == 1
     execute(searching, tmp_path / "run")
     execute(searching, tmp_path / "whole")
@@ -327,10 +327,12 @@ def test_unreadable_metrics_are_refused(half, whole, damage):
 
 def test_the_model_file_does_not_depend_on_workers(tmp_path, whole):
     """Model files are equal; the run's config.toml keeps all settings."""
-    asked = config("parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5")
-    execute(asked, tmp_path / "run")
+    settings = config(
+        "parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5"
+    )
+    execute(settings, tmp_path / "run")
     assert (tmp_path / "run" / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
-    assert load_config(tmp_path / "run" / "config.toml") == asked
+    assert load_config(tmp_path / "run" / "config.toml") == settings
     lanes = config("parallel.lanes=16")
     execute(lanes, tmp_path / "lanes")
     assert Model.load(tmp_path / "lanes" / "model.npz").config.parallel.lanes == 16

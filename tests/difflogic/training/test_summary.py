@@ -47,13 +47,13 @@ def test_contents_of_a_summary(trained):
 
 def test_attempts_in_a_summary(trained):
     assert "attempts" not in summarize(trained[0].config, *trained, resumed=0, processor=0.0)
-    asked = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
-    with Trainer(asked) as trainer:
+    config = tiny("training.epochs=9", "training.restart_every=4", "finishing.every=2")
+    with Trainer(config) as trainer:
         while not trainer.done:
             trainer.step()
-    found = summarize(asked, trainer, History(), resumed=0, processor=0.0)["attempts"]
+    found = summarize(config, trainer, History(), resumed=0, processor=0.0)["attempts"]
     assert found == {"begun": 3, "result": trainer._best.attempt + 1}
-    untrained = summarize(asked, Trainer(asked), History(), resumed=0, processor=0.0)
+    untrained = summarize(config, Trainer(config), History(), resumed=0, processor=0.0)
     assert untrained["attempts"] == {"begun": 1, "result": 1}
 
 

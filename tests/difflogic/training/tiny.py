@@ -59,8 +59,8 @@ def wrong_in_the_picture(config, netlist, ops):
 
 def stop_after(epochs):
     """Return a `should_stop` that stops a run after `epochs` epochs."""
-    asked = iter(range(epochs + 1))
-    return lambda: next(asked) == epochs
+    calls = iter(range(epochs + 1))
+    return lambda: next(calls) == epochs
 
 
 def steps(trainer, epochs):
