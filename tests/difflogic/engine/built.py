@@ -1,4 +1,4 @@
-"""Circuits that are built by hand."""
+"""Circuits built by hand."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from difflogic.circuit.netlist import Netlist
 
 
 class Builder:
-    """Builds a netlist gate by gate, each with logits of its own; returns rows."""
+    """Builds a netlist gate by gate, each with its own logits; a call returns the gate's row."""
 
     def __init__(self, channels=1):
         self.channels, self.gates = channels, []
@@ -26,7 +26,7 @@ class Builder:
 
 
 def read_once(channels, rng):
-    """A netlist in which no row is read twice: a tree for each channel, over all inputs it can."""
+    """A netlist in which no row is read twice: each channel has a tree over its share of inputs."""
     gate = Builder(channels)
     rows = rng.permutation(9 * channels)
     outputs = []

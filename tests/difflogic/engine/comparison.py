@@ -1,4 +1,4 @@
-"""Engine against oracle, forward and backward, in one call; and problems to compare them on."""
+"""Comparisons of the engine with the oracle, and problems for them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.system.jit import JIT
 
-# Relative to the largest magnitude. Kernels and oracle add the same numbers in other orders; a
-# thousand roundings of 2^-53 (2^-24) each, measured at most 4e-15 (1e-6).
+# Relative to the largest magnitude. Kernels and oracle add the same numbers in different orders:
+# about a thousand roundings of 2^-53 (2^-24). Measured differences are at most 4e-15 (1e-6).
 TOLERANCES = {"float64": 1e-12, "float32": 3e-5}
 
 # Without the compiler the kernels are thousands of times slower.
@@ -43,7 +43,7 @@ class Problem:
         return len(self.starts)
 
     def arrays(self, dtype="float64"):
-        """Coefficients, starts, masks and loss gradients, fresh copies."""
+        """Copies of coefficients, starts, masks and loss gradients."""
         masks = None if self.masks is None else self.masks.copy()
         return (
             self.coefficients.astype(dtype),
@@ -115,13 +115,13 @@ def compare_with_oracle(problem, dtype="float64", sharing=SEQUENTIAL):
 
 
 def assert_close(found, expected, tolerance):
-    """Compare, relative to the largest magnitude of what is expected."""
+    """Compare, relative to the largest expected magnitude."""
     scale = max(float(np.abs(expected).max()), np.finfo(np.float32).tiny)
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
 
 def arbitrary_circuit(architecture, rng):
-    """Wire without any rule: gates that read one row twice, gates that nobody reads."""
+    """Wire at random: gates may read one row twice, or be read by nobody."""
 
     def layers(inputs, sizes):
         for gates_ in sizes:
@@ -142,7 +142,7 @@ def arbitrary_circuit(architecture, rng):
 
 @st.composite
 def netlists(draw):
-    """Small circuits: as published in shape and wiring, or wired and sized at will."""
+    """Small circuits: with the published shape and wiring, or arbitrary ones."""
     channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     distinct = draw(st.booleans())
     held = tuple(draw(st.sets(st.integers(0, channels - 1), max_size=channels - 1)))
@@ -155,7 +155,7 @@ def netlists(draw):
         update = (*sizes, channels)
         first = draw(st.sampled_from(["moore", "random"]))
         rest = [draw(st.sampled_from(["unique", "random"])) for _ in range(2)]
-        if channels == 1:  # a pair of rows is unique only once
+        if channels == 1:  # one row has no unique pairs
             rest[1] = "random"
         architecture = Architecture(
             channels, kernels, perception, update, first, *rest, distinct, held=held
@@ -178,7 +178,7 @@ def netlists(draw):
 
 @st.composite
 def problems(draw):
-    """Problems on odd and even grids, also tiny ones, of either boundary, with masks or not."""
+    """Problems on grids of any size and boundary, with or without masks."""
     boundary = draw(st.sampled_from(["zero", "periodic"]))
     grid = Grid(draw(st.integers(1, 13)), draw(st.integers(1, 13)), boundary)
     return make_problem(
@@ -199,9 +199,9 @@ sharings = st.builds(
     lanes=st.sampled_from([None, *LANES]),
     chunk=st.sampled_from([None, 1, 2, 3]),
 )
-"""Ways to cut and share the work."""
+"""Ways to cut and to share the work."""
 double_sharings = sharings.filter(lambda sharing: sharing.strategy != "gates")
-"""Those for float64: the kernel of gates takes long to compile."""
+"""Sharings for float64: the kernel of "gates" takes too long to compile."""
 
 SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))

@@ -1,4 +1,4 @@
-"""Candidates are judged as if each circuit were simulated on its own."""
+"""Candidates are judged like circuits that are simulated on their own."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
 from difflogic.system.callbacks import ignore
 
+OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
 
 def some_ops(netlist, rng, passing):
-    """Ops of which about a share passes an input on, as in trained circuits."""
+    """Ops of which a share passes an input on, as in trained circuits."""
     ops = rng.integers(0, OPS, netlist.parameters).astype(np.uint8)
     return np.where(
         rng.random(netlist.parameters) < passing, rng.choice([Op.A, Op.B], netlist.parameters), ops
@@ -29,10 +30,10 @@ def some_ops(netlist, rng, passing):
 
 
 class Case:
-    """A batch, a script of what happens to it, and a base."""
+    """A base circuit with a batch and a script."""
 
     def __init__(self, seed, boundary, masks, damage, passing, size=None):
-        """`size` is height, width and batch, which else are drawn."""
+        """`size` is height, width and batch; by default they are drawn."""
         rng = np.random.default_rng(seed)
         self.netlist = flatten(wire(ARCHITECTURE, rng))
         height, width = rng.integers(1, 9, 2).tolist()
@@ -58,7 +59,7 @@ class Case:
         self.ops = some_ops(self.netlist, rng, passing)
 
     def alone(self, ops):
-        """Simulate one circuit, alone: its wrong bits, and its gates that matter."""
+        """Simulate one circuit on its own; return its wrong bits and active gates."""
         self.simulator.load(ops, self.channels)
         self.simulator.state[:] = self.starts
         return int(self.simulator.run(self.script).sum()), self.simulator.active_gates
@@ -68,9 +69,20 @@ class Case:
         ops[parameter] = op
         return ops
 
+    def candidates(self, team=None):
+        """Candidates with this case's circuit as their base."""
+        candidates = Candidates(self.simulator, self.starts, self.script, team or Workers(1))
+        assert candidates.differ_from(self.ops)
+        return candidates
+
+    def changes(self, rng, count):
+        """Draw changes: parameters, and an op for each."""
+        parameters = rng.integers(0, self.netlist.parameters, count).astype(np.int32)
+        return parameters, rng.choice(OPS_TO_TRY, count).astype(np.uint8)
+
 
 def compare(case, candidates, pairs, limit):
-    """Each change is judged as a simulation of its circuit alone says, up to the limit."""
+    """Compare each change with a simulation of its circuit, up to the limit."""
     found = candidates.judge(*zip(*pairs, strict=True), limit)
     for (parameter, op), *judged in zip(pairs, *found, strict=True):
         alone = case.alone(case.changed(parameter, op))
@@ -86,13 +98,12 @@ def compare(case, candidates, pairs, limit):
     passing=st.sampled_from([0.0, 0.5, 0.9]),
 )
 @settings(max_examples=20)
-def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, passing):
+def test_every_change_is_judged_like_its_circuit_alone(seed, boundary, masks, damage, passing):
     case = Case(seed, boundary, masks, damage, passing)
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in range(OPS)]
     rng = np.random.default_rng(seed)
     pairs = [pairs[i] for i in rng.choice(len(pairs), 40, replace=False)]
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert candidates.differ_from(case.ops)
+    candidates = case.candidates()
     for limit in (10**9, case.alone(case.ops)[0]):
         compare(case, candidates, pairs, limit)
 
@@ -100,11 +111,10 @@ def test_every_change_counts_as_if_it_were_alone(seed, boundary, masks, damage, 
 @pytest.mark.parametrize(
     ("size", "words", "block"), [((16, 16, 5), 24, 8), ((8, 16, 9), 24, 8), ((9, 16, 5), 16, 16)]
 )
-def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
+def test_blocks_of_whole_samples_change_no_result(size, words, block):
     assert bases.find_block(size[0] * size[1], words) == block
     case = Case(7, "periodic", True, True, 0.1, size)
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert candidates.differ_from(case.ops)
+    candidates = case.candidates()
     pairs = [(p, op) for p in range(0, case.netlist.parameters, 3) for op in (1, 6, 9)]
     wrong, _ = case.alone(case.ops)
     for limit in (10**9, wrong):
@@ -112,12 +122,11 @@ def test_blocks_of_whole_samples_count_as_if_there_were_one(size, words, block):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_nothing_before_the_first_that_will_do_is_passed_over(workers):
+def test_judging_ends_with_the_first_change_that_suffices(workers):
     case = Case(11, "periodic", True, False, 0.7)
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
     with Workers(workers) as team:
-        candidates = Candidates(case.simulator, case.starts, case.script, team)
-        candidates.differ_from(case.ops)
+        candidates = case.candidates(team)
         every, _ = candidates.judge(*zip(*pairs, strict=True), 10**9)
         for stop in sorted(set(every.tolist())):
             some, _ = candidates.judge(*zip(*pairs, strict=True), 10**9, stop)
@@ -132,14 +141,13 @@ def test_nothing_before_the_first_that_will_do_is_passed_over(workers):
     passing=st.sampled_from([0.5, 0.9]),
 )
 @settings(max_examples=10)
-def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, passing):
+def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
     case = Case(seed, boundary, masks, not masks, passing)
     rng = np.random.default_rng(seed)
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert candidates.differ_from(case.ops)
+    candidates = case.candidates()
     for _ in range(2 * bases.TIDY + 2):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
-        op, tried = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 2).tolist()
+        op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
         assert candidates.take_over([parameter], [op])
         found = candidates.judge([other], [tried], 10**9)
@@ -154,13 +162,10 @@ def test_a_base_takes_over_one_change_after_the_other(seed, boundary, masks, pas
     improvements=st.integers(1, 4),
 )
 @settings(max_examples=25)
-def test_a_walk_is_what_its_decisions_one_by_one_come_to(
-    seed, masks, passing, sideways, improvements
-):
+def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, improvements):
     case = Case(seed, "periodic", masks, not masks, passing)
     rng = np.random.default_rng(seed)
-    parameters = rng.integers(0, case.netlist.parameters, 60).astype(np.int32)
-    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 60).astype(np.uint8)
+    parameters, ops = case.changes(rng, 60)
     wrong, gates = case.alone(case.ops)
     most_tried = int(rng.integers(10, 70))
 
@@ -168,8 +173,7 @@ def test_a_walk_is_what_its_decisions_one_by_one_come_to(
         draws = np.random.default_rng(1).random(60)
         return Walk(wrong, improvements, most_tried, gates + 0.5, sideways, draws)
 
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert candidates.differ_from(case.ops)
+    candidates = case.candidates()
     walk, changed = begun(), case.ops.copy()
     while walk.goes_on and walk.place < 60:
         first = walk.place
@@ -190,40 +194,38 @@ def test_a_walk_is_what_its_decisions_one_by_one_come_to(
         assert getattr(walk, field) == getattr(plain, field)
 
 
-class Told:
-    """Helpers that work where the test says so, one at a time and on no thread of their own."""
+class StepByStep:
+    """Makes helpers work only when the test says so, one at a time and without threads."""
 
     def __init__(self, monkeypatch):
         monkeypatch.setattr(candidates_module, "WORTH", 0.0)
         monkeypatch.setattr(Helper, "call", lambda helper, *call: self.calls.append((helper, call)))
-        self.calls, self.told = [], 0
+        self.calls, self.judged = [], 0
 
     def help(self):
-        """Let each do all that it can at present; count what there is to be told of it."""
+        """Let each helper do all that it can now; count what it has judged."""
         for helper, (ops, job, chances) in self.calls:
             helper._help(ops, job, chances)
-            self.told += np.count_nonzero(job.known[len(job.ops) :])
+            self.judged += np.count_nonzero(job.known[len(job.ops) :])
 
 
 @pytest.mark.parametrize(("workers", "seed"), [(2, 0), (2, 1), (4, 2), (4, 3)])
-def test_a_walk_is_the_same_whoever_has_judged_what(workers, seed, monkeypatch):
-    """Helpers are told of what is kept, and judge what follows before it is asked for."""
+def test_a_walk_is_the_same_with_any_helpers(workers, seed, monkeypatch):
+    """Helpers follow the kept changes, and judge the next ones ahead."""
     monkeypatch.setattr(candidates_module, "AT_ONCE", 5)
     monkeypatch.setattr(bases, "TIDY", 4)
     case = Case(seed, "periodic", seed % 2 == 0, seed % 3 == 0, [0.5, 0.9][seed % 2])
     rng = np.random.default_rng(seed)
-    parameters = rng.integers(0, case.netlist.parameters, 80).astype(np.int32)
-    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 80).astype(np.uint8)
+    parameters, ops = case.changes(rng, 80)
     wrong, gates = case.alone(case.ops)
     found = []
     for team in (Workers(1), Workers(workers)):
-        helpers = Told(monkeypatch)
+        helpers = StepByStep(monkeypatch)
         walk = Walk(wrong, 9, 70, gates + 0.5, 0.6, np.random.default_rng(1).random(80))
-        candidates = Candidates(case.simulator, case.starts, case.script, team)
-        assert candidates.differ_from(case.ops)
+        candidates = case.candidates(team)
         kept, fits = candidates.walk(parameters, ops, walk, helpers.help)
         assert fits
-        assert (helpers.told > 0) == (team.count > 1)
+        assert (helpers.judged > 0) == (team.count > 1)
         after = candidates.judge([0], [Op.AND], 10**9)
         found.append((kept.tolist(), walk.wrong, walk.tried, walk.place, walk.drawn, *after))
     assert found[0] == found[1]
@@ -231,7 +233,7 @@ def test_a_walk_is_the_same_whoever_has_judged_what(workers, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_the_hits_of_batches_are_those_of_each_by_itself(workers, monkeypatch):
+def test_batches_together_have_the_same_hits_as_one_by_one(workers, monkeypatch):
     case = Case(3, "periodic", True, False, 0.9)
     grid = case.simulator.grid
     shape = case.simulator.batch, len(case.channels), grid.height, grid.width
@@ -239,7 +241,7 @@ def test_the_hits_of_batches_are_those_of_each_by_itself(workers, monkeypatch):
         2, at=(2,), targets=np.zeros(shape, np.uint8), channels=case.channels
     )
     case.alone(case.ops)
-    # What the circuit itself comes to, so that changes that matter to nothing are hits.
+    # The targets are the circuit's own result, so that changes without effect are hits.
     case.script.packed.targets[:] = case.simulator.state[case.channels]
     assert case.alone(case.ops)[0] == 0
     rng = np.random.default_rng(0)
@@ -247,9 +249,8 @@ def test_the_hits_of_batches_are_those_of_each_by_itself(workers, monkeypatch):
         (rng.integers(0, case.netlist.parameters, size), rng.integers(0, OPS, size))
         for size in (1, 7, 20, 3, 12, 20)
     ]
-    helpers = Told(monkeypatch)
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(workers))
-    assert candidates.differ_from(case.ops)
+    helpers = StepByStep(monkeypatch)
+    candidates = case.candidates(Workers(workers))
     most = case.alone(case.ops)[1]
     expected, tried = [], 0
     for number, batch in enumerate(batches):
@@ -266,28 +267,26 @@ def test_the_hits_of_batches_are_those_of_each_by_itself(workers, monkeypatch):
         found.append(tuple(each))
     assert found[:-1] == expected
     assert found[-1] == (len(batches) - 1, tried, None, 0)
-    assert (helpers.told > 0) == (workers > 1)
+    assert (helpers.judged > 0) == (workers > 1)
 
 
-def test_helpers_on_threads_of_their_own_change_nothing(monkeypatch):
+def test_helpers_on_threads_change_no_result(monkeypatch):
     monkeypatch.setattr(candidates_module, "WORTH", 0.0)
     case = Case(5, "zero", False, True, 0.9)
     rng = np.random.default_rng(1)
-    parameters = rng.integers(0, case.netlist.parameters, 300).astype(np.int32)
-    ops = rng.choice([Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE], 300).astype(np.uint8)
+    parameters, ops = case.changes(rng, 300)
     wrong, gates = case.alone(case.ops)
     found = []
     for count in (1, 3):
         with Workers(count) as team:
-            candidates = Candidates(case.simulator, case.starts, case.script, team)
-            assert candidates.differ_from(case.ops)
+            candidates = case.candidates(team)
             for _ in range(5):
                 walk = Walk(wrong, 99, 999, 1.5 * gates, 0.5, rng.random(300) * 0 + 0.4)
                 found.append(candidates.walk(parameters, ops, walk, ignore)[0].tolist())
     assert found[:5] == found[5:]
 
 
-def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
+def test_an_exception_of_a_helper_is_raised(monkeypatch):
     monkeypatch.setattr(candidates_module, "WORTH", 0.0)
     case = Case(5, "zero", False, True, 0.9)
 
@@ -296,8 +295,7 @@ def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
 
     monkeypatch.setattr(Helper, "_help", fail)
     with Workers(2) as team:
-        candidates = Candidates(case.simulator, case.starts, case.script, team)
-        assert candidates.differ_from(case.ops)
+        candidates = case.candidates(team)
         candidates.judge([0], [1], 10**9)
         (helper,) = candidates._helpers
         helper._running.exception(timeout=60)
@@ -305,21 +303,19 @@ def test_what_goes_wrong_on_a_helpers_thread_is_raised(monkeypatch):
             candidates.judge([0], [1], 10**9)
 
 
-def test_a_base_finds_room_for_what_changes_need(monkeypatch):
-    """For what is kept one by one, and in a walk that keeps all."""
+def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
+    """Both for changes kept one by one, and in a walk that keeps all."""
     monkeypatch.setattr(bases, "SPARE", 0)
     case = Case(5, "zero", False, True, 1.0)
     parameters = np.arange(case.netlist.parameters, dtype=np.int32)
     ops = np.full(len(parameters), Op.XOR, np.uint8)
-    walking = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert walking.differ_from(case.ops)
+    walking = case.candidates()
     walk = Walk(10**9, 10**9, 10**9, 10**9, 1.0, np.zeros(len(ops)))
     while walk.place < len(ops):
-        walk.wrong = 10**9  # so that whatever comes is better
+        walk.wrong = 10**9  # so that every change is an improvement
         next_one = slice(walk.place, walk.place + 1)
         assert walking.walk(parameters[next_one], ops[next_one], walk, ignore)[1]
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert candidates.differ_from(case.ops)
+    candidates = case.candidates()
     before = candidates.room
     for parameter in range(case.netlist.parameters):
         case.ops = case.changed(parameter, Op.XOR)
@@ -331,7 +327,7 @@ def test_a_base_finds_room_for_what_changes_need(monkeypatch):
     np.testing.assert_array_equal(*found)
 
 
-def test_a_base_that_does_not_fit_says_so(monkeypatch):
+def test_a_base_that_does_not_fit_is_reported(monkeypatch):
     case = Case(5, "zero", False, True, 0.9)
     monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))

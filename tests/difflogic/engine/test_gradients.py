@@ -1,4 +1,4 @@
-"""The pure functions against the oracle, and against a walk by hand."""
+"""The pure functions, compared with the oracle and with a walk by hand."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_gradients_of_one_tile_are_a_pure_function(architecture, cells, dtype):
 
 
 def tile_by_hand(netlist, coefficients, inputs, output_gradients):
-    """The same gradients, one gate after the other, each row as it stands in the netlist."""
+    """The same gradients, gate by gate, with the rows of the netlist."""
     values = oracle.evaluate(netlist, coefficients, inputs)
     grad = np.zeros_like(values)
     grad[netlist.outputs] = output_gradients
@@ -84,7 +84,7 @@ def tile_by_hand(netlist, coefficients, inputs, output_gradients):
     return grad[: netlist.inputs], sums
 
 
-def test_a_tile_has_a_most_of_cells():
+def test_a_tile_with_too_many_cells_is_refused():
     netlist = netlist_of(ONE_LAYER)
     coefficients = np.zeros((netlist.parameters, 4))
     with pytest.raises(ValueError, match="at most 64 cells, not 65"):

@@ -1,4 +1,4 @@
-"""The bit-packed simulator on circuits whose behaviour everybody knows, and against the oracle."""
+"""The bit-packed simulator on well-known circuits, and compared with the oracle."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_game_of_life(size, boundary):
     for steps in range(1, 5):
         expected = np.array([[life_step(sample[0], boundary)] for sample in expected])
         np.testing.assert_array_equal(simulate(netlist, ops, grid, starts, steps), expected)
-    # The soft kernels play it, too.
+    # The soft kernels play it too.
     with Engine(netlist, grid, 4, 3) as engine:
         soft = engine.forward(gates.one_hot(ops, np.float32), starts)
     np.testing.assert_array_equal(soft, expected)
@@ -57,7 +57,7 @@ def test_game_of_life(size, boundary):
 @boundaries
 @pytest.mark.parametrize("size", [(1, 1), (1, 70), (2, 2), (5, 3), (9, 11)])
 @pytest.mark.parametrize("neighbor", range(9))
-def test_a_shift_from_each_neighbour(neighbor, size, boundary):
+def test_every_neighbour_is_read(neighbor, size, boundary):
     gate = Builder(channels=2)
     # Channel 0 takes the neighbour's channel 1; channel 1 is the complement of the own channel 0.
     netlist, ops = gate.finish(gate(Op.A, 2 * neighbor + 1, 0), gate(Op.NOT_B, 0, 2 * CENTER))
@@ -73,7 +73,7 @@ def test_a_shift_from_each_neighbour(neighbor, size, boundary):
 
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1))
-def test_random_circuits_do_as_the_oracle_says(problem, seed):
+def test_random_circuits_agree_with_the_oracle(problem, seed):
     netlist, grid = problem.netlist, problem.grid
     ops = np.random.default_rng(seed).integers(0, 16, netlist.parameters).astype(np.uint8)
     found = simulate(netlist, ops, grid, problem.starts, problem.steps, problem.masks)
@@ -104,7 +104,7 @@ def random_ops(problem, rng):
 
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1), st.booleans())
-def test_damage_and_counts_are_those_of_the_oracle(problem, seed, moving):
+def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
     rng = np.random.default_rng(seed)
     netlist, grid, batch, steps = problem.netlist, problem.grid, problem.batch, problem.steps
     ops, cells = random_ops(problem, rng), (grid.height, grid.width)
@@ -144,7 +144,7 @@ def test_damage_and_counts_are_those_of_the_oracle(problem, seed, moving):
 
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1))
-def test_pieces_go_on_where_the_last_one_ended(problem, seed):
+def test_a_rollout_can_be_run_in_pieces(problem, seed):
     rng = np.random.default_rng(seed)
     simulator = HardSimulator(problem.netlist, problem.grid, problem.batch)
     simulator.load(random_ops(problem, rng))
@@ -162,7 +162,7 @@ def test_pieces_go_on_where_the_last_one_ended(problem, seed):
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-def test_one_step_of_damage_stands_for_all(batch):
+def test_damage_of_one_step_holds_for_all_steps(batch):
     netlist = netlist_of(SMALL)
     grid = Grid(5, 7, "periodic")
     problem = make_problem(netlist, grid, 4, batch)
@@ -178,7 +178,7 @@ def test_one_step_of_damage_stands_for_all(batch):
 
 
 def needed_gates(netlist, ops, channels=None):
-    """Gates that matter, followed from the outputs back, one by one."""
+    """Active gates, followed back from the outputs one by one."""
     outputs = list(range(netlist.channels)) if channels is None else list(channels)
     todo, seen = [int(netlist.outputs[c]) for c in outputs], set()
     while todo:
@@ -201,7 +201,7 @@ def needed_gates(netlist, ops, channels=None):
 
 @settings(max_examples=EXAMPLES)
 @given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_active_gates_are_those_that_the_outputs_depend_on(problem, seed, passing):
+def test_outputs_depend_on_exactly_the_active_gates(problem, seed, passing):
     rng = np.random.default_rng(seed)
     netlist, ops = problem.netlist, random_ops(problem, rng)
     ops[rng.random(len(ops)) < passing] = Op.A
@@ -216,12 +216,12 @@ def test_active_gates_are_those_that_the_outputs_depend_on(problem, seed, passin
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9))
 @settings(max_examples=EXAMPLES)
-def test_the_ones_of_a_word(words):
+def test_ones_counts_the_bits_of_a_word(words):
     for word in words:
         assert ones(np.uint64(word)) == bin(word).count("1")
 
 
-def test_a_circuit_is_loaded_first():
+def test_running_without_a_circuit_is_refused():
     simulator = HardSimulator(netlist_of(SMALL), Grid(2, 2, "zero"), 1)
     with pytest.raises(ValueError, match="load"):
         simulator.run(simulator.script(1))
@@ -242,7 +242,7 @@ def loss_rollout(problem, ops, channels):
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_what_is_not_live_may_be_anything(problem, seed, passing):
+def test_gates_that_are_not_live_may_have_any_op(problem, seed, passing):
     rng = np.random.default_rng(seed)
     ops = random_ops(problem, rng)
     ops[rng.random(len(ops)) < passing] = rng.choice([Op.A, Op.B])
@@ -257,8 +257,8 @@ def test_what_is_not_live_may_be_anything(problem, seed, passing):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_live_matters_where_no_row_is_read_twice(seed):
-    """There, and with no constant ops, a gate that is looked at at all shows for some inputs."""
+def test_live_gates_matter_if_no_row_is_read_twice(seed):
+    """Then, and without constant ops, every live gate changes the output for some input."""
     rng = np.random.default_rng(seed)
     netlist = read_once(1, rng)
     ops = rng.integers(1, 15, netlist.parameters).astype(np.uint8)
@@ -277,7 +277,7 @@ def test_what_is_live_matters_where_no_row_is_read_twice(seed):
     assert matters.any()
 
 
-def test_live_channels_bring_others_to_life():
+def test_live_channels_make_the_channels_that_they_read_live():
     """Channel 0 reads 1, which reads 2; channel 3 reads all, and nobody reads it."""
     gate = Builder(channels=4)
     netlist, ops = gate.finish(*(gate(Op.A, 4 * CENTER + c, 0) for c in (1, 2, 2, 0)))
@@ -287,7 +287,7 @@ def test_live_channels_bring_others_to_life():
     assert live_parameters(netlist, ops, [1, 2]).tolist() == [False, True, True, False]
 
 
-def test_a_rollout_in_several_calls_gives_the_same_bits(monkeypatch):
+def test_several_calls_give_the_same_bits(monkeypatch):
     problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 7, 3, 0.6)
     ops = np.random.default_rng(0).integers(0, 16, problem.netlist.parameters).astype(np.uint8)
 

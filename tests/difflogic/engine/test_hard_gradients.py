@@ -1,4 +1,4 @@
-"""Gradients of hard circuits are the engine's and the oracle's, or said to be too large."""
+"""Gradients of hard circuits equal those of the engine and the oracle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=
 
 
 class Case:
-    """A circuit, some samples and the slopes of a loss by their last states."""
+    """A circuit, some samples, and dL/d(last states)."""
 
     def __init__(self, seed, boundary, masked, passing, batch=None, most=9):
         rng = np.random.default_rng(seed)
@@ -41,11 +41,11 @@ class Case:
             masks = rng.random((self.batch, self.steps, height, width)) < 0.6
             self.masks = masks.astype(np.uint8)
 
-    def found(self, hard, samples=slice(None)):
+    def add_to(self, hard, samples=slice(None)):
         masks = None if self.masks is None else self.masks[samples]
         hard.add(self.starts[samples], self.slope[samples], self.channels, masks)
 
-    def made(self, batch=None):
+    def begin(self, batch=None):
         hard = HardGradients(self.netlist, self.grid, self.steps, batch or self.batch)
         hard.begin(self.ops, self.channels)
         return hard
@@ -84,72 +84,72 @@ cases = given(
 @pytest.mark.thorough
 @cases
 @settings(max_examples=25)
-def test_they_are_the_oracles(seed, boundary, masked, passing):
+def test_they_equal_the_oracles(seed, boundary, masked, passing):
     case = Case(seed, boundary, masked, passing)
-    hard = case.made()
-    case.found(hard)
+    hard = case.begin()
+    case.add_to(hard)
     np.testing.assert_array_equal(hard.gradients, case.by_oracle())
 
 
 @cases
 @settings(max_examples=10)
-def test_they_are_the_engines_to_the_bit(seed, boundary, masked, passing):
-    """On more cells than a tile has, several samples together; then another circuit."""
+def test_they_equal_the_engines_bit_by_bit(seed, boundary, masked, passing):
+    """With more cells than a tile and several samples; then with another circuit."""
     case = Case(seed, boundary, masked, passing, batch=9, most=16)
     coefficients = one_hot(case.ops, np.float32)
-    hard = case.made()
-    case.found(hard)
+    hard = case.begin()
+    case.add_to(hard)
     with Engine(case.netlist, case.grid, case.steps, case.batch) as engine:
         engine.forward(coefficients, case.starts, case.masks)
         expected = engine.backward(case.whole_slope().astype(np.float32))
     np.testing.assert_array_equal(hard.gradients.astype(np.float32), expected)
     hard.begin(np.full_like(case.ops, Op.FALSE), case.channels)
-    case.found(hard)
+    case.add_to(hard)
     assert not hard.gradients[:, 1:].any()
 
 
-def test_samples_may_come_one_after_the_other_and_fewer_than_there_is_room_for():
+def test_samples_may_come_in_smaller_batches():
     case = Case(4, "periodic", True, 0.5, batch=5)
-    together, apart = case.made(), case.made(batch=3)
-    case.found(together)
+    together, apart = case.begin(), case.begin(batch=3)
+    case.add_to(together)
     for samples in (slice(0, 3), slice(3, 5)):
-        case.found(apart, samples)
+        case.add_to(apart, samples)
     assert together.gradients.any()
     np.testing.assert_array_equal(together.gradients, apart.gradients)
 
 
-def test_steps_may_be_shared_among_calls(monkeypatch):
+def test_several_calls_give_the_same_bits(monkeypatch):
     case = Case(4, "zero", True, 0.5)
     assert case.steps > 1
-    whole, pieces = case.made(), case.made()
-    case.found(whole)
+    whole, pieces = case.begin(), case.begin()
+    case.add_to(whole)
     monkeypatch.setattr(hard_gradients_module, "GATE_WORDS_PER_CALL", 1)
-    case.found(pieces)
+    case.add_to(pieces)
     np.testing.assert_array_equal(whole.gradients, pieces.gradients)
 
 
 @pytest.mark.parametrize("factor", [2**16, 2**18])
-def test_large_slopes_are_exact_too(factor):
-    """Their sums are far beyond what a float32 holds exactly; those of one cell are not."""
+def test_large_slopes_are_exact(factor):
+    """Sums may exceed what a float32 holds exactly, as long as those of one cell do not."""
     case = Case(26, "periodic", False, 0.5, batch=9, most=16)
     small = case.by_oracle()
     case.slope = case.slope * factor
-    hard = case.made()
-    case.found(hard)
+    hard = case.begin()
+    case.add_to(hard)
     assert np.abs(small).max() * factor > 2**24
     np.testing.assert_array_equal(hard.gradients, small * factor)
 
 
-def test_what_leaves_the_range_is_no_number():
+def test_overflow_is_not_finite():
     case = Case(4, "periodic", False, 0.5)
     case.slope = case.slope * 1e38
-    hard = case.made()
-    case.found(hard)
+    hard = case.begin()
+    case.add_to(hard)
     assert not np.isfinite(hard.gradients).all()
 
 
 def by_brute_force(case, coefficients):
-    """The loss Σ slope·last state, by the oracle, where gates are what coefficients say."""
+    """The loss Σ slope·last state of a circuit with these coefficients, by the oracle."""
     total = 0.0
     for sample, slope in enumerate(case.whole_slope()):
         mask = None if case.masks is None else case.masks[sample]
@@ -161,10 +161,10 @@ def by_brute_force(case, coefficients):
 
 
 @pytest.mark.thorough
-def test_they_are_finite_differences_of_the_hard_circuit():
+def test_they_equal_finite_differences():
     case = Case(8, "zero", True, 0.5)
-    hard = case.made()
-    case.found(hard)
+    hard = case.begin()
+    case.add_to(hard)
     exact, rng, step = one_hot(case.ops), np.random.default_rng(0), 1e-5
     assert np.count_nonzero(hard.gradients.any(axis=1)) > 10
     for place in rng.choice(exact.size, 40, replace=False).tolist():
@@ -177,8 +177,8 @@ def test_they_are_finite_differences_of_the_hard_circuit():
 
 @given(st.integers(0, 2**32), st.floats(0, 1))
 @settings(max_examples=25)
-def test_rows_with_slopes_never_are_more_than_there_is_room_for(seed, passing):
-    """Else a place would be taken that is not there: checked gate by gate in Python."""
+def test_there_is_room_for_the_slopes_of_any_circuit(seed, passing):
+    """Checked gate by gate in Python, since kernels check no bounds."""
     case = Case(seed, "zero", False, passing)
     netlist, placed, most = case.netlist, set(), 0
     live, _ = mark_live(netlist, case.ops, case.channels)
@@ -194,9 +194,9 @@ def test_rows_with_slopes_never_are_more_than_there_is_room_for(seed, passing):
 
 
 def run_with(case, sample, nudged=None, by=0.0):
-    """States (steps + 1, C, H, W), and values (rows, steps, cells), of real numbers.
+    """States (steps + 1, C, H, W) and values (steps, rows, cells) as real numbers.
 
-    The value of one gate of a cell at a step, `nudged` (row, step, cell), is another one.
+    One value, that of `nudged` (row, step, cell), is increased by `by`.
     """
     coefficients = one_hot(case.ops)
     state = case.starts[sample].astype(np.float64)
@@ -219,8 +219,8 @@ def run_with(case, sample, nudged=None, by=0.0):
 
 @cases
 @settings(max_examples=8)
-def test_slopes_and_values_of_single_cells(seed, boundary, masked, passing):
-    """Slopes are finite differences, of a loss at several steps; values are the oracle's."""
+def test_traces_hold_the_slopes_and_values_of_single_cells(seed, boundary, masked, passing):
+    """Slopes equal finite differences of a loss at several steps, values those of the oracle."""
     case = Case(seed, boundary, False, passing, batch=2, most=4)
     rng = np.random.default_rng(seed)
     counted = sorted({case.steps, *rng.integers(1, case.steps + 1, 2).tolist()})

@@ -1,4 +1,4 @@
-"""The machine that is planned for: this one, or a described one."""
+"""The machine to plan for: this one, or a described one."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 
 
-def test_this_machine_is_described_by_its_system(monkeypatch):
+def test_this_machine_comes_from_the_system(monkeypatch):
     monkeypatch.setattr(machine, "cpu_count", lambda: 6)
     monkeypatch.setattr(machine, "cache_bytes", lambda level: None)
     monkeypatch.setattr(machine, "available_memory", lambda: 12345)
@@ -16,11 +16,11 @@ def test_this_machine_is_described_by_its_system(monkeypatch):
     assert not here.described
 
 
-def test_a_machine_is_described_by_a_text():
+def test_a_text_describes_a_machine():
     found = Machine.parse("cores=64, l2=1MB,memory=256GB,vector=avx")
     assert (found.cores, found.l2, found.memory) == (64, 10**6, 256 * 10**9)
     assert (found.vector, found.described) == (32, True)
-    # What is not said is as it is here.
+    # The rest is as on this machine.
     assert Machine.parse("cores=3").l2 == Machine.here().l2
 
 
@@ -40,6 +40,6 @@ def test_a_machine_is_described_by_a_text():
         ("cores=2,cores=3", "cores is given twice"),
     ],
 )
-def test_what_describes_no_machine_is_refused(text, problem):
+def test_other_descriptions_are_refused(text, problem):
     with pytest.raises(ConfigError, match=problem):
         Machine.parse(text)

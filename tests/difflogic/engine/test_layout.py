@@ -1,3 +1,5 @@
+"""Layouts of cells in tiles and chunks."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,7 +41,7 @@ def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
             for lane in range(min(width, layout.cells - start)):
                 sample, cell = divmod(start + lane, grid.cells)
                 there = table[n, cell]
-                if there == OUTSIDE:  # some place that is never written to
+                if there == OUTSIDE:  # a place that is never written
                     assert not layout.lead <= source[lane] < layout.lead + layout.cells
                 else:
                     assert source[lane] == layout.lead + sample * grid.cells + there
@@ -77,8 +79,8 @@ def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
         (20, 16, [16, 16]),
     ],
 )
-def test_what_is_left_goes_into_few_lanes(cells, lanes, widths):
-    # A grid that fits half a tile is stacked with others: make it fill one.
+def test_the_remainder_goes_into_few_lanes(cells, lanes, widths):
+    # Add a whole tile, since small grids would share one with other samples.
     layout = make_layout(Grid(1, 64 + cells, "zero"), lanes, None)
     assert layout.tile_lanes.tolist() == [lanes] * (64 // lanes) + widths
 
@@ -122,7 +124,7 @@ def test_automatic_lanes(size, rows, itemsize, processor, cache, lanes):
 @pytest.mark.parametrize(
     ("size", "chunk"), [((16, 16), 1), ((5, 13), 1), ((20, 20), 2), ((3, 3), 1)]
 )
-def test_chunks_that_see_each_other(size, chunk, boundary):
+def test_chunks_list_the_chunks_that_they_see(size, chunk, boundary):
     grid = Grid(*size, boundary)
     layout = make_layout(grid, 16, chunk)
     samples = samples_per_group(grid)
@@ -137,5 +139,5 @@ def test_chunks_that_see_each_other(size, chunk, boundary):
                     expected[owner[first + cell]].add(owner[first + int(place)])
     found = np.split(layout.seen, layout.seen_start[1:-1])
     assert [set(chunks.tolist()) for chunks in found] == expected
-    # A pipeline relies on this: who is waited for is also who reads.
+    # A pipeline relies on this: a chunk waits for the chunks that read it.
     assert all(c in expected[other] for c, others in enumerate(expected) for other in others)

@@ -1,4 +1,4 @@
-"""The oracle against code that shares nothing with it: plain loops, SciPy, finite differences."""
+"""The oracle, compared with independent code: plain loops, SciPy, finite differences."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def one_cell(netlist, coefficients, patch):
 
 @boundaries
 @pytest.mark.parametrize("size", [(1, 1), (3, 4), (5, 2)])
-def test_rollout_is_every_cell_on_its_own(boundary, size):
+def test_a_rollout_updates_every_cell_by_itself(boundary, size):
     problem = make_problem(netlist_of(IRREGULAR), Grid(*size, boundary), 3, 1, fire_rate=0.7)
     states = oracle.rollout(
         problem.netlist, problem.coefficients, problem.starts[0], 3, boundary, problem.masks[0]
@@ -56,7 +56,7 @@ def test_rollout_is_every_cell_on_its_own(boundary, size):
 
 
 @boundaries
-def test_perceive_is_nine_correlations(boundary):
+def test_perception_is_nine_correlations(boundary):
     state = np.random.default_rng(0).normal(size=(2, 4, 5))
     found = oracle.perceive(state, boundary).reshape(9, 2, 4, 5)
     for n in range(9):
@@ -126,7 +126,7 @@ def test_logit_gradients_are_central_differences(boundary):
     assert_close(differences, found, 1e-6)
 
 
-def test_loss_counts_the_loss_channels_only():
+def test_the_loss_counts_only_the_loss_channels():
     state = np.arange(12, dtype=float).reshape(3, 2, 2)
     target = np.zeros((2, 2, 2))
     expected = (state[0] ** 2).sum() + (state[2] ** 2).sum()

@@ -30,7 +30,7 @@ def plan_of(*overrides, machine=MACHINE):
 
 @st.composite
 def configurations(draw):
-    """Overrides of a tiny configuration whose circuit stays the same, by key."""
+    """Overrides of a tiny configuration by key, all with the same circuit."""
     lanes = draw(st.sampled_from(["auto", 16, 32, 64]))
     return {
         "task.height": draw(st.integers(2, 20)),
@@ -81,7 +81,7 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
 
 @settings(max_examples=12)
 @given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
-def test_more_workers_change_no_cut_and_are_no_slower(overrides, machine, few, many):
+def test_more_workers_keep_the_cut_and_are_no_slower(overrides, machine, few, many):
     few, many = sorted((few, many))
     one, other = (
         plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
@@ -97,7 +97,7 @@ def test_more_workers_change_no_cut_and_are_no_slower(overrides, machine, few, m
 
 @settings(max_examples=12)
 @given(configurations(), machines, st.floats(0, 1))
-def test_buffers_keep_within_the_budget(overrides, machine, share):
+def test_buffers_stay_within_the_budget(overrides, machine, share):
     whole = plan_of(*texts(overrides), machine=machine)
     assert whole.bytes <= (whole.budget or whole.bytes)
     with pytest.raises(ConfigError, match="give at least") as refused:
@@ -118,17 +118,17 @@ def test_buffers_keep_within_the_budget(overrides, machine, share):
 @pytest.mark.thorough
 @settings(max_examples=6)
 @given(configurations())
-def test_what_is_planned_is_what_is_allocated(overrides):
+def test_the_planned_bytes_are_allocated(overrides):
     overrides |= {"finishing.every": 0}
     config = tiny(*texts(overrides))
     with Trainer(config) as trainer:
         trainer.step()
         engine, plan = trainer.engine, trainer.plan
-        # Where a line of the cache begins is not known before.
+        # The padding up to a cache line is not known in advance.
         slack = 64 * 20
         assert engine._control.nbytes == plan.control.bytes - 64
         assert 0 <= plan.bytes_per_worker - engine.bytes_per_worker < slack
-        # One later step is drawn, which may be none.
+        # The later step is drawn at random, and may be missing.
         later = 0 if not config.training.later_steps else engine._loss_gradients[:, :1].nbytes
         assert 0 <= plan.bytes_shared - engine.bytes_shared < slack + later
         assert (plan.team, plan.lanes) == (engine.plan.team, engine.plan.lanes)
@@ -137,7 +137,7 @@ def test_what_is_planned_is_what_is_allocated(overrides):
 @pytest.mark.thorough
 @pytest.mark.parametrize("side", [3, 9])
 def test_no_bit_depends_on_budget_or_workers(side):
-    """Samples in flight, from one group at a time to all at once; searches beside."""
+    """With one group in flight up to all of them, and with searches."""
     batch = 16 if side == 3 else 5
     common = (
         f"task.height={side}",
@@ -166,7 +166,7 @@ def _least(*overrides):
     return str(refused.value).split('give at least "')[1].split('"')[0]
 
 
-def test_an_impossible_budget_names_the_least_that_would_do():
+def test_an_impossible_budget_names_the_least_possible_one():
     with pytest.raises(ConfigError, match=r"\[parallel\] memory_budget \"1kB\": .* at least \"0\."):
         plan_of("parallel.memory_budget=1kB")
     least = _least()
@@ -175,7 +175,7 @@ def test_an_impossible_budget_names_the_least_that_would_do():
         plan_of(machine=replace(MACHINE, memory=1000))
 
 
-def test_what_is_available_is_not_exceeded():
+def test_available_memory_is_not_exceeded():
     free = plan_of("training.batch=40", machine=replace(MACHINE, memory=None))
     assert free.budget is None
     small = plan_of("training.batch=40", machine=replace(MACHINE, memory=free.bytes))
@@ -187,11 +187,11 @@ def test_what_is_available_is_not_exceeded():
 @pytest.mark.parametrize(
     ("name", "recipe", "cores", "workers", "strategies", "tasks", "ceilings"),
     [
-        # Two samples are measured, and one trained.
+        # The benchmark recipe has two samples, the default one.
         ("checkerboard", "benchmark", 2, 2, ["samples"], 2, {2: 2, 3: 3, 8: 8, 16: 8}),
         ("checkerboard", "benchmark", 64, 8, ["steps"], 8, {}),
         ("checkerboard", None, 2, 2, ["steps"], 4, {2: 2, 4: 4, 8: 4}),
-        # Waking anybody takes longer than the step.
+        # Waking a worker takes longer than the step.
         ("game-of-life", None, 64, 1, [], 3, {2: 1.5, 3: 3, 64: 3}),
         ("letter-g", None, 2, 2, ["steps"], 8, {2: 2, 64: 8}),
         # Twelve tiles of 32 cells and one of 16.
@@ -208,7 +208,7 @@ def test_plans_of_the_experiments(name, recipe, cores, workers, strategies, task
     assert not plan.warnings
 
 
-def test_too_many_workers_are_warned_of():
+def test_too_many_workers_give_warnings():
     plan = plan_of("parallel.workers=7", "training.batch=2")
     assert plan.workers == 7
     assert plan.tasks == 4
@@ -219,7 +219,7 @@ def test_too_many_workers_are_warned_of():
     ]
 
 
-def test_searches_use_all_workers_that_are_asked_for():
+def test_searches_use_all_requested_workers():
     assert plan_of("parallel.workers=auto").searchers == 4
     assert plan_of("parallel.workers=3").searchers == 3
 
@@ -246,7 +246,7 @@ def test_every_decision_has_a_value_and_a_reason(strategy):
         assert all(value and why for value, why in found.values())
 
 
-def test_reasons_name_what_was_asked_for():
+def test_reasons_name_the_keys_that_were_set():
     found = reasons("parallel.lanes=16", "parallel.chunk=2", "parallel.workers=2")
     assert found["lanes"][0] == "16"
     assert found["lanes"][1].startswith("[parallel] lanes")
@@ -263,7 +263,7 @@ def test_reasons_name_what_was_asked_for():
     assert off["strategy"] == ("sequential", "[parallel] strategy")
 
 
-def test_reasons_name_what_bounds_the_workers():
+def test_reasons_name_the_bound_of_the_workers():
     assert reasons("parallel.workers=auto")["workers"] == ("1", "the step is too short for more")
     few = reasons("parallel.workers=auto", machine=Machine(cores=1))
     assert few["workers"] == ("1", "1 core")

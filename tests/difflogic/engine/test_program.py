@@ -1,4 +1,4 @@
-"""Programs are checked by running them on symbols: each read must see what it should."""
+"""Programs run on symbols instead of numbers: each read must see the right symbol."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ ARCHITECTURES |= {
 
 
 class Symbols:
-    """A netlist's values as symbols: a number per distinct (param, symbol of a, symbol of b)."""
+    """A netlist's values as symbols: one for each distinct (param, symbol of a, symbol of b)."""
 
     def __init__(self, netlist):
         self.numbers = {}
@@ -67,12 +67,12 @@ class Symbols:
             self.rows.append(len(self.rows))
 
     def gate(self, param, a, b):
-        """Netlist row that this gate fills; fails if there is no such gate."""
+        """The netlist row of this gate; fails if there is no such gate."""
         return self.numbers[int(param), a, b]
 
 
 def star_gates(row):
-    """The seven gates of a star, for each of its copies: what reads what, in order."""
+    """Leaves, centre and parameters of a star."""
     leaves = row[STAR_LEAVES : STAR_LEAVES + 4]
     params = row[STAR_PARAMS : STAR_PARAMS + 7]
     return leaves, row[STAR_CENTER], params
@@ -96,7 +96,7 @@ def run_forward(code, symbols, tile):
             out.append(symbols.gate(params[6], *second))
         tile[row[STAR_OUT] : row[STAR_OUT] + len(out)] = out
     for row in code.runs:
-        # Row after row: a copy may overwrite what it has just read, but no later copy's input.
+        # Row by row: a copy may overwrite its own inputs, but not those of later copies.
         for i in range(row[WIDTH]):
             a, b = tile[row[A] + i], tile[row[B] + i]
             tile[row[OUT] + i] = symbols.gate(row[PARAM], a, b)
@@ -113,10 +113,10 @@ def new_tile(rows, netlist):
 
 
 class Gradients:
-    """A gradient tile of symbols: each row holds the bag of parts that were added to it.
+    """A gradient tile of symbols: each row holds the parts that were added to it.
 
-    A part is (gate, "a" or "b"): what a gate's backward adds to one of its inputs. Rows that
-    nothing was stored to yet hold garbage, as recycled memory does.
+    A part is (gate, "a" or "b"), the contribution of a gate to one of its inputs. A row holds
+    garbage until something is stored to it, like reused memory.
     """
 
     def __init__(self, rows):
@@ -130,7 +130,7 @@ class Gradients:
 
 
 def expected_parts(netlist):
-    """What the gradient of each row consists of, by gates that some output depends on."""
+    """The parts of each row's gradient, from the gates that outputs depend on."""
     live = np.zeros(netlist.rows, bool)
     live[netlist.outputs] = True
     parts = [[] for _ in range(netlist.rows)]
@@ -146,7 +146,7 @@ def expected_parts(netlist):
 
 
 def run_backward(program, netlist, symbols):
-    """Walk back on symbols; check the gradient that every gate reads. Returns the gates met."""
+    """Walk back on symbols and check the gradient that every gate reads; return these gates."""
     expected, live = expected_parts(netlist)
     tile = new_tile(program.backward_rows, netlist)
     run_forward(program.backward, symbols, tile)
@@ -161,11 +161,11 @@ def run_backward(program, netlist, symbols):
     met = []
 
     def meet(out, row=None):
-        """A gate is walked: its gradient must be whole, or it is one that no output needs."""
+        """Visit a gate: its gradient must be complete, or empty if no output needs the gate."""
         met.append(out)
         if row is not None:
             assert grad.read(row) == (expected[out] if live[out] else [])
-        # What a dead copy hands on is zero.
+        # A dead copy contributes zero.
         return lambda side: [(out, side)] if live[out] else []
 
     held, carried = None, []
@@ -211,7 +211,7 @@ def run_backward(program, netlist, symbols):
 
 
 def check(netlist):
-    """Check both directions of a netlist's program, by symbols."""
+    """Check both directions of a netlist's program on symbols."""
     program = compile_program(netlist)
     symbols = Symbols(netlist)
     for code, rows in (
@@ -223,7 +223,7 @@ def check(netlist):
         assert [tile[row] for row in code.outputs] == netlist.outputs.tolist()
     met, live = run_backward(program, netlist, symbols)
     assert len(met) == len(set(met))
-    # All live gates are walked; a dead one only beside a live copy of it.
+    # All live gates are visited; a dead one only with a live copy of it.
     assert set(np.flatnonzero(live)) - set(range(netlist.inputs)) <= set(met)
     return program
 
@@ -259,7 +259,7 @@ def test_published_architectures_consist_of_stars_and_chains(name):
     assert len(gates) == sum(architecture.update) + (fourth if channels == 1 else 0)
     # Unique wiring is a path: most gates of a layer continue a chain.
     assert (gates[:, FLAGS] & LINK > 0).mean() > 0.75
-    # Whoever reaches a gradient first stores to it: nothing has to be cleared.
+    # The first instruction to reach a gradient stores to it, so nothing needs clearing.
     assert not len(program.zero_rows)
 
 
@@ -269,7 +269,7 @@ def wired(inputs, *pairs):
 
 
 @pytest.mark.parametrize("name", ["game-of-life"])
-def test_gates_are_counted_in_runs_and_stars_too(name):
+def test_gates_in_runs_and_stars_are_counted(name):
     config = load_config(name)
     architecture, netlist = config.architecture, Model.create(config).netlist
     assert compile_program(netlist).gates == architecture.gates == netlist.gates
@@ -288,7 +288,7 @@ def test_dead_gates_are_dropped():
     assert len(program.backward.gates) == 3
     assert program.gates == 3
     assert set(program.backward.gates[:, PARAM]) == {0, 2, 5}
-    # Inputs that no live gate reads have a gradient of zero all the same.
+    # Inputs that no live gate reads have a gradient of zero.
     assert sorted(program.zero_rows) == [1, 2, 3, 5, 6, 7, 8]
 
 
@@ -302,8 +302,8 @@ def test_copies_that_nobody_reads_have_no_gradient():
 
 
 def test_perception_and_update_read_different_channels_of_a_neighbour():
-    # A loaded model may be wired at will: of the centre's two channels the update circuit reads
-    # one, so that the gradients of the two rows are first written by different instructions.
+    # The update circuit reads only one of the centre's two channels, as a loaded model may. So the
+    # gradients of the two rows are first written by different instructions.
     architecture = Architecture(2, 1, (1,), (2,))
     circuit = WiredLayers(architecture, ((wired(9, (0, 4)),),), (wired(4, (1, 2), (3, 3)),))
     check(flatten(circuit))

@@ -1,4 +1,4 @@
-"""The engine against the oracle, and against itself however the work is shared."""
+"""The engine, compared with the oracle, and with itself under any sharing of the work."""
 
 import time
 from dataclasses import replace
@@ -99,12 +99,12 @@ def test_sharing_does_not_change_a_bit(name, dtype):
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
-def test_only_the_tiling_changes_the_last_bits(problem, sharing):
+def test_only_the_tiling_changes_last_bits(problem, sharing):
     alone = replace(SEQUENTIAL, lanes=sharing.lanes, chunk=sharing.chunk)
     assert equal(run_engine(problem, "float32", sharing), run_engine(problem, "float32", alone))
 
 
-def test_the_states_do_not_depend_on_the_tiling_either():
+def test_the_tiling_does_not_change_the_states():
     problem = case("several tiles", "zero")
     states, gradients = run_engine(problem, "float32")
     for lanes in LANES:
@@ -116,7 +116,7 @@ def test_the_states_do_not_depend_on_the_tiling_either():
 
 @pytest.fixture
 def sleepy(monkeypatch):
-    """Let worker 0 come late, so that the others have done its share by then."""
+    """Delay worker 0, so that the others have done its share by then."""
     run = Workers.run
 
     def run_late(team, kernel, calls):
@@ -140,7 +140,7 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
         assert sum_of(engine.work).steals == 0
         engine.forward(coefficients, starts, masks)
-        # With a barrier after each step, only the first step's cells can be stolen at leisure.
+        # With a barrier after each step, worker 0 is late only in the first step.
         assert sum_of(engine.work).steals >= (2 if batch_first else 4)
         states, before = engine.states(), sum_of(engine.work).steals
         gradients = engine.backward(upstream)
@@ -159,7 +159,7 @@ def test_an_engine_forgets_the_batch_before():
             coefficients, starts, masks, upstream = problem.arrays()
             engine.forward(coefficients, starts, masks)
             states, gradients = engine.states(), engine.backward(upstream)
-            # The batch is smaller than the engine's, with masks or without.
+            # Some batches are smaller than the engine's, some have masks.
             expected_states, expected = run_oracle(problem)
             assert_close(states, expected_states, TOLERANCES["float64"])
             assert_close(gradients, expected, TOLERANCES["float64"])
@@ -175,9 +175,9 @@ def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
     targets = rng.random((problem.batch, 1, *starts.shape[2:]))
     grid, steps, batch = problem.grid, problem.steps, problem.batch
     with Engine(problem.netlist, grid, steps, batch, "float64", Sharing(workers)) as engine:
-        # More samples, other channels and no masks before must not matter.
+        # An earlier call with more samples, other channels and no masks must not matter.
         engine.run_training(coefficients, 1 - starts, np.zeros_like(starts), range(len(starts[0])))
-        for first in range(2):  # a batch smaller than the engine's, too
+        for first in range(2):  # also a batch smaller than the engine's
             part = slice(first, None)
             mask = None if masks is None else masks[part]
             losses, seconds = engine.run_training(
@@ -197,8 +197,8 @@ def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES // 2, deadline=None)
 @given(problems(), double_sharings, st.data())
-def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, data):
-    """Whatever ran before, with more or fewer losses, and however the work is shared."""
+def test_losses_after_several_steps_agree_with_the_oracle(problem, sharing, data):
+    """After a call with more or fewer losses, and under any sharing of the work."""
     steps = problem.steps
     loss_steps = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
     before = sorted(data.draw(st.sets(st.integers(1, steps), min_size=1)))
@@ -212,7 +212,7 @@ def test_losses_after_several_steps_are_those_of_the_oracle(problem, sharing, da
         engine.run_training(coefficients, 1 - starts, 1 - targets, channels, masks, before)
         losses, _ = engine.run_training(coefficients, starts, targets, channels, masks, loss_steps)
         gradients = engine.reduce(np.zeros_like(coefficients))
-        # And an ordinary rollout after it.
+        # Then an ordinary rollout.
         last = engine.forward(coefficients, starts, masks)
     expected = np.zeros_like(gradients)
     for sample, start in enumerate(starts):
@@ -252,12 +252,12 @@ def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
         ConfigError, match=r"need 1\d\.\d GB, and 1.00 MB are available: .* or \[training\] batch"
     ):
         Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
-    # Where the machine does not tell, it is tried.
+    # With unknown memory, it is tried.
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
 
 
-def test_denormal_numbers_are_as_before():
+def test_denormal_numbers_still_work_afterwards():
     tiny = np.float32(1e-40)
     assert tiny * np.float32(1) != 0
     run_engine(case("one cell", "zero"), "float32", Sharing(2))
@@ -267,7 +267,7 @@ def test_denormal_numbers_are_as_before():
 
 @pytest.mark.parametrize("strategy", ["cells", "steps", "gates"])
 @pytest.mark.parametrize("starts_alone", [0, 1])
-def test_a_worker_whose_others_never_start_waits_for_nobody(strategy, starts_alone, monkeypatch):
+def test_a_worker_does_not_wait_for_workers_that_never_start(strategy, starts_alone, monkeypatch):
     problem = case("several tiles", "zero")
     coefficients, starts, masks, _ = problem.arrays("float32")
     returned = []
@@ -317,7 +317,7 @@ def test_a_rollout_in_spans_gives_the_same_bits(workers, monkeypatch):
     assert {pause.total for pause in heard} == {5, 4}
 
 
-def test_a_rollout_can_be_stopped_between_spans(monkeypatch):
+def test_a_rollout_can_be_cancelled_between_spans(monkeypatch):
     monkeypatch.setattr(arrangement, "GATE_LANES_PER_CALL", 1)
     problem = make_problem(netlist_of(SMALL), Grid(5, 7, "zero"), 5, 2)
     coefficients, starts, masks, loss_gradients = problem.arrays("float32")
@@ -330,6 +330,6 @@ def test_a_rollout_can_be_stopped_between_spans(monkeypatch):
 
         with listening(stop), pytest.raises(KeyboardInterrupt):
             engine.forward(coefficients, 1 - starts, masks)
-        # And used again.
+        # The engine can be used again.
         assert (engine.forward(coefficients, starts, masks) == before).all()
         assert (engine.backward(loss_gradients) == gradients).all()

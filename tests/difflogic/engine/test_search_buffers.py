@@ -1,4 +1,4 @@
-"""What a plan counts for a search is what is allocated for it."""
+"""The planned bytes of a search agree with the allocated ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def engine_for(model, plan):
 
 
 def bytes_of(thing, seen=None):
-    """Every array that an object holds, once."""
+    """Bytes of all arrays that an object holds, each counted once."""
     seen = set() if seen is None else seen
     if isinstance(thing, np.ndarray):
         while isinstance(thing.base, np.ndarray):
@@ -68,7 +68,7 @@ def test_gradients(height, width, boundary, steps, samples):
     hard = HardGradients(NETLIST, grid, steps, samples)
     allocated = bytes_of(hard) - bytes_of(NETLIST)
     planned = SearchBuffers(NETLIST, grid, 1, 1, Trials(1, 1))._gradients(steps, samples)
-    # Small grids have fewer ways to their neighbours than most.
+    # Small grids need fewer shifts.
     slack = 2000 + 25 * 8 * (2 + -(-grid.cells * samples // 512) * 8)
     assert 0 <= planned - allocated < slack
 
@@ -95,7 +95,7 @@ def test_gradients(height, width, boundary, steps, samples):
     ],
 )
 def test_a_search(config, faced):
-    """All that it holds, with the most starts that it may come to face, and two workers."""
+    """All its buffers, with the most starts that it may face and two workers."""
     model = Model.create(config)
     plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
     planned = plan.search
@@ -129,7 +129,7 @@ def test_a_search(config, faced):
 
 @pytest.mark.parametrize("rectifies", [False, True])
 def test_a_search_at_later_steps(rectifies):
-    """A circuit that stays as long as is looked takes so much more than was planned at first."""
+    """A circuit that is right until the last later step takes the additional bytes."""
     config = growing("task.hold=true", f"finishing.rectify={9 * rectifies}")
     model = Model.create(config)
     planned = ParallelPlan.for_model(config, Machine.here(), model.netlist).search

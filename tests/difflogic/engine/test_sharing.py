@@ -16,11 +16,11 @@ from difflogic.engine.sharing import Sharing, ceiling, makespan, plan_team
         (4, 6, 4, "sequential", False, (1, 6)),
         (4, 6, 4, "samples", False, (4, 6)),  # every group on one worker
         (4, 6, 4, "cells", False, (4, 0)),  # each group on all workers
-        (4, 6, 4, "steps", True, (4, 4)),  # four whole, and the cells of the last two
+        (4, 6, 4, "steps", True, (4, 4)),  # four whole groups, and the cells of the other two
         (2, 2, 4, "steps", True, (2, 2)),  # divides evenly
         (8, 3, 4, "steps", True, (8, 0)),
         (1, 3, 4, "cells", False, (1, 3)),
-        (2, 3, 1, "steps", True, (2, 3)),  # nothing to share in a group of one chunk
+        (2, 3, 1, "steps", True, (2, 3)),  # a group of one chunk cannot be shared
         (2, 3, 1, "steps", False, (2, 0)),
     ],
 )
@@ -42,7 +42,7 @@ def test_taking_the_largest_task_first_is_near_the_best_schedule(tasks, workers)
     ("team", "groups", "chunks", "speedup"),
     [
         (Team(1, 3), 3, [64], 1),
-        (Team(3, 0), 2, [64] * 4, 3),  # nobody waits for a step
+        (Team(3, 0), 2, [64] * 4, 3),  # no worker waits for a step
         (Team(2, 0), 1, [32] * 12 + [16], 2),
         (Team(64, 0), 1, [32] * 12 + [16], 12.5),
         (Team(2, 3), 3, [64], 1.5),

@@ -1,4 +1,4 @@
-"""How gates are cut for workers that share a tile."""
+"""Gates cut into parts for workers that share a tile."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ PARTS = st.integers(1, 5)
 
 
 def pieces(bounds):
-    """First and end of what each part does, stage by stage."""
+    """Stage, part and indices of each piece of work."""
     for stage, row in enumerate(bounds):
         for part in range(len(row) - 1):
             yield stage, part, range(row[part], row[part + 1])
@@ -32,7 +32,7 @@ def test_every_gate_is_evaluated_once_and_after_what_it_reads(netlist, parts):
             for row in (gate[k.A], gate[k.B]):
                 for each in range(row, row + gate[k.WIDTH]):
                     at, by = when[each]
-                    # Of another part only what it wrote before they met.
+                    # Another part must have written it before the last meeting.
                     assert at < stage or by == part
             rows = range(gate[k.OUT], gate[k.OUT] + gate[k.WIDTH])
             assert not when.keys() & set(rows)
@@ -63,7 +63,7 @@ def test_every_gradient_is_written_once_and_after_what_it_pulls(netlist, parts):
 @pytest.mark.thorough
 @settings(max_examples=40)
 @given(netlists(), PARTS)
-def test_every_read_is_pulled_once_and_every_parameter_is_one_parts(netlist, parts):
+def test_every_read_is_pulled_once_and_every_parameter_has_one_part(netlist, parts):
     split = split_program(netlist, parts)
     owners, expected = {}, Counter()
     runs = live_runs(netlist)
@@ -84,7 +84,7 @@ def test_every_read_is_pulled_once_and_every_parameter_is_one_parts(netlist, par
     assert Counter(split.sums[:, k.OUT].tolist()) == Counter(run.out for run in runs)
 
 
-def test_one_part_never_waits_and_none_is_refused():
+def test_one_part_has_one_stage_and_zero_parts_are_refused():
     netlist = netlist_of(SMALL)
     assert len(split_program(netlist, 1).gate_bounds) == 1
     assert len(split_program(netlist, 1).target_bounds) == 2

@@ -1,4 +1,4 @@
-"""What workers did when: complete, in order, and in the trace-event format."""
+"""Traces are complete, in order, and in the trace-event format; counts add up."""
 
 import json
 from itertools import pairwise
@@ -41,7 +41,7 @@ def test_every_piece_of_work_is_recorded_once(strategy, workers):
     plan, events = trainer.plan, tracer.events
     tasks = [event for event in events if event.kind == TASK and event.place is not None]
     for event in tasks:
-        # Who shares a tile's gates meets in between.
+        # Workers that share a tile's gates meet in between.
         assert (event.gates is None) is (plan.parts > 1)
         assert event.gates is None or 0 < sum(event.gates) <= event.seconds
     pieces = sorted((event.name, *event.place) for event in tasks)
@@ -52,14 +52,14 @@ def test_every_piece_of_work_is_recorded_once(strategy, workers):
         for step in range(plan.rollouts.steps)
         for chunk in range(len(plan.chunks))
     ]
-    # In two steps, and by each worker that shares a tile.
+    # There are two steps, and a record from each worker that shares a tile.
     assert pieces == sorted(2 * plan.parts * expected)
     assert {event.name for event in events if event.kind == SERIAL} >= {"sample", "hard", "reduce"}
     assert not tracer.full
     for worker in range(plan.workers):
         own = sorted((e.since, e.until) for e in events if e.worker == worker)
         assert all(since <= until for since, until in own)
-        # Nobody does two things at once; clocks are read to a microsecond or so.
+        # No worker does two things at once. Clocks are accurate to about a microsecond.
         for (_, until), (since, _) in pairwise(own):
             assert since >= until - 5e-5
 
@@ -80,7 +80,7 @@ def test_tracing_changes_no_bit_and_can_be_stopped():
     assert losses[0] == losses[1]
 
 
-def test_a_tracer_takes_no_more_than_it_may():
+def test_a_tracer_keeps_a_limited_number_of_events():
     tracer = Tracer(most=40)
     with Trainer(tiny("parallel.workers=1")) as trainer:
         trainer.trace(tracer)
@@ -92,9 +92,9 @@ def test_a_tracer_takes_no_more_than_it_may():
     assert not tracer.events
 
 
-def test_what_was_taken_from_others_is_marked():
+def test_stolen_tasks_are_marked():
     tracer = Tracer()
-    # As a kernel writes it: kind, group, step, chunk, phase, steals, since, until; seconds in gates
+    # The kernel's columns: kind, group, step, chunk, phase, steals, since, until. Seconds in gates
     # of perception and update are added below.
     alone, sharing = 1.0, 2.0
     trace = np.array(
@@ -126,7 +126,7 @@ def test_what_was_taken_from_others_is_marked():
 
 
 def test_the_file_is_in_the_trace_event_format(tmp_path):
-    """By the fields that the format asks for: "Trace Event Format", Google."""
+    """Checks the fields of "Trace Event Format", Google."""
     _, tracer = traced("parallel.workers=2", "parallel.lanes=16")
     write_events(tmp_path / "trace.json", tracer.events, "tiny")
     data = json.loads((tmp_path / "trace.json").read_text())
@@ -150,7 +150,7 @@ def test_the_file_is_in_the_trace_event_format(tmp_path):
     assert trace_events([], "nothing")["traceEvents"][0]["ph"] == "M"
 
 
-def test_a_file_that_cannot_be_written_says_so(tmp_path):
+def test_a_file_that_cannot_be_written_is_reported(tmp_path):
     with pytest.raises(RunDirectoryError, match="written"):
         write_events(tmp_path / "no" / "trace.json", [], "x")
 

@@ -1,4 +1,4 @@
-"""Rows that programs move, against what their instructions do row by row."""
+"""The traffic of programs, compared with a count instruction by instruction."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.difflogic.engine.test_program import ARCHITECTURES, netlist_of
 
 
 def moved(code):
-    """Count instruction by instruction, as the kernels are written: loads and stores."""
+    """Count loads and stores of each instruction, as the kernels are written."""
     found = {"forward": [0, 0], "back": [0, 0]}
     for gate in code.gates:
         flags = gate[k.FLAGS]
@@ -40,7 +40,7 @@ def moved(code):
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_rows_are_counted_as_instructions_move_them(name):
+def test_traffic_is_what_the_instructions_move(name):
     program = compile_program(netlist_of(ARCHITECTURES[name]))
     backward = moved(program.backward)
     assert values(program.forward) == moved(program.forward)["forward"]

@@ -1,3 +1,5 @@
+"""The team of threads and its joblib backend."""
+
 import threading
 import time
 from types import SimpleNamespace
@@ -39,13 +41,13 @@ def test_all_calls_run_at_the_same_time(count):
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.02])
-def test_nothing_polls(monkeypatch, delay):
+def test_the_backend_never_polls(monkeypatch, delay):
     def refuse(seconds):
         raise AssertionError(f"slept {seconds} s")
 
     monkeypatch.setattr(joblib.parallel, "time", SimpleNamespace(sleep=refuse, time=time.time))
-    # Joblib sleeps when a result is there before the task's callback has been called: a thread
-    # may be interrupted between the two.
+    # Joblib sleeps if a result is there before the task's callback was called. A thread may be
+    # interrupted between the two.
     callback = joblib.parallel.BatchCompletionCallBack.__call__
 
     def late(*arguments):
@@ -70,12 +72,12 @@ def test_an_exception_of_any_task_reaches_the_caller(culprit):
             team.run(call, calls)
         with pytest.raises(RuntimeError, match="interrupted"):
             team.run(call, calls)
-    # And the next team works.
+    # The next team works.
     with Workers(3) as team:
         team.run(lambda worker: None, calls)
 
 
-def test_a_call_for_every_worker():
+def test_every_worker_needs_a_call():
     with Workers(2) as team, pytest.raises(ValueError, match="1 calls for 2 workers"):
         team.run(lambda: None, [()])
 
@@ -91,7 +93,7 @@ def test_threads_end_with_the_team():
     assert len(names()) == before
 
 
-def test_a_call_aside_is_on_another_thread():
+def test_a_call_aside_runs_on_another_thread():
     with Workers(2) as team:
         assert team.aside(threading.get_ident).result(timeout=60) != threading.get_ident()
         with pytest.raises(ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Clocks to test time limits with, that depend on no machine's speed."""
+"""Clocks for tests of time limits, independent of the machine's speed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from difflogic.system.deadline import Deadline
 
 @dataclass(frozen=True)
 class Clock(Deadline):
-    """Passes after so many looks at it, and measures the work between two."""
+    """Passes after a number of looks at it, and measures the work between two looks."""
 
     at: float = 0.0
     most: float = float("inf")
-    """Looks after which it has passed."""
+    """Number of looks until it has passed."""
     seen: dict[str, float] = field(default_factory=lambda: {"looks": 0, "gap": 0.0})
 
     @property
     def passed(self) -> bool:
-        now = time.thread_time()  # of this thread's own work: others may keep the processor busy
+        now = time.thread_time()  # only this thread's work: others may use the processor
         self.seen["gap"] = max(self.seen["gap"], now - self.seen.get("last", now))
         self.seen["last"] = now
         self.seen["looks"] += 1
@@ -31,5 +31,5 @@ class Clock(Deadline):
 
     @property
     def gap(self) -> float:
-        """The most seconds of work between two looks."""
+        """The longest work between two looks, in seconds."""
         return self.seen["gap"]

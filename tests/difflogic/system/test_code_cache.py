@@ -1,4 +1,4 @@
-"""What lies in the cache is machine code that runs as the user: others may not have written it."""
+"""Machine code from the cache runs as the user, so others must not have written it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path / "numba" / "dct-simulation"
 
 
-def test_where_it_is(monkeypatch, tmp_path):
+def test_its_directory(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     assert CACHE.directory() == tmp_path / "numba" / "dct-simulation"
     monkeypatch.delenv("NUMBA_CACHE_DIR")
@@ -35,7 +35,7 @@ def test_where_it_is(monkeypatch, tmp_path):
 
 
 def test_relative_paths_are_ignored(monkeypatch, tmp_path):
-    """Whatever was unpacked into the working directory belongs to the user, too."""
+    """Files that were unpacked into the working directory belong to the user too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "here")
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
@@ -50,7 +50,7 @@ def test_relative_paths_are_ignored(monkeypatch, tmp_path):
 
 
 @posix
-def test_what_is_made_is_the_users_alone(place):
+def test_new_files_are_the_users_alone(place):
     previous = os.umask(0o000)
     try:
         CACHE.keep("b.native", b"more")
@@ -76,15 +76,15 @@ def test_what_others_may_write_is_not_run(place, above, mode):
 
 @root
 @pytest.mark.parametrize("above", [0, 1, 2])
-def test_what_belongs_to_another_is_not_run(place, above):
+def test_files_of_another_user_are_not_run(place, above):
     path = [place / "a.native", place, place.parent][above]
     os.chown(path, 1234, 1234)
     assert CACHE.read("a.native") is None
 
 
 @root
-def test_a_shared_directory_has_to_be_roots(place):
-    """In /tmp nobody can take away what is another's; in one of another user, that user can."""
+def test_a_shared_directory_must_be_roots(place):
+    """Nobody can replace another user's file in /tmp, but the owner of a directory can."""
     place.parent.chmod(0o1777)
     assert CACHE.read("a.native") == b"code"
     os.chown(place.parent, 1234, 1234)
@@ -106,7 +106,7 @@ def test_links_are_not_followed(place, tmp_path, what):
 
 
 @posix
-def test_where_a_link_above_leads_is_looked_at(place, tmp_path, monkeypatch):
+def test_the_target_of_a_link_above_is_checked(place, tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(place.parent)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "link"))
     assert CACHE.read("a.native") == b"code"
@@ -115,21 +115,21 @@ def test_where_a_link_above_leads_is_looked_at(place, tmp_path, monkeypatch):
 
 
 @posix
-def test_nothing_waits_for_a_pipe(place):
+def test_a_pipe_is_not_waited_for(place):
     (place / "a.native").unlink()
     os.mkfifo(place / "a.native")
     assert CACHE.read("a.native") is None
 
 
-def test_why_nothing_is_kept_is_said(place, tmp_path, monkeypatch):
+def test_the_problem_is_explained(place, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    said = CACHE.keep("a.native", b"code")
-    assert said.startswith(str(tmp_path / "file"))
-    assert "set NUMBA_CACHE_DIR" in said
+    problem = CACHE.keep("a.native", b"code")
+    assert problem.startswith(str(tmp_path / "file"))
+    assert "set NUMBA_CACHE_DIR" in problem
 
 
-def test_a_checksum_finds_damage_and_files_of_another_name(place):
+def test_the_checksum_finds_damaged_and_renamed_files(place):
     (place / "a.native").rename(place / "b.native")
     assert CACHE.read("b.native") is None
     CACHE.keep("a.native", b"code")

@@ -1,4 +1,4 @@
-"""Time limits limit: whatever takes long looks at the clock, on large circuits too."""
+"""Time limits hold: everything that takes long looks at the clock, also for large circuits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.difflogic.system.clocks import Clock
 pytestmark = pytest.mark.thorough
 
 LONGEST = 20.0
-"""Seconds of work between two looks at the clock; here they are one or two."""
+"""Most seconds of work between two looks at the clock; one or two are measured."""
 
 GATES = 100_000
 
@@ -30,7 +30,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 @compiled
 def test_simplification_looks_at_the_clock() -> None:
     before = automaton(deep_circuit(GATES))
-    nets.from_circuit(before.circuit)  # what compiling takes does not count
+    nets.from_circuit(before.circuit)  # compiling does not count
     for looks in (0, 40):
         clock = Clock(most=looks)
         found = simplify(before, EFFORTS["normal"], deadline=clock)

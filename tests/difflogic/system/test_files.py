@@ -1,3 +1,5 @@
+"""Files are written whole, and read without trusting them."""
+
 import errno
 import os
 import stat
@@ -18,7 +20,7 @@ def fail_with(error):
     return writer
 
 
-def test_it_writes_and_replaces(tmp_path):
+def test_a_file_is_written_and_replaced(tmp_path):
     path = tmp_path / "file"
     for content in (b"first", b"second"):
         write_whole(path, lambda file, content=content: file.write(content))
@@ -27,7 +29,7 @@ def test_it_writes_and_replaces(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_the_file_is_as_public_as_others(tmp_path):
+def test_permissions_are_the_usual_ones(tmp_path):
     (tmp_path / "plain").write_text("")
     write_whole(tmp_path / "whole", lambda file: file.write(b""))
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "whole")]
@@ -35,7 +37,7 @@ def test_the_file_is_as_public_as_others(tmp_path):
 
 
 @pytest.mark.parametrize("earlier", [True, False])
-def test_whatever_the_writer_raises_nothing_changes(tmp_path, earlier):
+def test_an_exception_changes_nothing(tmp_path, earlier):
     path = tmp_path / "file"
     if earlier:
         path.write_bytes(b"earlier")
@@ -55,7 +57,7 @@ def test_whatever_the_writer_raises_nothing_changes(tmp_path, earlier):
         ("fsync", errno.EIO, "check the disk"),
     ],
 )
-def test_what_the_system_refuses(tmp_path, monkeypatch, code, remedy, where):
+def test_refusals_of_the_system_name_a_remedy(tmp_path, monkeypatch, code, remedy, where):
     path = tmp_path / "file"
     path.write_bytes(b"earlier")
     error = OSError(code, os.strerror(code))
@@ -85,7 +87,7 @@ def test_what_the_system_refuses(tmp_path, monkeypatch, code, remedy, where):
         ("x" * 256, "shorter"),
     ],
 )
-def test_places_where_no_file_can_be(tmp_path, place, says):
+def test_impossible_paths_are_refused(tmp_path, place, says):
     (tmp_path / "plain").write_text("")
     (tmp_path / "directory").mkdir()
     with pytest.raises(RunDirectoryError, match=says):
@@ -95,7 +97,7 @@ def test_places_where_no_file_can_be(tmp_path, place, says):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
-def test_the_name_is_flushed_too_after_the_renaming(tmp_path, monkeypatch):
+def test_the_name_is_flushed_after_renaming(tmp_path, monkeypatch):
     flushed = []
 
     def note(descriptor):
@@ -111,7 +113,7 @@ def test_the_name_is_flushed_too_after_the_renaming(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="directories of POSIX")
 @pytest.mark.parametrize(("code", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
-def test_a_file_system_that_flushes_no_names(tmp_path, monkeypatch, code, fails):
+def test_a_file_system_may_be_unable_to_flush_names(tmp_path, monkeypatch, code, fails):
     def refuse(descriptor):
         if stat.S_ISDIR(os.fstat(descriptor).st_mode):
             raise OSError(code, os.strerror(code))
@@ -125,7 +127,7 @@ def test_a_file_system_that_flushes_no_names(tmp_path, monkeypatch, code, fails)
     assert (tmp_path / "file").read_bytes() == b"x"
 
 
-def test_what_a_killed_process_left_can_be_removed(tmp_path):
+def test_leftovers_of_killed_processes_are_removed(tmp_path):
     names = []
 
     def look(file):
@@ -142,7 +144,7 @@ def test_what_a_killed_process_left_can_be_removed(tmp_path):
 
 
 def other_than_a_file(path, kind):
-    """Put something at `path` that no reader of ours may open."""
+    """Put something at `path` that no reader may open."""
     target = path.with_name("target")
     target.write_bytes(b"somebody's file")
     match kind:
@@ -179,24 +181,24 @@ def test_only_plain_files_are_opened_in_a_directory(tmp_path, kind):
     assert not (tmp_path / "absent").exists()
 
 
-def test_a_file_of_two_names_is_not_written_to(tmp_path):
+def test_a_file_with_two_names_is_not_written(tmp_path):
     (tmp_path / "target").write_text("somebody's file")
     os.link(tmp_path / "target", tmp_path / "file")
     with pytest.raises(OSError, match="not a regular file of its own") as caught:
         files.write_inside(tmp_path / "file", "1")
-    told = str(files.refused(tmp_path / "file", "locked", caught.value))
-    assert told.endswith("or has another name elsewhere: remove it")
+    message = str(files.refused(tmp_path / "file", "locked", caught.value))
+    assert message.endswith("or has another name elsewhere: remove it")
     assert (tmp_path / "target").read_text() == "somebody's file"
 
 
-def test_no_more_is_read_than_is_asked_for(tmp_path):
+def test_reading_inside_a_directory_is_bounded(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"12345")
     assert files.read_inside(path, 5) == b"12345"
     with pytest.raises(RunDirectoryError, match="larger than any file of its kind"):
         files.read_inside(path, 4)
     with path.open("wb") as file:
-        file.truncate(2**40)  # which takes no room
+        file.truncate(2**40)  # sparse
     with pytest.raises(RunDirectoryError, match="larger"):
         files.read_inside(path, 4)
     with pytest.raises(OSError, match="larger"):
@@ -222,7 +224,7 @@ def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
     assert not list(tmp_path.glob(LEFTOVERS))
 
 
-def test_a_file_that_is_named_is_bounded_and_plain(tmp_path):
+def test_a_named_file_must_be_bounded_and_plain(tmp_path):
     path = tmp_path / "named"
     path.write_bytes(b"12345")
     assert files.read_named(path, 5) == b"12345"

@@ -1,4 +1,4 @@
-"""Versions and the processor."""
+"""Versions, processors, memory and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from difflogic.system import machine
 ROOT = Path(__file__).parents[3]
 
 
-def test_versions_name_all_that_computes() -> None:
+def test_versions_name_all_libraries_that_compute() -> None:
     versions = machine.versions()
     assert set(versions) == {"python", "numpy", "numba", "joblib", "dct"}
     assert versions["python"] == platform.python_version()
@@ -29,7 +29,7 @@ def test_the_processor_has_a_name_and_a_count() -> None:
 
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
-    """Control groups that a test writes, on a machine of 64 processors that may all be used."""
+    """Control groups that a test writes, on a machine with 64 processors."""
     monkeypatch.setattr(machine, "_CGROUP", tmp_path)
     monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores=False: 64)
     return tmp_path
@@ -67,7 +67,7 @@ def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
     assert machine.cpu_count() == 3
 
 
-def test_what_bounds_the_workers_is_told(groups):
+def test_the_bounds_of_the_workers(groups):
     (groups / "cpu.max").write_text("150000 100000")
     found = machine.processors()
     assert found.quota == 1.5
@@ -101,7 +101,7 @@ def test_caches_by_level(tmp_path, monkeypatch):
 
 @pytest.fixture
 def memory(groups, monkeypatch):
-    """Control groups that bound memory, beside a system that has 1 GB left."""
+    """Control groups that limit memory, on a system with 1 GB left."""
     read = Path.read_text
 
     def read_text(path, *args, **options):
@@ -113,7 +113,7 @@ def memory(groups, monkeypatch):
     return groups
 
 
-def test_memory_is_what_a_container_has_left(memory):
+def test_available_memory_is_what_the_container_has_left(memory):
     limit = memory / "memory.max"
     limit.write_text("500000000\n")
     (memory / "memory.current").write_text("200000000\n")
@@ -125,7 +125,7 @@ def test_memory_is_what_a_container_has_left(memory):
     assert machine.available_memory() == 0
 
 
-def test_memory_that_a_container_may_have(memory):
+def test_the_memory_limit_of_a_container(memory):
     (memory / "memory.max").write_text("max\n")
     assert machine.memory_limit() is None
     (memory / "memory.max").write_text("500000000\n")
@@ -133,7 +133,7 @@ def test_memory_that_a_container_may_have(memory):
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells what is used")
-def test_address_space_is_what_was_limited():
+def test_address_space_and_its_limit():
     program = (
         "import mmap, resource; from difflogic.system.machine import address_space\n"
         "before = address_space()\n"

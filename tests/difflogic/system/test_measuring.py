@@ -22,7 +22,7 @@ def test_the_fastest_of_many_bursts_counts(monkeypatch: pytest.MonkeyPatch) -> N
 
     def run(rounds: int) -> None:
         calls.append(rounds)
-        slow = 1 + len(calls) % 3  # as where other programs run
+        slow = 1 + len(calls) % 3  # as if other programs were running
         now[0] += 1e-6 * rounds * slow
 
     monkeypatch.setattr(measuring.time, "perf_counter", lambda: now[0])
@@ -32,18 +32,18 @@ def test_the_fastest_of_many_bursts_counts(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(set(calls[-6:])) == 1
 
 
-def test_a_clock_that_stands_still_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_may_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
     monkeypatch.setattr(measuring.time, "perf_counter", lambda: next(ticks))
     assert fastest_rate(lambda rounds: None, bursts=1) == 1000
 
 
-def test_what_differs_by_more_than_chance() -> None:
+def test_differences_by_more_than_chance() -> None:
     slow, quick = [2.0 + x / 10 for x in range(8)], [1.0 + x / 10 for x in range(8)]
     assert differ(slow, quick)
     assert differ(quick, slow)
     assert not differ(slow, slow)
-    # One of 16 by chance, on two sides: five of five are no proof.
+    # By chance, five of five happen once in 16 times (two-sided).
     assert not differ(slow[:5], quick[:5])
     assert differ(slow[:6], quick[:6])
     assert not differ(slow[:6], quick[:6], chances=2)

@@ -23,9 +23,9 @@ def test_streams_lie_2_to_the_128_blocks_apart():
         np.testing.assert_array_equal(moved.random(9), stream(*name).random(9))
 
 
-def test_numbers_stay_as_they_are():
-    """Results of a seed are published: a change here makes them unrepeatable."""
-    numbers = [*range(10), *range(11, 16)]  # 10 was that of partial hardening, which is gone
+def test_published_numbers_do_not_change():
+    """Results of seeds are published, and a change would make them unrepeatable."""
+    numbers = [*range(10), *range(11, 16)]  # 10 was partial hardening, which is gone
     assert [purpose.value for purpose in Purpose] == numbers
     assert (Purpose.HELD_OUT_MASK, Purpose.POLISH, Purpose.FIRST_LOGITS) == (4, 13, 15)
     raw = stream(23, Purpose.START, 3, 1).bit_generator.random_raw(2).tolist()
@@ -33,7 +33,7 @@ def test_numbers_stay_as_they_are():
 
 
 @pytest.mark.parametrize("name", [(-1, Purpose.MASK), (2**64, Purpose.MASK), (0, Purpose.MASK, -1)])
-def test_what_no_word_holds(name):
+def test_names_outside_of_64_bits_are_refused(name):
     with pytest.raises(OverflowError):
         stream(*name)
 
@@ -45,7 +45,7 @@ def test_what_no_word_holds(name):
     st.lists(words, min_size=1, max_size=3),
     st.integers(1, 80),
 )
-def test_first_bytes_are_what_small_integers_are_made_of(seed, purpose, epochs, samples, count):
+def test_first_bytes_make_the_small_integers(seed, purpose, epochs, samples, count):
     found = first_bytes(seed, purpose, epochs, samples, count)
     assert found.shape == (len(epochs), len(samples), count)
     for row, epoch in zip(found, epochs, strict=True):

@@ -1,4 +1,4 @@
-"""Ranks as threads: they hand over what they should, and nobody waits for one that is gone."""
+"""Ranks as threads exchange the right bytes, and never wait for a rank that failed."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.system.ranks.protocol import END, LinkedRanks
 
 
-def answer(ranks, heard):
-    """Do all that the tests below ask of the other ranks."""
+def follow(ranks, received):
+    """The part of the other ranks in the test below."""
     message = ranks.receive()
     array = np.zeros(3, np.int16)
     ranks.broadcast(array)
@@ -19,7 +19,7 @@ def answer(ranks, heard):
         sums[1] += message["add"]
 
     ranks.add_in_turn(sums.view(np.uint8), add)
-    heard.append((array.tolist(), sums.tolist()))
+    received.append((array.tolist(), sums.tolist()))
     ranks.barrier()
     while ranks.has_next_step():
         pass
@@ -27,9 +27,9 @@ def answer(ranks, heard):
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_what_is_said_is_heard_in_order(size):
-    heard = []
-    with in_threads(size, lambda ranks: answer(ranks, heard)) as ranks:
+def test_messages_arrive_in_order(size):
+    received = []
+    with in_threads(size, lambda ranks: follow(ranks, received)) as ranks:
         assert (ranks.rank, ranks.size, ranks.leads) == (0, size, True)
         ranks.send({"add": 1.5, "text": "ü" * 1000})
         array = np.arange(3, dtype=np.int16)
@@ -45,10 +45,10 @@ def test_what_is_said_is_heard_in_order(size):
             with ranks.step():
                 pass
         ranks.finish()
-    assert heard == [([0, 1, 2], sums.tolist())] * (size - 1)
+    assert received == [([0, 1, 2], sums.tolist())] * (size - 1)
 
 
-def test_alone_there_is_nothing_to_say():
+def test_a_single_rank_needs_no_messages():
     sums = np.zeros(1)
     ALONE.add_in_turn(sums.view(np.uint8), lambda: sums.fill(3.0))
     assert sums[0] == 3.0
@@ -61,7 +61,7 @@ def test_alone_there_is_nothing_to_say():
         assert ranks is ALONE
 
 
-def test_another_rank_s_error_is_raised_and_ends_all():
+def test_an_error_of_another_rank_is_raised_and_ends_all():
     def fail(ranks):
         if ranks.rank == 2:
             raise ZeroDivisionError("so it is")
