@@ -89,11 +89,6 @@ class SimulatedBase:
         self.most_active = 0
         """An upper bound of the active gates."""
 
-    @property
-    def room(self) -> int:
-        """Rows whose values can be kept."""
-        return len(self._base.free)
-
     def load(self, ops: Ops) -> bool:
         """Become the circuit with `ops`, shape (parameters,); return whether its values fit."""
         self.ops = ops.copy()

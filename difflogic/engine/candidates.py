@@ -157,11 +157,6 @@ class Candidates:
         self._seconds = 0.0
         """Seconds of the present job."""
 
-    @property
-    def room(self) -> int:
-        """Rows whose values can be kept."""
-        return self._base.room
-
     def differ_from(self, ops: Ops) -> bool:
         """Make the circuit with `ops` (parameters,) the base; return whether its values fit."""
         return self._base.load(ops)

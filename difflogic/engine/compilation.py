@@ -1,7 +1,7 @@
 """Whether the engine's kernels are compiled on disk already.
 
-The largest kernel stands for all that a task needs. The strategy "gates" has a training kernel of
-its own, which is compiled when it is first run.
+Checking the largest kernel of a task is enough. The strategy "gates" has a training kernel of its
+own, which is compiled when it is first run.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -137,8 +138,10 @@ class Detectors:
             known.setdefault((value.tobytes(), harm.tobytes()), len(known))
             for value, harm in zip(values, sites.harm, strict=True)
         ]
-        points = 64 * values.shape[1]
-        return np.array(same, np.int64)[gates] * points + sites.points[gates, numbers]
+        found: npt.NDArray[np.int64]
+        found = np.array(same, np.int64)[gates] * (64 * values.shape[1])
+        found += sites.points[gates, numbers]
+        return found
 
     def _rectification(self, harm: int, site: int, side: int, number: int) -> Rectification:
         """Return the changes that form the detector found last, and make a gate read it."""
@@ -167,16 +170,11 @@ def op_of(function: Callable[[int, int], int]) -> int:
 
 
 def _conjunction(first: int, second: int) -> int:
-    def agree(a: int, b: int) -> int:
-        return int(first in (k.NOTHING, a) and second in (k.NOTHING, b))
-
-    return op_of(agree)
+    return op_of(lambda a, b: int(first in (k.NOTHING, a) and second in (k.NOTHING, b)))
 
 
 CONJUNCTIONS = {
-    (first, second): _conjunction(first, second)
-    for first in (k.NOTHING, k.LOW, k.HIGH)
-    for second in (k.NOTHING, k.LOW, k.HIGH)
+    demanded: _conjunction(*demanded) for demanded in product((k.NOTHING, k.LOW, k.HIGH), repeat=2)
 }
 """The op that is 1 if each input has the demanded value, or none is demanded."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ Array = npt.NDArray[np.floating]
 def rollout_gradients(
     netlist: Netlist,
     coefficients: Array,
-    start: npt.NDArray,
+    start: npt.NDArray[Any],
     loss_gradient: Array,
     steps: int,
     grid: Grid,

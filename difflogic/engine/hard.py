@@ -84,18 +84,18 @@ class HardSimulator:
             np.array(masks),
         )
 
-    def _pack(self, rows: npt.NDArray) -> Words:
+    def _pack(self, rows: npt.NDArray[Any]) -> Words:
         """Pack (rows, bits) into (rows, words)."""
         packed = np.zeros((len(rows), 8 * self._words), dtype=np.uint8)
         packed[:, : -(-rows.shape[1] // 8)] = np.packbits(rows, axis=1, bitorder="little")
         return packed.view("<u8").astype(np.uint64, copy=False)
 
-    def pack_states(self, states: npt.NDArray) -> Words:
+    def pack_states(self, states: npt.NDArray[Any]) -> Words:
         """Pack states (batch, C, H, W) of bits into (C, words)."""
         by_channel = states.reshape(self.batch, states.shape[1], -1).swapaxes(0, 1)
         return self._pack(by_channel.reshape(states.shape[1], -1))
 
-    def _pack_cells(self, cells: npt.NDArray | None) -> Words:
+    def _pack_cells(self, cells: npt.NDArray[Any] | None) -> Words:
         """Pack (batch, n, H, W) into (n, words); None gives no rows."""
         if cells is None:
             return np.zeros((0, self._words), dtype=np.uint64)
@@ -116,9 +116,9 @@ class HardSimulator:
         masks: Bits | None = None,
         damage: Bits | None = None,
         at: Sequence[int] = (),
-        targets: npt.NDArray | None = None,
+        targets: npt.NDArray[Any] | None = None,
         channels: Sequence[int] = (),
-        ignored: npt.NDArray | None = None,
+        ignored: npt.NDArray[Any] | None = None,
         counts: npt.NDArray[np.bool_] | None = None,
     ) -> Script:
         """Prepare a rollout of this simulator's batch for `run`. All arrays hold 0 and 1.

@@ -9,6 +9,7 @@ bits, and the backward pass visits only gates that the loss depends on and that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +107,7 @@ class HardGradients:
         self._slopes.sums[:] = 0.0
 
     def add(
-        self, starts: Bits, slope: npt.NDArray, channels: Sequence[int], masks: Bits | None
+        self, starts: Bits, slope: npt.NDArray[Any], channels: Sequence[int], masks: Bits | None
     ) -> None:
         """Add the gradients of some samples.
 
@@ -123,7 +124,7 @@ class HardGradients:
     def trace(
         self,
         starts: Bits,
-        slopes: Mapping[int, npt.NDArray],
+        slopes: Mapping[int, npt.NDArray[Any]],
         channels: Sequence[int],
         read: npt.NDArray[np.int32],
         kept: npt.NDArray[np.int32],
@@ -149,12 +150,13 @@ class HardGradients:
     def counted(self) -> Words:
         """A mask of the bits that belong to samples' cells, shape (words,)."""
         ones = np.ones((self._batch, 1, self._grid.height, self._grid.width), np.uint8)
-        return self._simulator.pack_states(ones)[0]
+        mask: Words = self._simulator.pack_states(ones)[0]
+        return mask
 
     def _differentiate(
         self,
         starts: Bits,
-        seeds: Mapping[int, npt.NDArray],
+        seeds: Mapping[int, npt.NDArray[Any]],
         channels: Sequence[int],
         masks: Bits | None,
     ) -> None:

@@ -40,7 +40,7 @@ def samples_per_group(grid: Grid) -> int:
 
 
 def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> int:
-    """Choose the lanes of a tile with so many `rows` of values and gradients.
+    """Choose the lanes of a tile with `rows` rows of values and gradients.
 
     More lanes spread the fixed work per gate, as long as four vectors of each row fit the
     registers: 64 lanes for AVX-512, 32 for others (measured: docs/performance.md). A tile should

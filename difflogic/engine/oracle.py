@@ -8,6 +8,7 @@ neighbours (`grid.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +42,10 @@ def evaluate(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
 def rollout(
     netlist: Netlist,
     coefficients: Array,
-    start: npt.NDArray,
+    start: npt.NDArray[Any],
     steps: int,
     boundary: Boundary,
-    mask: npt.NDArray | None = None,
+    mask: npt.NDArray[Any] | None = None,
 ) -> list[Array]:
     """Return the states (C, H, W) of all steps, beginning with the start.
 
@@ -79,7 +80,7 @@ def coefficient_gradients(
     states: list[Array],
     gradient: Array,
     boundary: Boundary,
-    mask: npt.NDArray | None = None,
+    mask: npt.NDArray[Any] | None = None,
 ) -> Array:
     """Return dL/d(coefficients), shape (parameters, 4), given dL/d(last state)."""
     total = np.zeros((netlist.parameters, 4))
@@ -111,12 +112,12 @@ def coefficient_gradients(
 def logit_gradients(
     netlist: Netlist,
     logits: Array,
-    start: npt.NDArray,
+    start: npt.NDArray[Any],
     target: Array,
     channels: Sequence[int],
     steps: int,
     boundary: Boundary,
-    mask: npt.NDArray | None = None,
+    mask: npt.NDArray[Any] | None = None,
 ) -> tuple[float, Array]:
     """Return the loss of one sample and dL/dlogits (parameters, 16)."""
     probabilities = gates.softmax(logits)

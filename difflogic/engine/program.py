@@ -163,6 +163,7 @@ def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
     nexts = [np.diff(rows) == 1 for rows in (netlist.a, netlist.b)]
     reads = netlist.a[1:], netlist.b[1:]
     apart = np.abs(reads[0] - reads[1])
+    joins: npt.NDArray[np.bool_]
     joins = copies & nexts[0] & nexts[1] & ((apart == 0) | (apart >= netlist.channels))
     # The same by row. Inputs count as joined.
     joined = np.concatenate([np.ones(netlist.inputs + 1, bool), joins])
@@ -245,7 +246,7 @@ class _Rows:
 
     def __init__(self, netlist: Netlist, order: Iterable[Instruction]) -> None:
         self.end = netlist.inputs
-        self.place = [*range(netlist.inputs), *[-1] * (netlist.rows - netlist.inputs)]
+        self.place: list[int] = [*range(netlist.inputs), *[-1] * (netlist.rows - netlist.inputs)]
         """The tile row of each netlist row; -1 if its block is not placed yet."""
         self.block = [-1] * netlist.rows
         """The first row of the block that a netlist row belongs to; -1 for an input."""

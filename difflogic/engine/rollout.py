@@ -7,7 +7,7 @@ gradients in a fixed order.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,31 +111,10 @@ class Engine:
         chunks = len(self.layout.chunk_start) - 1
         return self._groups * chunks, self.team.whole * chunks
 
-    @property
-    def bytes_per_worker(self) -> int:
-        """Bytes of one worker's buffers: a mean if workers share tiles."""
-        spaces = self._workspaces
-        return sum(buffer.nbytes for space in spaces for buffer in space) // len(spaces)
-
-    @property
-    def bytes_shared(self) -> int:
-        """Bytes that all workers share: the grids of every step, gradients and slots."""
-        buffers = (
-            self._states,
-            self._input_gradients,
-            self._loss_gradients,
-            self._targets,
-            self._sums,
-            self._masks,
-            self._coefficients,
-            self._control,
-        )
-        return sum(buffer.nbytes for buffer in buffers)
-
     def forward(
         self,
         coefficients: Array,
-        starts: npt.NDArray,
+        starts: npt.NDArray[Any],
         masks: npt.NDArray[np.uint8] | None = None,
         loss_steps: Sequence[int] = (),
     ) -> Array:
@@ -183,8 +162,8 @@ class Engine:
     def run_training(
         self,
         coefficients: Array,
-        starts: npt.NDArray,
-        targets: npt.NDArray,
+        starts: npt.NDArray[Any],
+        targets: npt.NDArray[Any],
         loss_channels: Sequence[int],
         masks: npt.NDArray[np.uint8] | None = None,
         loss_steps: Sequence[int] = (),
@@ -251,7 +230,7 @@ class Engine:
             self._targets = aligned(shape, self.dtype)
 
     def _load(
-        self, coefficients: Array, starts: npt.NDArray, masks: npt.NDArray[np.uint8] | None
+        self, coefficients: Array, starts: npt.NDArray[Any], masks: npt.NDArray[np.uint8] | None
     ) -> None:
         """Copy a batch into the kernels' buffers."""
         self._coefficients[:] = coefficients.ravel()
@@ -261,11 +240,8 @@ class Engine:
         if self._masks.shape[2] != per_mask:
             self._masks = np.zeros((self._groups, self.steps, per_mask), dtype=np.uint8)
         if masks is not None:
-            cells = self.grid.cells
-            for s, mask in enumerate(masks):
-                group, place = divmod(s, self._samples)
-                columns = slice(place * cells, (place + 1) * cells)
-                self._masks[group, : len(mask), columns] = mask.reshape(len(mask), cells)
+            for mask, (group, cells) in zip(masks, self._places(), strict=True):
+                self._masks[group, : len(mask), cells] = mask.reshape(len(mask), -1)
 
     def _run_forward(self) -> None:
         """Roll out to the last loss step; pause before each call of the workers."""
@@ -352,22 +328,25 @@ class Engine:
         """Counts of each worker since the engine was created; `sum_of` adds them up."""
         return tuple(WorkStats.of(space.cursor) for space in self._workspaces)
 
-    def _spread(self, batch: npt.NDArray, states: Array) -> None:
-        first, cells = self.layout.lead, self.grid.cells
-        for s, sample in enumerate(batch):
-            group, place = divmod(s, self._samples)
-            columns = slice(first + place * cells, first + (place + 1) * cells)
-            states[group, :, columns] = sample.reshape(len(sample), cells)
+    def _places(self) -> Iterator[tuple[int, slice]]:
+        """Yield the group of each sample in use, and its cells within the group."""
+        cells = self.grid.cells
+        for sample in range(self._in_use):
+            group, place = divmod(sample, self._samples)
+            yield group, slice(place * cells, (place + 1) * cells)
+
+    def _spread(self, batch: npt.NDArray[Any], states: Array) -> None:
+        """Copy (samples, n, H, W) into (groups, n, length)."""
+        inside = states[:, :, self.layout.lead :]
+        for sample, (group, cells) in zip(batch, self._places(), strict=True):
+            inside[group, :, cells] = sample.reshape(len(sample), -1)
 
     def _collect(self, states: Array) -> Array:
-        first, cells = self.layout.lead, self.grid.cells
-        shape = (self._in_use, states.shape[1], self.grid.height, self.grid.width)
-        batch = np.empty(shape, self.dtype)
-        for s in range(self._in_use):
-            group, place = divmod(s, self._samples)
-            columns = slice(first + place * cells, first + (place + 1) * cells)
-            batch[s] = states[group, :, columns].reshape(shape[1:])
-        return batch
+        """Copy (groups, n, length) into (samples, n, H, W)."""
+        inside = states[:, :, self.layout.lead :]
+        found = [inside[group, :, cells] for group, cells in self._places()]
+        shape = (-1, states.shape[1], self.grid.height, self.grid.width)
+        return np.array(found, self.dtype).reshape(shape)
 
 
 def add_slots(slots: Array, total: Array) -> None:
@@ -380,5 +359,5 @@ def workspace(shapes: dict[str, Shape]) -> k.Workspace:
     return k.Workspace(**{name: _make(shape) for name, shape in shapes.items()})
 
 
-def _make(shape: Shape) -> npt.NDArray:
+def _make(shape: Shape) -> npt.NDArray[Any]:
     return aligned(shape.shape, shape.dtype)

@@ -141,7 +141,7 @@ def _clock_difference() -> float:
         before, theirs, after = time.perf_counter(), t.read_clock(), time.perf_counter()
         found.append((after - before, (before + after) / 2 - theirs))
     # The quickest reading was not interrupted.
-    return min(found)[1]
+    return float(min(found)[1])
 
 
 def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterator[Event]:

@@ -49,7 +49,9 @@ class CallerAndThreads(ParallelBackendBase):
     def start_call(self) -> None:
         self._caller_is_free = True
 
-    def submit(self, func: Callable, callback: Callable | None = None) -> Future:
+    def submit(
+        self, func: Callable[..., Any], callback: Callable[..., Any] | None = None
+    ) -> Future[Any]:
         assert self._pool is not None, "configure() first"
 
         def task() -> Any:
@@ -66,7 +68,7 @@ class CallerAndThreads(ParallelBackendBase):
             return _OwnTask(task)
         return self._pool.submit(task)
 
-    def retrieve_result(self, out: Future, timeout: float | None = None) -> Any:
+    def retrieve_result(self, out: Future[Any], timeout: float | None = None) -> Any:
         if isinstance(out, _OwnTask):
             out.run()
         return out.result(timeout)
@@ -77,10 +79,10 @@ class CallerAndThreads(ParallelBackendBase):
             self._pool = None
 
 
-class _OwnTask(Future):
+class _OwnTask(Future[Any]):
     """A task that runs in the thread that asks for its result."""
 
-    def __init__(self, task: Callable) -> None:
+    def __init__(self, task: Callable[[], Any]) -> None:
         super().__init__()
         self._task = task
 
@@ -128,7 +130,7 @@ class Workers:
             raise RuntimeError("no thread besides the caller's: enter two workers or more")
         return self._aside.submit(function, *arguments)
 
-    def run(self, kernel: Callable[..., Any], arguments: list[tuple]) -> None:
+    def run(self, kernel: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
         """Run kernel(*arguments[w]) for every worker w at the same time, and wait for all.
 
         There is a thread for each call, including the caller's, so calls may wait for each other.

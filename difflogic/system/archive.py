@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, BinaryIO, Self
+from typing import IO, Any, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ _DIRECTORY_BYTES = 2**20
 """Most bytes of an archive's list of entries: zipfile makes an object of each."""
 
 
-def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray]) -> None:
+def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
@@ -111,8 +111,7 @@ class NpzReader:
 
     def text(self, name: str, limit: int) -> str:
         """Read UTF-8 text of at most `limit` bytes, stored as an array of bytes."""
-        content = self._entry(name, limit)
-        shape, dtype, data = self._split(name, content)
+        shape, dtype, data = self._read(name, limit)
         if dtype != np.uint8 or shape != (len(data),):
             raise self.error(f'entry "{name}" is not text')
         try:
@@ -122,12 +121,11 @@ class NpzReader:
 
     def array(
         self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]
-    ) -> npt.NDArray:
+    ) -> npt.NDArray[Any]:
         """Read an array of exactly this `shape` and one of `dtypes`, in native byte order."""
         allowed = [np.dtype(dtype) for dtype in dtypes]
         largest = math.prod(shape) * max(dtype.itemsize for dtype in allowed)
-        content = self._entry(name, largest)
-        found, dtype, data = self._split(name, content)
+        found, dtype, data = self._read(name, largest)
         if found != shape or dtype not in allowed or len(data) != math.prod(shape) * dtype.itemsize:
             types = " or ".join(str(option) for option in allowed)
             raise self.error(
@@ -136,17 +134,17 @@ class NpzReader:
             )
         return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))
 
-    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray:
+    def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Read a one-dimensional array of at most `most` numbers, in native byte order."""
         kind = np.dtype(dtype)
-        shape, found, data = self._split(name, self._entry(name, most * kind.itemsize))
+        shape, found, data = self._read(name, most * kind.itemsize)
         if len(shape) != 1 or found != kind or len(data) != shape[0] * kind.itemsize:
             raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
         return np.frombuffer(data, found).astype(found.newbyteorder("="))
 
-    def numbers(self, name: str, most: int) -> npt.NDArray:
+    def numbers(self, name: str, most: int) -> npt.NDArray[Any]:
         """Read an array of any shape with at most `most` booleans, integers or real numbers."""
-        shape, kind, data = self._split(name, self._entry(name, 8 * most))
+        shape, kind, data = self._read(name, 8 * most)
         size = math.prod(shape)
         if kind.kind not in "biuf" or size > most or len(data) != size * kind.itemsize:
             raise self.error(f'entry "{name}" must be an array of at most {most} numbers')
@@ -176,12 +174,13 @@ class NpzReader:
                 raise self.error(f'entry "{name}" must have shape {shape} and type uint8')
             yield read
 
-    def _entry(self, name: str, limit: int) -> bytes:
-        """Return an entry's bytes if it declares at most `limit` bytes of data."""
+    def _read(self, name: str, limit: int) -> tuple[tuple[int, ...], np.dtype[Any], bytes]:
+        """Return shape, type and data of an array that declares at most `limit` bytes of data."""
         entry = self._declared(name, limit)
-        with self._explained(name), self._archive.open(entry) as file:
+        with self._explained(name), self._archive.open(entry) as packed:
             # Only the declared size: far more may be packed there.
-            return file.read(entry.file_size)
+            file = io.BytesIO(packed.read(entry.file_size))
+        return *self._head(name, file), file.read()
 
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:
@@ -207,13 +206,7 @@ class NpzReader:
             )
         return entry
 
-    def _split(self, name: str, content: bytes) -> tuple[tuple[int, ...], np.dtype, bytes]:
-        """Return shape, type and data of an array in NumPy's format."""
-        file = io.BytesIO(content)
-        shape, dtype = self._head(name, file)
-        return shape, dtype, file.read()
-
-    def _head(self, name: str, file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    def _head(self, name: str, file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Read the header of an array in NumPy's format: shape and type."""
         try:
             if np.lib.format.read_magic(file) != (1, 0):

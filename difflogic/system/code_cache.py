@@ -18,6 +18,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import write_whole
@@ -83,10 +84,10 @@ class CodeCache:
     def keep(self, name: str, code: bytes) -> str | None:
         """Keep code under a name. Return why that failed, or None; a failure is harmless."""
 
-        def write(file: object) -> None:
+        def write(file: BinaryIO) -> None:
             if hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), 0o600)  # type: ignore[attr-defined]
-            file.write(_head(name, code) + code)  # type: ignore[attr-defined]
+                os.fchmod(file.fileno(), 0o600)
+            file.write(_head(name, code) + code)
 
         problem = self.problem()
         place = self.directory()

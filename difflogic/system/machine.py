@@ -154,7 +154,7 @@ def cpu_count() -> int:
     quota = cpu_quota()
     # Rounded down, unlike in joblib: workers wait for each other, so a worker that is suspended
     # because the quota is used up stops them all.
-    return min(joblib.cpu_count(), max(1, int(quota or 2**16)))
+    return min(int(joblib.cpu_count()), max(1, int(quota or 2**16)))
 
 
 def cpu_quota() -> float | None:

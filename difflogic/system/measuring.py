@@ -49,7 +49,7 @@ def differ(ours: Sequence[float], theirs: Sequence[float], chances: int = 1) -> 
     signs = [x > y for x, y in zip(ours, theirs, strict=True) if x != y]
     count, fewer = len(signs), min(sum(signs), len(signs) - sum(signs))
     tail = sum(comb(count, k) for k in range(fewer + 1)) / 2**count
-    return 2 * tail <= CHANCE / chances
+    return bool(2 * tail <= CHANCE / chances)
 
 
 def peak_memory() -> int | None:

@@ -24,7 +24,7 @@ JIT = not getattr(numba.config, "DISABLE_JIT", False)
 """Whether kernels are compiled. With NUMBA_DISABLE_JIT=1 they run as plain Python."""
 
 
-def kernel(function: Callable) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
     """Make a kernel: compiled at its first call, kept on disk, and run without the GIL.
 
     No fastmath: the vectors fuse multiply-adds themselves, and sums keep their order.
@@ -32,7 +32,7 @@ def kernel(function: Callable) -> Any:
     return make_kernel(function, stamp)
 
 
-def borrowing_kernel(function: Callable) -> Any:
+def borrowing_kernel(function: Callable[..., Any]) -> Any:
     """Make a kernel that allocates and returns no array, and therefore counts no references.
 
     Numba counts references by an atomic addition whenever an array is taken out of a tuple. In a
@@ -41,7 +41,7 @@ def borrowing_kernel(function: Callable) -> Any:
     return make_kernel(function, stamp, _nrt=False)
 
 
-def part(function: Callable) -> Any:
+def part(function: Callable[..., Any]) -> Any:
     """Make a part of kernels: only kernels call it, and it allocates and returns no array.
 
     It is compiled with each kernel that calls it, and not kept by itself. Calling it from Python
@@ -50,7 +50,7 @@ def part(function: Callable) -> Any:
     return _make_part(function, _nrt=False)
 
 
-def make_kernel(function: Callable, stamp: Callable[[], str], **options: Any) -> Any:
+def make_kernel(function: Callable[..., Any], stamp: Callable[[], str], **options: Any) -> Any:
     """Do what `kernel` does with another stamp, which is called when code is looked up."""
     made = numba.njit(pipeline_class=KernelPipeline, **_FLAGS, **options)(function)
     if JIT:
@@ -61,7 +61,7 @@ def make_kernel(function: Callable, stamp: Callable[[], str], **options: Any) ->
     return made
 
 
-def _make_part(function: Callable, **options: Any) -> Any:
+def _make_part(function: Callable[..., Any], **options: Any) -> Any:
     flags = {**_FLAGS, "no_cpython_wrapper": True, **options}
     made = numba.njit(pipeline_class=PartPipeline, **flags)(function)
     if JIT:

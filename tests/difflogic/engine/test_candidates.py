@@ -316,13 +316,13 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
         next_one = slice(walk.place, walk.place + 1)
         assert walking.walk(parameters[next_one], ops[next_one], walk, ignore)[1]
     candidates = case.candidates()
-    before = candidates.room
+    before = len(candidates._base._base.free)
     for parameter in range(case.netlist.parameters):
         case.ops = case.changed(parameter, Op.XOR)
         (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
         assert (wrong, gates) == case.alone(case.ops)
         assert candidates.take_over([parameter], [Op.XOR])
-    assert candidates.room > before
+    assert len(candidates._base._base.free) > before
     found = [judges.judge([0], [Op.AND], 10**9) for judges in (candidates, walking)]
     np.testing.assert_array_equal(*found)
 
