@@ -124,11 +124,8 @@ def _describe(
 
 def _foreign(key: str, model: type[TaskSection]) -> str:
     """Return the message for a key that a kind of task does not have."""
-    kinds = {section: kind for kind, section in schema.task_sections().items()}
-    if model in kinds and schema.kinds_with(key):
-        return f"[{TASK}] {key}: belongs to another kind of task than {kinds[model]}: leave it out"
     if key in schema.keys(TASK):
-        return f"[{TASK}] {key}: belongs to another task: leave it out"
+        return f"[{TASK}] {key}: belongs to another kind of task: leave it out"
     homes = [section for section in schema.sections() if key in schema.keys(section)]
     hint = f"it belongs in [{homes[0]}]" if homes else did_you_mean(key, model.model_fields)
     return f'no key "{key}" in [{TASK}]: {hint}'

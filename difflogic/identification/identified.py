@@ -28,6 +28,7 @@ from difflogic.identification.solving import Flags, Solved, solve
 from difflogic.identification.votes import contradiction, count, fewest_flips
 from difflogic.model.automaton import Automaton
 from difflogic.simplification import EFFORTS, simplify
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 
@@ -104,14 +105,9 @@ class Identified:
         """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
 
-    def circuit(
-        self,
-        effort: str = "normal",
-        step: Callable[[], object] = lambda: None,
-        deadline: Deadline = NEVER,
-    ) -> Circuit:
+    def circuit(self, effort: str = "normal", step: Callable[[], object] = ignore) -> Circuit:
         """Return the rule's simplified circuit, compared with the table on all patterns."""
-        small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
+        small = simplify(self._automaton(self.built), EFFORTS[effort], step).circuit
         if small.channels != self.built.channels:
             return self.built
         if (synthesis.evaluate(self.space, small) != self.complete).any():
@@ -134,14 +130,14 @@ class Identified:
             name = self.name.replace("/", "").replace(" ", "-")
         return Automaton(name, circuit, visible, boundary, height, width, steps, 1.0, "random")
 
-    def next_frame(self, seed: int = 0) -> npt.NDArray[np.int64] | None:
+    def next_frame(self) -> npt.NDArray[np.int64] | None:
         """Return a frame (height, width) that tells the rule and `second` apart, if one is found.
 
         Recording it again `gap` steps later rules out one of them.
         """
         if self.second is None or self.space.looks:
             return None
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(0)
         first, free = self.space.spread(self.table), self.second == UNKNOWN
         second = self.space.spread(np.where(free, self.table, self.second))
         _, _, height, width = self.recording.frames.shape
@@ -179,7 +175,7 @@ def identify(
     gap: int = 1,
     noise: bool = False,
     deadline: Deadline = NEVER,
-    update: Update = lambda done, total, remark: None,
+    update: Update = ignore,
     hidden: int = 0,
     plain_start: bool = False,
 ) -> Identified:

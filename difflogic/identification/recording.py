@@ -13,6 +13,7 @@ import numpy.typing as npt
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space
 from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
+from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
@@ -61,7 +62,7 @@ class Question:
     boundary: str = "periodic"
     gap: int = 1
     deadline: Deadline = NEVER
-    update: Update = lambda done, total, remark: None
+    update: Update = ignore
 
 
 def from_array(

@@ -18,13 +18,11 @@ from difflogic.tasks.parts import (
     Cases,
     Exhibit,
     InapplicableError,
-    Larger,
     Machine,
     Preview,
     Rule,
     Sample,
     Start,
-    TaskError,
 )
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
@@ -33,9 +31,7 @@ __all__ = [
     "TASKS",
     "AnySection",
     "Cases",
-    "Exhibit",
     "InapplicableError",
-    "Larger",
     "Machine",
     "OwnSection",
     "Preview",
@@ -44,7 +40,6 @@ __all__ = [
     "Start",
     "Surroundings",
     "Task",
-    "TaskError",
     "TaskSection",
     "draw_batch",
     "exhibit_of",

@@ -292,20 +292,19 @@ class Task(ABC):
         sample = self.call("sample", rng)
         if not (isinstance(sample, tuple) and len(sample) == 2):
             raise TaskError(f"{self.blamed}.sample must return a start and a target, two arrays")
-        grid = (self.height, self.width)
-        wanted = ((self.channels, *grid), (len(self.loss_channels), *grid))
-        names = ("start", "channels"), ("target", "loss channels")
-        for array, shape, (name, first) in zip(sample, wanted, names, strict=True):
-            found = getattr(array, "shape", None)
+        channels = {"start": self.channels, "target": len(self.loss_channels)}
+        for array, (name, count) in zip(sample, channels.items(), strict=True):
+            found, shape = getattr(array, "shape", None), (count, self.height, self.width)
             if found != shape:
+                what = "channels" if name == "start" else "loss channels"
                 raise TaskError(
-                    f"{self.blamed}.sample gives a {name} of shape {found}, and {shape} is needed: "
-                    f"{first}, rows and columns"
+                    f"{self.blamed}.sample gives a {name} of shape {found}, but {shape} is needed: "
+                    f"{what}, rows and columns"
                 )
         if sample[0].dtype != np.uint8:
             raise TaskError(
-                f"{self.blamed}.sample gives a start of type {sample[0].dtype}, and uint8 is "
-                "needed, each element 0 or 1: use start.astype(np.uint8)"
+                f"{self.blamed}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
+                "each element 0 or 1: use start.astype(np.uint8)"
             )
         return sample
 
@@ -385,27 +384,24 @@ class Task(ABC):
                 f"be listed; it returns {described(cases)}: stack the starts to one array and the "
                 "targets to another, and return Cases(what, starts, targets, boundary, steps, note)"
             )
-        for name, array, first in (
-            ("starts", cases.starts, self.channels),
-            ("targets", cases.targets, len(self.loss_channels)),
-        ):
-            found = getattr(array, "shape", None)
-            fits = found is not None and len(found) == 4 and found[1] == first and min(found)
-            if not fits or len(array) != len(cases.starts):
+        for name, channels in ("starts", self.channels), ("targets", len(self.loss_channels)):
+            array = getattr(cases, name)
+            shape: tuple[int, ...] = getattr(array, "shape", ())
+            if len(shape) != 4 or shape[1] != channels or not min(shape):
                 raise TaskError(
                     f"{self.blamed}.cases gives {name} that are {described(array)}: an array of "
-                    f"shape (cases, {first}, rows, columns) is needed, with one start and one "
-                    "target for each case"
+                    f"shape (cases, {channels}, rows, columns) is needed"
                 )
             if array.dtype != np.uint8 or array.max() > 1:
                 raise TaskError(
                     f"{self.blamed}.cases gives {name} of type {array.dtype}: uint8 is needed, "
                     f"each element 0 or 1: use {name}.astype(np.uint8)"
                 )
-        if cases.starts.shape[2:] != cases.targets.shape[2:]:
+        starts, targets = cases.starts.shape, cases.targets.shape
+        if (starts[0], starts[2:]) != (targets[0], targets[2:]):
             raise TaskError(
-                f"{self.blamed}.cases gives starts of {described(cases.starts)} and targets of "
-                f"{described(cases.targets)}: rows and columns must be the same"
+                f"{self.blamed}.cases gives starts of shape {starts} and targets of shape "
+                f"{targets}: one target for each case is needed, with the same rows and columns"
             )
         return cases
 

@@ -210,40 +210,27 @@ def make_command(names: list[str], random: Random) -> list[str]:
     return words
 
 
+VALUES = {
+    "--set": SETTINGS,
+    "--grid": ["training.batch=1,2", "a=1", "training.batch=", "training.batch=-1,-2", "x"],
+    "--seeds": ["0", "0-1", "1-0", "x", "0-99999999", "-1", "٣"],
+    "--size": SIZES,
+    "--damage": ["1:0,0,2x2", "1:0,0,99x99", "x", "0:0,0,1x1"],
+    "--rule": ["B3/S23", "B/S", "x", "B9/S1", "B3/S23\x1b[2J"],
+    "--backend": ["loky", "sequential", "dask", "x"],
+    "--scheduler": ["tcp://127.0.0.1:9", "x", "tcp://[::1]:9", "http://x:1"],
+    **{key: ["1", "2", "5", *NUMBERS[:6]] for key in ("--epochs", "--steps", "--repeat")},
+    "--workers": ["1", "2", *NUMBERS],
+    "--effort": ["low", "normal", "x"],
+    "--time-limit": ["1", "3", "0", "-1", "nan"],
+    "--format": ["c", "json", "blif", "verilog", "svg", "golly", "x"],
+}
+
+
 def _value(option: str, names: list[str], random: Random) -> str:
     if random.random() < 0.15:
         return random.choice(WORDS + NUMBERS + names)
-    match option:
-        case "--set":
-            return random.choice(SETTINGS)
-        case "--grid":
-            return random.choice(
-                ["training.batch=1,2", "a=1", "training.batch=", "training.batch=-1,-2", "x"]
-            )
-        case "--seeds":
-            return random.choice(["0", "0-1", "1-0", "x", "0-99999999", "-1", "٣"])
-        case "--size":
-            return random.choice(SIZES)
-        case "--damage":
-            return random.choice(["1:0,0,2x2", "1:0,0,99x99", "x", "0:0,0,1x1"])
-        case "--rule":
-            return random.choice(["B3/S23", "B/S", "x", "B9/S1", "B3/S23\x1b[2J"])
-        case "--backend":
-            return random.choice(["loky", "sequential", "dask", "x"])
-        case "--scheduler":
-            return random.choice(["tcp://127.0.0.1:9", "x", "tcp://[::1]:9", "http://x:1"])
-        case "--epochs" | "--steps" | "--repeat":
-            return random.choice(["1", "2", "5", *NUMBERS[:6]])
-        case "--workers":
-            return random.choice(["1", "2", *NUMBERS])
-        case "--effort":
-            return random.choice(["low", "normal", "x"])
-        case "--time-limit":
-            return random.choice(["1", "3", "0", "-1", "nan"])
-        case "--format":
-            return random.choice(["c", "json", "blif", "verilog", "svg", "golly", "x"])
-        case _:
-            return random.choice(names + NUMBERS)
+    return random.choice(VALUES.get(option, names + NUMBERS))
 
 
 def run_commands(count: int, kept: Path, seed: int) -> dict:

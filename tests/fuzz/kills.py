@@ -20,7 +20,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from difflogic.training.session import execute
 from tests.cli.test_ranks import end_session, of_session
@@ -125,20 +125,8 @@ def _command(kind: str, place: Path, random: Random | None = None) -> list[str]:
     ]
 
 
-class _Process(Protocol):
-    """The common part of `subprocess.Popen` and `_Fork`."""
-
-    pid: int
-
-    def poll(self) -> int | None: ...
-
-    def send_signal(self, number: int) -> None: ...
-
-    def communicate(self, *, timeout: float) -> tuple[Any, str]: ...
-
-
 class _Fork:
-    """A command in a fork of this process, which leads a session."""
+    """A command in a fork of this process, which leads a session. It is used like a `Popen`."""
 
     def __init__(self, words: list[str], place: Path, days: int = 0, point: int = 10**9) -> None:
         """Set its clock `days` back, and by another second at each call of the clock.
@@ -189,7 +177,7 @@ def _set_clock_back(days: int) -> None:
     run_directory.datetime = Back  # type: ignore[misc]
 
 
-def _start(kind: str, words: list[str], place: Path, **how: int) -> _Process:
+def _start(kind: str, words: list[str], place: Path, **how: int) -> subprocess.Popen | _Fork:
     """Start a command: in a fork, unless it must compile, or MPI must find it."""
     if kind in FORKED:
         return _Fork(words, place, **how)
@@ -238,7 +226,7 @@ def _kill(kind: str, place: Path, random: Random, found: dict, most: int) -> Non
     _finish(kind, place, random)
 
 
-def _kill_some(kind: str, process: _Process, random: Random) -> None:
+def _kill_some(kind: str, process: subprocess.Popen | _Fork, random: Random) -> None:
     """Kill the process, or its whole session, or one of the ranks and their launcher."""
     if kind == "ranks" and random.random() < 0.7:
         with suppress(ProcessLookupError, IndexError):

@@ -84,10 +84,10 @@ START, TARGET = np.zeros((1, 2, 3), np.uint8), np.zeros((1, 2, 3))
     [
         (START, "must return a start and a target"),
         ((START, TARGET, TARGET), "must return a start and a target"),
-        ((START[0], TARGET), r"start of shape \(2, 3\), and \(1, 2, 3\) is needed: channels, rows"),
-        ((START, TARGET[:, :1]), r"target of shape \(1, 1, 3\), and \(1, 2, 3\) .* loss channels"),
+        ((START[0], TARGET), r"start of shape \(2, 3\), but \(1, 2, 3\) is needed: channels, rows"),
+        ((START, TARGET[:, :1]), r"target of shape \(1, 1, 3\), but \(1, 2, 3\) .* loss channels"),
         ((START, None), "target of shape None"),
-        ((START.astype(float), TARGET), "start of type float64, and uint8 is needed"),
+        ((START.astype(float), TARGET), "start of type float64: uint8 is needed"),
         ((START + 2, TARGET), "a start with the value 2"),
     ],
 )
