@@ -1,4 +1,4 @@
-"""Rollouts with gradients of any loss, against the oracle's steps and finite differences."""
+"""Rollouts with gradients of any loss, compared with the oracle and finite differences."""
 
 import importlib
 import pickle
@@ -57,7 +57,7 @@ def test_gradients_at_all_steps_and_starts_are_finite_differences(boundary, size
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_workers_and_what_ran_before_change_no_bit(dtype):
+def test_workers_and_earlier_rollouts_change_no_bit(dtype):
     model, logits, starts = drawn(dtype=dtype, size=(11, 13))
     found = []
     for workers in (1, 2, 3):
@@ -79,7 +79,7 @@ def test_workers_and_what_ran_before_change_no_bit(dtype):
             np.testing.assert_array_equal(array, expected)
 
 
-def test_a_loss_at_the_last_step_is_the_trainers():
+def test_a_loss_at_the_last_step_equals_the_trainers():
     import difflogic
 
     model, logits, starts = drawn(batch=1)
@@ -108,47 +108,45 @@ def test_rollouts_may_be_called_from_threads_and_pickled():
                 np.testing.assert_array_equal(array, expected)
 
 
-BAD = {
-    "logits have shape": lambda roll, given, starts: roll(given[1:], starts),
-    "type int64: give": lambda roll, given, starts: roll(given.astype(int), starts),
-    r"starts have shape \(2, 5, 7\)": lambda roll, given, starts: roll(given, starts[0]),
-    r"starts of shape .*: nan at \(0, 0, 0, 0\): give finite": lambda roll, given, starts: roll(
-        given, starts * np.nan
-    ),
-    r"starts of shape \(.*\): type <U1: give real": lambda roll, given, starts: roll(
-        given, np.full(starts.shape, "1")
-    ),
-    r"logits of shape .*: inf at \(0, 0\): give finite": lambda roll, given, starts: roll(
-        given * np.inf, starts
-    ),
-    "steps: -1": lambda roll, given, starts: roll(given, starts, steps=-1),
-    r"keep: \[2, 1\]": lambda roll, given, starts: roll(given, starts, keep=[2, 1]),
-    r"keep: \[9\]: give whole numbers from 0 to 4": lambda roll, given, starts: roll(
-        given, starts, steps=4, keep=[9]
-    ),
-    'keep: "al"': lambda roll, given, starts: roll(given, starts, keep="al"),
-    r"masks have shape \(1, 1\)": lambda roll, given, starts: roll(
-        given, starts, masks=np.ones((1, 1))
-    ),
-    r"keep: \[1.5\]: give whole": lambda roll, given, starts: roll(given, starts, keep=[1.5]),
-    "keep: 3: give whole numbers": lambda roll, given, starts: roll(given, starts, keep=3),
-    r"masks of shape .*: 0.5 at \(0, 0, 0, 0\): give 0 and 1": lambda roll, given, starts: roll(
-        given, starts, masks=np.full((3, 9, 5, 7), 0.5)
-    ),
-    "logits: a list of 2 is no array": lambda roll, given, starts: roll([[0], [0, 1]], starts),
-    r"gradients of shape .*: nan at": lambda roll, given, starts: roll(given, starts)[1](
-        np.full(starts.shape, np.nan)
-    ),
-    r"gradients have shape \(3,\)": lambda roll, given, starts: roll(given, starts)[1](np.ones(3)),
-    "workers: 0": lambda roll, given, starts: SoftRollout(roll.model, workers=0),
-}
-
-
-@pytest.mark.parametrize("message", BAD)
-def test_what_does_not_fit_is_refused(message):
-    model, logits, starts = drawn()
+@pytest.mark.parametrize(
+    ("message", "wrong"),
+    [
+        ("logits have shape", {"logits": lambda logits: logits[1:]}),
+        ("type int64: give", {"logits": lambda logits: logits.astype(int)}),
+        (r"logits of shape .*: inf at \(0, 0\): give", {"logits": lambda logits: logits * np.inf}),
+        ("logits: a list of 2 is no array", {"logits": lambda _: [[0], [0, 1]]}),
+        (r"starts have shape \(2, 5, 7\)", {"starts": lambda starts: starts[0]}),
+        (r"starts of shape .*: nan at \(0, .*give finite", {"starts": lambda x: x * np.nan}),
+        (r"starts .*: type <U1: give real", {"starts": lambda x: np.full(x.shape, "1")}),
+        ("steps: -1", {"steps": -1}),
+        (r"keep: \[2, 1\]", {"keep": [2, 1]}),
+        (r"keep: \[9\]: give whole numbers from 0 to 4", {"steps": 4, "keep": [9]}),
+        ('keep: "al"', {"keep": "al"}),
+        (r"keep: \[1.5\]: give whole", {"keep": [1.5]}),
+        ("keep: 3: give whole numbers", {"keep": 3}),
+        (r"masks have shape \(1, 1\)", {"masks": np.ones((1, 1))}),
+        (r"masks .*: 0.5 at .*: give 0 and 1", {"masks": np.full((3, 9, 5, 7), 0.5)}),
+    ],
+)
+def test_wrong_arguments_are_refused(message, wrong):
+    model, *arrays = drawn()
+    arrays = [
+        wrong.get(name, lambda array: array)(array)
+        for name, array in zip(("logits", "starts"), arrays, strict=True)
+    ]
     with pytest.raises(ConfigError, match=message):
-        BAD[message](SoftRollout(model), logits, starts)
+        SoftRollout(model)(*arrays, **{k: v for k, v in wrong.items() if not callable(v)})
+
+
+def test_wrong_gradients_and_workers_are_refused():
+    model, logits, starts = drawn()
+    _, pull_back = SoftRollout(model)(logits, starts)
+    with pytest.raises(ConfigError, match=r"gradients of shape .*: nan at"):
+        pull_back(np.full(starts.shape, np.nan))
+    with pytest.raises(ConfigError, match=r"gradients have shape \(3,\)"):
+        pull_back(np.ones(3))
+    with pytest.raises(ConfigError, match="workers: 0"):
+        SoftRollout(model, workers=0)
 
 
 def test_an_asynchronous_automaton_needs_masks():

@@ -30,7 +30,7 @@ APART = """
 from difflogic.scale.sweeps import work
 work.Control.is_shared = lambda self: False
 """
-"""For a worker: the sweep's directory is on another machine."""
+"""Code for a worker that pretends to be on another machine."""
 
 HELD = """
 import os, time
@@ -43,11 +43,11 @@ def hold(self, result):
 
 work.Beat.__call__ = hold
 """
-"""For a worker: a run waits after its first epoch until there is a file `go`."""
+"""Code for a worker whose runs wait after their first epoch for a file `go`."""
 
 
 class Cluster:
-    """A scheduler and workers, started and killed at will."""
+    """A scheduler and workers that a test starts and kills."""
 
     def __init__(self, path):
         self.path = path
@@ -71,7 +71,7 @@ class Cluster:
         )
 
     def wait_for(self, workers):
-        """Wait until the scheduler answers and has so many workers."""
+        """Wait until the scheduler has this number of workers."""
         import distributed
 
         with distributed.Client(self.address, timeout=120, set_as_default=False) as client:
@@ -80,7 +80,7 @@ class Cluster:
                 time.sleep(0.02)
 
     def add_worker(self, code=""):
-        """Start a worker that runs this code first."""
+        """Start a worker that first runs this code."""
         (self.path / "first.py").write_text(code)
         options = f"--nthreads 1 --no-nanny --host 127.0.0.1 --local-directory {self.path}"
         options += " --death-timeout 10 --preload first.py"
@@ -103,7 +103,7 @@ def dask(tmp_path):
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
-    """The same runs on this machine: where they are, and their rows."""
+    """Directory and rows of the same runs on this machine."""
     path = tmp_path_factory.mktemp("local")
     return path, timeless(execute_all(path, question(seeds=SEEDS), jobs=2))
 
@@ -123,10 +123,10 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     backend = DaskBackend(dask.address, None, ["float32"])
     with at_work(tmp_path, question(seeds=SEEDS), backend) as execution:
         for _ in execution.work(tick=0.02):
-            # On this machine they can write where the sweep looks.
-            at_it = [run for run in execution.running() if run[2] > 0]
-            # Once both are at work, one of the two is the victim's.
-            if victim.poll() is None and len(at_it) == 2:
+            # Workers on this machine can report epochs in the sweep's directory.
+            active = [run for run in execution.running() if run[2] > 0]
+            # If two runs are active, one is the victim's.
+            if victim.poll() is None and len(active) == 2:
                 victim.send_signal(signal.SIGKILL)
                 victim.wait()
                 (tmp_path / "go").touch()
@@ -136,21 +136,21 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     for path in local[0].rglob("model.npz"):
         there = tmp_path / "cluster" / path.relative_to(local[0])
         assert there.read_bytes() == path.read_bytes()
-        if apart:  # it was made in a directory elsewhere
+        if apart:  # it was done in another directory
             assert not list(there.parent.glob("checkpoint-*"))
 
 
 @pytest.mark.slow
-def test_runs_elsewhere_hear_that_they_are_to_stop(tmp_path, dask, monkeypatch):
+def test_runs_on_other_machines_can_be_stopped(tmp_path, dask):
     dask.add_worker(APART)
     with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
-        threading.Timer(3.0, execution.stop).start()  # what goes on there is not seen from here
+        threading.Timer(3.0, execution.stop).start()  # their progress cannot be seen
         for _ in execution.work(tick=0.05):
             pass
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
-def test_a_lost_scheduler_ends_the_sweep_in_words(tmp_path, dask):
+def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
     dask.add_worker()
 
     def watch(execution):
@@ -185,44 +185,40 @@ def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
             (scheduler.replace("tls", "tcp"), {}),
             (scheduler, stranger),
         ):
-            # No Client: one that fails may be collected while the next is made, and they deadlock.
+            # Not by a Client: if garbage of a failed one is collected late, the next deadlocks.
             with pytest.raises((OSError, TimeoutError, TypeError)):
                 asyncio.run(connect(address, timeout=2, **arguments))
         ((_, _, before),) = execution.running()
-        while execution.running()[0][2] <= before:  # nobody stopped it
+        while execution.running()[0][2] <= before:  # it still runs
             next(work)
         execution.stop()
         list(work)
 
 
-def test_no_scheduler_answers(tmp_path):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
-        backend = DaskBackend(address, None, ["float32"], timeout=1)
-        said = f"no scheduler answers at {re.escape(address)}"
-        with (
-            at_work(tmp_path, question(), backend) as execution,
-            pytest.raises(ClusterError, match=said),
-        ):
-            list(execution.work(0.05))
-
-
-def test_a_scheduler_without_workers(tmp_path, dask):
-    backend = DaskBackend(dask.address, None, ["float32"], timeout=1)
-    with (
-        at_work(tmp_path, question(), backend) as execution,
-        pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
-    ):
+def refused(path, address, says):
+    """Work at this address for a second, and require this message."""
+    backend = DaskBackend(address, None, ["float32"], timeout=1)
+    with at_work(path, question(), backend) as execution, pytest.raises(ClusterError, match=says):
         list(execution.work(0.05))
 
 
+def test_a_missing_scheduler_is_reported(tmp_path):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+        refused(tmp_path, address, f"no scheduler answers at {re.escape(address)}")
+
+
+def test_a_scheduler_without_workers_is_reported(tmp_path, dask):
+    refused(tmp_path, dask.address, "has no workers: start some with dask worker")
+
+
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
-def test_what_is_no_address_is_refused_at_once(address):
+def test_malformed_addresses_are_refused_at_once(address):
     with pytest.raises(ClusterError, match="is not an address"):
         DaskBackend(address, None, ["float32"])
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "host:1", "tls://[::1]:8786"])
-def test_addresses(address):
+def test_addresses_are_accepted(address):
     assert DaskBackend(address, 3, []).slots == 3

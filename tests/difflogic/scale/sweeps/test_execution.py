@@ -1,15 +1,16 @@
-"""Sweeps as a whole, on this machine: real runs in real processes."""
+"""Whole sweeps on this machine: real runs in real processes."""
 
 import json
 import os
 import shutil
 import signal
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 
 import pytest
 
 from difflogic.model.model import Model
+from difflogic.scale.sweeps import work
 from difflogic.scale.sweeps.backends import LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
@@ -22,18 +23,18 @@ from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
 
 LONG = question(seeds=(0, 1), overrides=("training.epochs=500",))
-"""Runs of half a second or more, in which a test can stop or kill them."""
+"""Runs of at least half a second, long enough to stop or kill."""
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The rows of LONG, which nothing interrupted."""
+    """The rows of LONG without an interruption."""
     return timeless(execute_all(tmp_path_factory.mktemp("whole"), LONG))
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A finished sweep of two runs, its directory and its rows."""
+    """Directory and rows of a finished sweep of two runs."""
     path = tmp_path_factory.mktemp("finished")
     return path, timeless(execute_all(path, question()))
 
@@ -53,7 +54,7 @@ def at_work(path, asked, jobs):
 
 
 @pytest.mark.thorough
-def test_runs_are_those_of_a_plain_session(tmp_path):
+def test_runs_equal_those_of_a_plain_session(tmp_path):
     asked = question("training.weight_decay=0.0,0.5", seeds=(3,))
     rows = execute_all(tmp_path / "sweep", asked, jobs=2)
     expected = []
@@ -67,7 +68,7 @@ def test_runs_are_those_of_a_plain_session(tmp_path):
     assert not list((tmp_path / "sweep").glob(f"{CONTROL}*"))
 
 
-def test_finished_runs_are_kept_and_missing_ones_done(ended, finished):
+def test_finished_runs_are_kept_and_missing_runs_done(ended, finished):
     models = {path: path.stat().st_mtime_ns for path in ended.rglob("model.npz")}
     assert len(models) == 2
     rows = execute_all(ended, question(seeds=(0, 1, 2)))
@@ -77,7 +78,7 @@ def test_finished_runs_are_kept_and_missing_ones_done(ended, finished):
 
 
 @pytest.mark.thorough
-def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
+def test_a_failed_run_stops_no_other_run_and_is_repeated(tmp_path, monkeypatch):
     real = session.execute
 
     def failing(config, path, **options):
@@ -99,7 +100,7 @@ def test_a_failed_run_stops_no_other_and_is_tried_again(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_stopped_runs_save_and_go_on(tmp_path, whole):
+def test_stopped_runs_are_saved_and_resumed(tmp_path, whole):
     stopped = False
     with at_work(tmp_path, LONG, 2) as execution:
         progress = Progress(LONG, execution)
@@ -130,7 +131,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, whole):
 
 
 class Losing:
-    """A backend that loses all workers at each call, after so many finished runs."""
+    """A backend that loses all workers at each call, after some finished runs."""
 
     compiles_here = True
     slots = 1
@@ -158,7 +159,7 @@ class Losing:
 
 @pytest.mark.parametrize("finished", [0, 1])
 def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
-    """Those that die now and then do not."""
+    """A sweep goes on if runs end in between."""
     asked, backend = question(seeds=(0, 1, 2, 3)), Losing(finished)
     given_up = nullcontext() if finished else pytest.raises(WorkersLostError)
     with Execution(SweepDirectory(tmp_path), asked, backend) as execution, given_up:
@@ -173,36 +174,26 @@ def make_job(asked, path, control, seed=0, **changes):
     return Job(0, config, str(path), control, **changes)
 
 
-def test_a_run_waits_for_a_process_that_is_about_to_leave(tmp_path, monkeypatch):
-    control = tmp_path / "control"
-    control.mkdir()
-    asked, path = question(), tmp_path / "run"
-    path.mkdir()
-    lock = RunLock(path)
-    lock.__enter__()
-
-    def leave(seconds, sleep=time.sleep):
-        lock.__exit__()
-
-    monkeypatch.setattr(time, "sleep", leave)
-    outcome = run(make_job(asked, path, Control(str(control))))
-    assert outcome.error is None
-    assert outcome.summary["finished"]
-
-
-def test_a_run_that_stays_in_use_fails(tmp_path, monkeypatch):
-    from difflogic.scale.sweeps import work
-
-    monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
     control, path = tmp_path / "control", tmp_path / "run"
     control.mkdir()
     path.mkdir()
-    with RunLock(path):
+    with ExitStack() as lock:
+        lock.enter_context(RunLock(path))
+        if stays:
+            monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
+        else:
+            monkeypatch.setattr(time, "sleep", lambda seconds: lock.close())
         outcome = run(make_job(question(), path, Control(str(control))))
-    assert "in use by" in outcome.error
+    if stays:
+        assert "in use by" in outcome.error
+    else:
+        assert outcome.error is None
+        assert outcome.summary["finished"]
 
 
-def test_what_comes_after_the_end_or_from_another_version_is_not_begun(tmp_path):
+def test_no_run_begins_after_the_end_or_in_another_version(tmp_path):
     asked, path = question(), tmp_path / "run"
     assert run(make_job(asked, path, Control(str(tmp_path / "gone")))) == Outcome(0)
     outcome = run(make_job(asked, path, Control(str(tmp_path)), version="0.0.0"))
@@ -210,8 +201,8 @@ def test_what_comes_after_the_end_or_from_another_version_is_not_begun(tmp_path)
     assert not path.exists()
 
 
-def test_a_run_elsewhere_gives_its_files_back(tmp_path, monkeypatch):
-    # As on a machine that does not see the sweep's directory.
+def test_a_run_on_another_machine_returns_its_files(tmp_path, monkeypatch):
+    # Pretend not to see the sweep's directory.
     monkeypatch.setattr(Control, "is_shared", lambda self: False)
     monkeypatch.setattr(Control, "stop_test", lambda self: lambda: False)
     asked = question()
@@ -223,25 +214,22 @@ def test_a_run_elsewhere_gives_its_files_back(tmp_path, monkeypatch):
     SweepDirectory(tmp_path).write_run(asked.variants[0], 0, outcome.files)
     there = SweepDirectory(tmp_path).run_path(asked.variants[0], 0)
     assert Model.load(there / "model.npz").config.training.seed == 0
-    # What was brought over is a finished run as any other.
+    # The copied files are a finished run.
     assert session.execute(with_seed(asked.variants[0].config, 0), there) == outcome.summary
 
 
-def test_jobs_keep_all_cores_busy(monkeypatch):
-    from difflogic.scale.sweeps import execution
-
-    monkeypatch.setattr(execution, "cpu_count", lambda: 8)
-    many = tuple(range(100))
-    assert default_jobs(question(seeds=many)) == 8
-    assert default_jobs(question(seeds=(0, 1, 2))) == 3
-    assert default_jobs(question(seeds=many, overrides=("parallel.workers=3",))) == 2
-    assert default_jobs(question(seeds=many, overrides=("parallel.workers=auto",))) == 1
-
-
-def test_a_directory_that_cannot_be_made(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunDirectoryError, match="cannot be created"):
-        SweepDirectory(tmp_path / "file" / "sweep").make()
+@pytest.mark.parametrize(
+    ("seeds", "overrides", "jobs"),
+    [
+        (100, (), 8),
+        (3, (), 3),
+        (100, ("parallel.workers=3",), 2),
+        (100, ("parallel.workers=auto",), 1),
+    ],
+)
+def test_jobs_keep_all_cores_busy(monkeypatch, seeds, overrides, jobs):
+    monkeypatch.setattr("difflogic.scale.sweeps.execution.cpu_count", lambda: 8)
+    assert default_jobs(question(seeds=range(seeds), overrides=overrides)) == jobs
 
 
 def swapped(first, second):
@@ -266,9 +254,7 @@ def swapped(first, second):
         ),
     ],
 )
-def test_a_finished_run_that_is_not_what_it_says_is_told_and_done_again(
-    ended, finished, damage, says
-):
+def test_a_damaged_or_foreign_run_is_reported_and_repeated(ended, finished, damage, says):
     asked, directory = question(), SweepDirectory(ended)
     damage(directory.run_path(asked.variants[0], 0))
     with Execution(directory, asked, LocalBackend(1)) as execution:
@@ -281,7 +267,7 @@ def test_a_finished_run_that_is_not_what_it_says_is_told_and_done_again(
         assert execution.kept == 2
 
 
-def test_what_is_set_aside_is_kept(ended):
+def test_foreign_runs_are_moved_aside_and_kept(ended):
     path = SweepDirectory(ended).run_path(question().variants[0], 0)
     for _ in range(2):
         (path / "config.toml").write_text("mine")
@@ -306,16 +292,13 @@ def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 @pytest.mark.parametrize(("soft", "hard", "raised"), [(8, 8, None), (40, 4096, 64), (64, 64, 0)])
-def test_too_few_open_files_are_told_or_mended(monkeypatch, soft, hard, raised):
+def test_the_limit_of_open_files_is_raised_or_reported(monkeypatch, soft, hard, raised):
     import resource
 
-    asked = []
+    limits = []
     monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, hard))
-    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: asked.append(limits))
-    backend = LocalBackend(4)
-    if raised is None:
-        with pytest.raises(StorageError, match="need 64 open files, and 8 are allowed"):
-            backend.prepare(Control("x"))
-    else:
-        backend.prepare(Control("x"))
-    assert asked == ([(raised, hard)] if raised else [])
+    monkeypatch.setattr(resource, "setrlimit", lambda which, new: limits.append(new))
+    refused = pytest.raises(StorageError, match="need 64 open files, and 8 are allowed")
+    with refused if raised is None else nullcontext():
+        LocalBackend(4).prepare(Control("x"))
+    assert limits == ([(raised, hard)] if raised else [])

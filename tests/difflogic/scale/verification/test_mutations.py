@@ -1,7 +1,7 @@
 """Break the kernels on purpose, one place at a time: the verification must notice.
 
-Each mutant is the package with one line changed. All runs without the compiler, which would take
-six seconds; only what emits vectors is compiled, each by itself, where that was changed.
+Each mutant is the package with one line changed. It runs without the compiler, which would take six
+seconds. Only mutants of the vector code compile, and only the functions that emit vectors.
 """
 
 import compileall
@@ -56,7 +56,7 @@ def try_out(wanted, vectors):
                 assert hasattr(tiles, name)
                 setattr(tiles, name, compiled(getattr(module, name)))
     else:
-        # Threads other than the caller's are slow: who does not wait reads what is not there.
+        # Threads other than the caller's are slow, so that a missing wait reads missing values.
         plain = tiles.update
 
         def slow(*arguments):
@@ -90,7 +90,7 @@ for line in sys.stdin:
         os._exit(0)
     os.waitpid(process, 0)
 """
-"""Reads where a mutant is, and what to check; each is imported in a process of its own."""
+"""Reads mutants' directories and checks from stdin, and imports each in a process of its own."""
 
 KERNELS, SHARING = "kernels_agree_with_the_oracle", "sharing_changes_nothing"
 HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
@@ -103,7 +103,7 @@ PLAIN = {
 VECTORS = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
 
 PLAIN_MUTATIONS = {
-    # name: (what, by what, how often it stands there unless once)
+    # name: (old text, new text, occurrences if not one)
     "two neighbours swapped": (
         "neighbor = 8 - n if mirrored else n",
         "neighbor = 8 - n if mirrored else (n + 1 if n == 0 else n - 1 if n == 1 else n)",
@@ -284,7 +284,7 @@ ALWAYS = {
     "every epoch has the first one's samples",
     "hard evaluation against the first target",
 }
-"""One mutant of each kind, caught by each check; `make exhaustive` tries all."""
+"""One mutant of each kind for each check; `make exhaustive` tries all."""
 
 
 def chosen(mutations):
@@ -296,8 +296,8 @@ def chosen(mutations):
 
 @pytest.fixture(scope="module")
 def process():
-    """A process that tries mutants out."""
-    # What is wrong here is wrong before LLVM makes it fast.
+    """A process that runs mutants."""
+    # Without optimization, since mutants are wrong with and without it.
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "NUMBA_OPT": "0"}
     command, pipe = [sys.executable, "-P", "-c", SCRIPT], subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as started:
@@ -307,7 +307,7 @@ def process():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of the package in which Python compiles again what was changed, and only that."""
+    """A copy of the package in which Python recompiles only changed files."""
     place = tmp_path_factory.mktemp("copy")
     source = Path(difflogic.__file__).parent
     ignore = shutil.ignore_patterns("__pycache__")
@@ -321,7 +321,7 @@ def copy(tmp_path_factory):
 
 @pytest.fixture
 def failures(process, copy):
-    """Change one place of the package, and return what the verification first finds wrong."""
+    """Return a function that changes one place of the package and returns the first failures."""
     before = {}
 
     def find(wanted, mutation=None, part="engine"):

@@ -1,4 +1,4 @@
-"""The comparison of ranks holds, and catches what would make bits depend on them."""
+"""The comparison of ranks passes, and finds errors that make bits depend on ranks."""
 
 import pytest
 
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.thorough
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    """Fewer workers than the command tries: on a busy machine those wait long for each other."""
+    """Fewer workers than the command uses, since many wait long on a busy machine."""
     monkeypatch.setattr(comparison, "WORKERS", (1, 2))
 
 
 @pytest.fixture
 def alone(monkeypatch):
-    """One worker, and one way: what ranks do wrong shows in any."""
+    """One worker and one strategy, since errors of ranks show in any."""
     monkeypatch.setattr(comparison, "WORKERS", (1,))
     monkeypatch.setattr(comparison, "STRATEGIES", {"samples": "whole samples shared"})
 
@@ -38,7 +38,7 @@ def test_every_way_gives_the_bits_of_one_process():
 
 @pytest.mark.usefixtures("alone")
 def test_ranks_of_a_world_take_part(monkeypatch):
-    monkeypatch.setattr(comparison, "in_threads", None)  # of which there is no need
+    monkeypatch.setattr(comparison, "in_threads", None)  # the world is large enough
     sizes = (1, 2)
     with in_threads(2, lambda ranks: take_part(sizes, ranks)) as world:
         found = list(ranks_change_nothing(tiny(), sizes, world))
@@ -47,15 +47,14 @@ def test_ranks_of_a_world_take_part(monkeypatch):
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_configuration_with_a_pool_that_starts_over_is_compared(monkeypatch):
-    """Whose cut is one that other ranks accept."""
+def test_a_configuration_with_a_pool_and_restarts_is_compared(monkeypatch):
     monkeypatch.setattr(comparison, "EPOCHS", 2)
-    asked = growing("task.hold=true", "pool.batch=2", "training.restart_every=40")
-    assert all(finding.passed for finding in ranks_change_nothing(asked, (2,)))
+    config = growing("task.hold=true", "pool.batch=2", "training.restart_every=40")
+    assert all(finding.passed for finding in ranks_change_nothing(config, (2,)))
 
 
 def in_the_order_of_arrival(ranks, sums, add):
-    """The last rank is done first."""
+    """Pretend that the last rank is done first."""
     if ranks.rank < ranks.size - 1:
         ranks.receive_bytes(sums, ranks.rank + 1)
     add()
@@ -90,7 +89,7 @@ def last_wave_first(turn, also):
 
 
 def kept_to_itself(ranks, sums, add):
-    """Rank 0 alone has the sums of all."""
+    """Give only rank 0 the sums of all."""
     IN_TURN(ranks, sums, add)
     if not ranks.leads:
         sums[:] = 0
