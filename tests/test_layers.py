@@ -1,6 +1,6 @@
-"""Imports point one way: down the "Layout" of docs/architecture.md, and from cli to difflogic.
+"""Imports point down the "Layout" of docs/architecture.md, and from cli to difflogic.
 
-Inside a package no two modules need each other, be it through others.
+No package has an import cycle.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[1]
 
 
 def layers():
-    """Modules and packages of difflogic, and where they stand: by lines, then from the left."""
+    """Return the places of modules and packages in the layout: (line, position in the line)."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     layout = text.partition("## Layout")[2].partition("    difflogic/\n")[2]
     found = {}
     for level, line in enumerate(layout.splitlines()):
         if not line.startswith("      "):
             return found
-        # A line says what its one module is for, after two blanks or more, or lists several.
+        # A line has one module and its purpose, or only modules.
         words = line.split()
         names = [word for word in words if word.endswith((".py", "/"))]
         for place, name in enumerate(names if names == words else names[:1]):
@@ -33,7 +33,7 @@ def layers():
 
 @cache
 def imported(path):
-    """Full names of what a file imports anywhere, also for types alone."""
+    """Return the full names of everything that a file imports, also inside functions."""
     names = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -67,7 +67,7 @@ def test_imports_point_down():
 
 
 def modules(folder):
-    """Full names of the modules of a package, and their files."""
+    """Return the full names of a package's modules, and their files."""
     found = {}
     for path in files(folder):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -76,7 +76,7 @@ def modules(folder):
 
 
 def cycle(graph):
-    """Return modules that import each other in turn, if there are any."""
+    """Return modules that form an import cycle; None if there is no cycle."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -86,19 +86,19 @@ def cycle(graph):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("package", ["cli", "difflogic"])
-def test_no_modules_import_each_other(package):
+def test_there_are_no_import_cycles(package):
     known = modules(package)
     graph = {name: set() for name in known}
     for name, path in known.items():
         for full in imported(path):
             module = full if full in known else full.rpartition(".")[0]
-            # The front door names what it opens to; nothing behind it asks who knocks.
+            # The package itself imports lazily, so it is left out.
             if module in known and package not in (name, module):
                 graph[name].add(module)
     assert cycle(graph) is None
 
 
-def test_the_rules_can_be_broken():
+def test_the_checks_find_violations():
     assert imported(ROOT / "difflogic" / "circuit" / "gates.py")
     found = layers()
     assert found["scale"] < found["simulation"] < found["proof"] < found["circuit"]

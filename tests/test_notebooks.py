@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks run from top to bottom, and are kept without outputs."""
+"""The notebooks of docs/notebooks run from top to bottom, and are stored without outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTEBOOKS = sorted((Path(__file__).parent.parent / "docs" / "notebooks").glob("*
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_kept_without_outputs(path):
+def test_a_notebook_is_stored_without_outputs(path):
     cells = json.loads(path.read_text("utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code

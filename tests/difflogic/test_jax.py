@@ -1,4 +1,4 @@
-"""The engine in JAX, against automatic differentiation of a plain rollout written in JAX."""
+"""The engine in JAX, compared with automatic differentiation of a plain JAX rollout."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ TABLE = np.array([[op >> 3 - corner & 1 for corner in range(4)] for op in range(
 def plain(netlist, logits, states, steps, boundary, masks):
     """Return the states of all steps, every gate as a mixture of its 16 ops."""
     tables = jax.nn.softmax(logits, axis=1) @ TABLE
-    levels = [0] * netlist.inputs  # gates of a level read lower ones only
+    levels = [0] * netlist.inputs  # a gate reads only lower levels
     for a, b in zip(netlist.a, netlist.b, strict=True):
         levels.append(1 + max(levels[a], levels[b]))
     by_level = np.array(levels[netlist.inputs :])
@@ -62,7 +62,7 @@ def drawn(*overrides):
 @pytest.mark.thorough
 @pytest.mark.usefixtures("doubles")
 @pytest.mark.parametrize(("boundary", "rate"), [("zero", 1), ("periodic", 0.5)])
-def test_it_agrees_with_automatic_differentiation(boundary, rate):
+def test_gradients_agree_with_automatic_differentiation(boundary, rate):
     settings = f"automaton.boundary={boundary}", f"automaton.fire_rate={rate}"
     model, logits, states = drawn(*settings)
     automaton, netlist = SoftRollout(model), model.netlist
@@ -99,7 +99,7 @@ def test_vmap_and_check_grads():
     np.testing.assert_allclose(each.sum(0), jax.grad(loss)(logits, states), atol=1e-12)
 
 
-def test_single_precision_and_bits_are_taken():
+def test_single_precision_and_bits_are_accepted():
     model, logits, states = drawn()
     bits = (states > 0.5).astype(np.uint8)
     found = rollout(logits.astype(np.float32), bits, SoftRollout(model), hard=True)
@@ -107,7 +107,7 @@ def test_single_precision_and_bits_are_taken():
     assert set(np.unique(found)) <= {0.0, 1.0}
 
 
-def test_shapes_are_checked_where_the_call_is_traced():
+def test_arguments_are_checked_when_a_call_is_traced():
     model, logits, states = drawn()
     with pytest.raises(ConfigError, match=r"automaton: of type Model: give a difflogic.SoftRoll"):
         rollout(logits, states, model)

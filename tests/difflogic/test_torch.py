@@ -1,4 +1,4 @@
-"""The engine as a PyTorch module: PyTorch's own check of gradients, and the library's bits."""
+"""The engine as a PyTorch module: PyTorch's gradient check, and the library's bits."""
 
 import copy
 import io
@@ -41,11 +41,11 @@ def test_gradients_pass_pytorchs_check(automaton):
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_bits_are_those_of_the_library(automaton, hard):
+def test_a_module_gives_the_bits_of_the_library(automaton, hard):
     module = LogicAutomaton(automaton.model, hard=hard, workers=2)
     starts = (starts_of(automaton) > 0.5).to(torch.uint8)
     kept = module(starts, steps=4, keep="all")
-    other = module(starts, steps=2)  # before the first one's way back
+    other = module(starts, steps=2)  # before the first backward pass
     (kept**2).sum().backward()
     states, pull_back = SoftRollout(module.model)(
         automaton.logits.detach().numpy(), starts.numpy(), steps=4, keep="all", hard=hard
@@ -56,7 +56,7 @@ def test_bits_are_those_of_the_library(automaton, hard):
 
 
 def test_rollouts_compose(automaton):
-    """Four steps at once are two and two, with the gradient through the states between."""
+    """Four steps equal two times two steps, including gradients."""
     starts = starts_of(automaton)
     automaton(starts, steps=4).square().sum().backward()
     whole = automaton.logits.grad.clone()
@@ -78,7 +78,7 @@ def test_a_module_is_copied_saved_and_shown(automaton):
     assert len(repr(automaton)) < 200
 
 
-def test_what_does_not_fit_is_refused(automaton):
+def test_wrong_arguments_are_refused(automaton):
     with pytest.raises(ConfigError, match=r"starts have shape \(3, 4\): give"):
         automaton(torch.zeros(3, 4))
     with pytest.raises(ConfigError, match=r"states: of type str is no tensor"):

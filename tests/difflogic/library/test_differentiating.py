@@ -32,34 +32,23 @@ def drawn(model, samples=1, steps=None, seed=0, size=(5, 7)):
 
 
 @pytest.mark.parametrize("steps", [None, 2])
-def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
+def test_gradients_of_a_sample_are_those_of_the_oracle(model, steps):
     (start,), (target,), masks = drawn(model, steps=steps)
     mask = None if masks is None else masks[0]
     target[:, 2:, ::2] = np.nan  # does not count
     before = start.copy(), target.copy()
     found = difflogic.sample_gradients(model, start, target, mask)
+    config, channels = model.config, model.config.task.loss_channels
+    how = steps or config.automaton.steps, config.automaton.boundary, mask
     loss, to_logits = oracle.logit_gradients(
-        model.netlist,
-        model.logits,
-        start,
-        target,
-        model.config.task.loss_channels,
-        steps or model.config.automaton.steps,
-        model.config.automaton.boundary,
-        mask,
+        model.netlist, model.logits, start, target, channels, *how
     )
     assert found.loss == pytest.approx(loss, rel=1e-12)
     assert_close(found.logits, to_logits, TOLERANCES["float64"])
     assert found.state.shape == start.shape
-    config = model.config
-    hard = gates.one_hot(model.ops)
-    boundary = config.automaton.boundary
-    last = oracle.rollout(
-        model.netlist, hard, start, steps or config.automaton.steps, boundary, mask
-    )[-1]
-    wrong = oracle.loss(last, target, config.task.loss_channels)
-    assert found.hard_loss == pytest.approx(wrong, rel=1e-12)
-    # Gate by gate as the netlist numbers them: kernels read inputs, and what kernels computed.
+    last = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, *how)[-1]
+    assert found.hard_loss == pytest.approx(oracle.loss(last, target, channels), rel=1e-12)
+    # In the order of the netlist's parameters: the kernels' gates, then the update's.
     kernels = [gate for kernel in found.perception for gate in kernel]
     np.testing.assert_array_equal(np.concatenate([kernels, found.update]), found.logits)
     assert len(found.perception) == config.perception.kernels
@@ -69,7 +58,7 @@ def test_a_samples_gradients_are_those_of_the_oracle(model, steps):
     np.testing.assert_array_equal(difflogic.all_reduce(found.slots), found.coefficients)
 
 
-def test_slots_of_samples_add_up_to_a_training_steps_bits(model):
+def test_slots_of_samples_add_up_to_the_bits_of_a_training_step(model):
     starts, targets, _ = drawn(model, samples=3, size=(9, 13))
     alone = [difflogic.sample_gradients(model, *pair) for pair in zip(starts, targets, strict=True)]
     found = difflogic.all_reduce(slot for one in alone for slot in one.slots)
@@ -83,7 +72,7 @@ def test_slots_of_samples_add_up_to_a_training_steps_bits(model):
     assert losses == [one.loss for one in alone]
 
 
-def test_a_tiles_gradients_are_those_of_a_walk_by_hand(model):
+def test_gradients_of_a_tile_are_those_computed_by_hand(model):
     netlist, channels = model.netlist, list(model.config.task.loss_channels)
     rng = np.random.default_rng(3)
     inputs, target = rng.random((netlist.inputs, 20)), rng.random((len(channels), 20))
@@ -100,7 +89,7 @@ def test_a_tiles_gradients_are_those_of_a_walk_by_hand(model):
     assert found.logits.shape == model.logits.shape
 
 
-def test_shapes_that_do_not_fit_are_named(model):
+def test_wrong_shapes_are_refused(model):
     (start,), (target,), (mask,) = drawn(model, steps=2)
     with pytest.raises(ConfigError, match=r"start has shape \(5, 7\): give \(\d+, H, W\)"):
         difflogic.sample_gradients(model, start[0], target)
@@ -115,7 +104,7 @@ def test_shapes_that_do_not_fit_are_named(model):
         difflogic.tile_gradients(model, inputs[:, :3], np.zeros((len(target), 4)))
 
 
-def test_parts_are_added_in_their_order():
+def test_gradients_are_added_in_order():
     parts = [np.float32([value]) for value in (1e8, 1, -1e8, 1)]
     assert difflogic.all_reduce(parts) == [1]
     assert difflogic.all_reduce(parts[::-1]) == [0]

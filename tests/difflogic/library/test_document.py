@@ -1,4 +1,4 @@
-"""The examples of docs/library.md, as they stand, in one directory."""
+"""The examples of docs/library.md run as written, in one directory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     blocks = list(re.finditer(r"```python\n(.*?)```", TEXT, flags=re.DOTALL))
     assert len(blocks) > 8
     for block in blocks:
-        # Line numbers in a traceback are those of the page.
+        # Keep the page's line numbers in tracebacks.
         before = "\n" * TEXT[: block.start(1)].count("\n")
         text = block[1]
         if find_spec("matplotlib") is None:
@@ -33,17 +33,10 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     assert "gates, equal\n" in out
     assert "False 3\n" in out
     assert "1 in all, 3 epochs\nthe same bytes\n" in out
-    assert "True True\n" in out  # the losses and gradients of two ways to compute them
+    assert "True True\n" in out  # two ways to compute losses and gradients agree
     assert "stopped after " in out
-    for name in (
-        "small.json",
-        "small.v",
-        "end.npz",
-        "end.png",
-        "sweep/table.csv",
-        "run.html",
-        "rollout.png",
-    ):
+    names = ["small.json", "small.v", "end.npz", "end.png", "sweep/table.csv", "run.html"]
+    for name in [*names, "rollout.png"]:
         assert (tmp_path / name).stat().st_size
 
 
@@ -56,7 +49,7 @@ def test_the_examples_of_layers_that_need_nothing_else_run(tmp_path, monkeypatch
     assert capsys.readouterr().out == "(2, 2, 8, 16, 16) (1496, 16) (2, 8, 16, 16)\n20\n"
 
 
-def test_every_function_is_named_and_shown():
+def test_every_public_function_is_documented_with_an_example():
     functions = set(re.findall(r"`(\w+)`", TEXT.partition("| function |")[2].partition("\n\n")[0]))
     for name in functions:
         assert callable(getattr(difflogic, name))
@@ -65,8 +58,8 @@ def test_every_function_is_named_and_shown():
     assert homes == functions
 
 
-def test_names_are_there_after_everything_is_imported():
-    """A package of the same name would take a function's place once it is imported."""
+def test_importing_packages_hides_no_public_name():
+    """An imported package would replace a function of the same name."""
     import difflogic.scale.sweeps.execution
 
     for name in difflogic._HOMES:
@@ -75,8 +68,8 @@ def test_names_are_there_after_everything_is_imported():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("framework", "example"), [("torch", 0), ("jax", 1), ("numpy", 2)])
-def test_a_layers_example_runs(framework, example, capsys):
+def test_the_examples_of_layers_run(framework, example, capsys):
     pytest.importorskip(framework, reason=f"{framework} is not installed", exc_type=ImportError)
     exec(re.findall(r"```python\n(.*?)```", LAYERS, flags=re.DOTALL)[example], {})
-    said = capsys.readouterr().out
-    assert "proved: True" in said if example < 2 else "(2, 2, 8, 16, 16) (1496, 16)" in said
+    out = capsys.readouterr().out
+    assert "proved: True" in out if example < 2 else "(2, 2, 8, 16, 16) (1496, 16)" in out

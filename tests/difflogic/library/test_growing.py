@@ -1,4 +1,4 @@
-"""What is chosen for a picture is accepted by the configuration, and fits what was asked for."""
+"""Plans for growing pictures are valid configurations that fit the options."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def config_of(growth):
 
 
 def pixels_of(path):
-    """Colours as Pillow reads them, None where the picture is transparent."""
+    """Return the colours as Pillow reads them, None where the picture is transparent."""
     image = Image.open(path).convert("RGBA")
     raw = np.asarray(image).reshape(-1, 4).tolist()
     return [tuple(color[:3]) if color[3] else None for color in raw]
@@ -30,7 +30,7 @@ def pixels_of(path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
-def test_our_pictures_keep_every_pixel(name):
+def test_shipped_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):
         path = PICTURES / f"{name}-{side}.png"
         config = config_of(growing.plan(growing.read(str(path)), hold=True))
@@ -50,26 +50,25 @@ def test_there_are_twenty_pictures_in_four_classes():
 
 
 @pytest.mark.parametrize("side", [16, 32])
-@pytest.mark.parametrize("asked", [{}, {"hold": True}, {"heal": True}])
-def test_what_is_asked_for(asked, side):
+@pytest.mark.parametrize("options", [{}, {"hold": True}, {"heal": True}])
+def test_a_plan_fits_its_options(options, side):
     picture = growing.read(str(PICTURES / f"icon-boat-{side}.png"))
-    config = config_of(growing.plan(picture, **asked))
+    config = config_of(growing.plan(picture, **options))
     task = make_task(config)
-    assert config.task.hold == bool(asked)
-    assert config.task.heal == ((side // 4, side // 2) if "heal" in asked else ())
+    assert config.task.hold == bool(options)
+    assert config.task.heal == ((side // 4, side // 2) if "heal" in options else ())
     assert config.automaton.boundary == "zero"
     assert not task.start_state.any()
     assert from_model(Model.create(config)).palette == picture.palette
-    # Small ones learn where they are, and to stay before they heal.
+    # On small grids, cells learn their places, and learn to stay before they heal.
     assert config.automaton.places == (side > 16)
     assert [stage.automaton.steps for stage in task.stages[:-1]] == (
-        [1] if side > 16 else [config.automaton.steps] if "heal" in asked else []
+        [1] if side > 16 else [config.automaton.steps] if "heal" in options else []
     )
 
 
-def test_options_go_before_what_is_chosen():
-    path = str(PICTURES / "icon-heart-48.png")
-    picture = growing.read(path, 8, (20, 24))
+def test_options_override_the_plan():
+    picture = growing.read(str(PICTURES / "icon-heart-48.png"), 8, (20, 24))
     config = config_of(growing.plan(picture, channels=32, steps=40))
     assert (config.task.height, config.task.width) == (20, 24)
     assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
@@ -77,7 +76,7 @@ def test_options_go_before_what_is_chosen():
     assert "scaled from 48×48 pixels to 24×20 cells" in picture.warning
 
 
-def test_text_and_bits_of_colour():
+def test_text_and_pictures_of_bits_are_read():
     assert growing.read("letter-g").bits.shape == (3, 16, 16)
     lizard = growing.read("lizard", size=(32, 32))
     assert lizard.bits.shape == (1, 32, 32)
@@ -89,7 +88,7 @@ def test_text_and_bits_of_colour():
     assert make_task(config).palette == ()
 
 
-def test_what_cannot_be_grown(tmp_path):
+def test_unsuitable_pictures_are_refused(tmp_path):
     text = tmp_path / "text.png"
     text.write_text("no picture\n")
     with pytest.raises(ConfigError, match=r"is text, though its name ends in \.png"):

@@ -1,4 +1,4 @@
-"""Whatever a path leads to is an automaton, or an error that names the path."""
+"""A path leads to an automaton, or to an error that names the path."""
 
 import os
 import threading
@@ -23,11 +23,8 @@ MADE = automaton(random_circuit(2, 30, np.random.default_rng(0), (3, 1)))
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A saved model, and its file."""
-    made = Model.create(
-        load_config(
-            "checkerboard", ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
-        )
-    )
+    small = ["automaton.channels=1", "perception.kernels=1", "update.gates=[2, 1]"]
+    made = Model.create(load_config("checkerboard", small))
     path = tmp_path_factory.mktemp("run") / "model.npz"
     made.save(path)
     return made, path
@@ -42,7 +39,7 @@ def problem(path):
     return message
 
 
-def test_a_model_a_run_and_a_circuit(model, tmp_path):
+def test_models_runs_and_circuits_are_loaded(model, tmp_path):
     made, path = model
     assert_same(loading.load(path).automaton, from_model(made))
     assert_same(loading.load(path.parent).automaton, from_model(made))
@@ -55,7 +52,7 @@ def test_a_model_a_run_and_a_circuit(model, tmp_path):
         found.require_model()
 
 
-def test_what_is_loaded_already_is_taken_as_it_is(model):
+def test_loaded_objects_are_accepted(model):
     made, path = model
     found = loading.load(str(path))
     assert loading.load(found) is found
@@ -78,7 +75,7 @@ def test_a_file_of_another_kind(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_the_beginning_of_a_file(model, tmp_path, share):
+def test_truncated_files_are_refused(model, tmp_path, share):
     for content in (write_circuit(MADE).encode(), model[1].read_bytes()):
         (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
         message = problem(tmp_path / "cut")
@@ -86,33 +83,30 @@ def test_the_beginning_of_a_file(model, tmp_path, share):
         assert "use another copy" in message or "is empty" in message
 
 
-def test_a_damaged_model_is_a_matter_of_models(tmp_path):
+def test_a_damaged_archive_is_a_damaged_model(tmp_path):
     (tmp_path / "x").write_bytes(b"PK" + bytes(100))
     with pytest.raises(ModelFileError, match="npz archive"):
         loading.load(tmp_path / "x")
 
 
-def test_a_run_that_saved_nothing(tmp_path):
+def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
-
-
-def test_nothing_there(tmp_path):
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
     assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 @pytest.mark.parametrize("name", ["pipe", "run/model.npz"])
-def test_a_pipe_is_not_waited_for(tmp_path, name):
+def test_a_pipe_is_refused_without_waiting(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     os.mkfifo(path)
     caught = []
 
     def load():
-        for of in (path, path.parent):
+        for each in (path, path.parent):
             try:
-                loading.load(of)
+                loading.load(each)
             except DctError as error:
                 caught.append(str(error))
 
@@ -125,6 +119,6 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
 
 @pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null"])
-def test_devices(name):
+def test_devices_are_refused(name):
     with pytest.raises(CircuitError, match="not a regular file"):
         loading.load(Path(name))

@@ -1,4 +1,4 @@
-"""Training by the library: what an interrupt leaves."""
+"""Interrupts during `difflogic.train`."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ def _python_handles_interrupts():
 
 
 @pytest.mark.parametrize("within", ["between epochs", "in a step"])
-def test_an_interrupted_run_is_saved_and_goes_on_to_the_same_bits(tmp_path, within, monkeypatch):
+def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, within, monkeypatch):
     config = tiny("training.epochs=6")
     whole = difflogic.train(config, directory=tmp_path / "whole")
 
@@ -49,14 +49,14 @@ def test_an_interrupted_run_is_saved_and_goes_on_to_the_same_bits(tmp_path, with
     assert one == two
 
 
-def test_other_handlers_and_threads_are_left_alone(tmp_path):
-    came = []
-    signal.signal(signal.SIGINT, lambda *signals: came.append(1))
+def test_other_handlers_and_threads_are_not_touched(tmp_path):
+    signals = []
+    signal.signal(signal.SIGINT, lambda number, frame: signals.append(number))
     config = tiny("training.epochs=2")
     difflogic.train(
         config, directory=tmp_path / "run", progress=lambda _: signal.raise_signal(signal.SIGINT)
     )
-    assert len(came) == 2
+    assert len(signals) == 2
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runs = []
     thread = threading.Thread(

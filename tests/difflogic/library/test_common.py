@@ -1,4 +1,4 @@
-"""What notebooks show of results: short texts, pictures that are XML, pages that reach nothing."""
+"""Results in notebooks: short texts, valid XML pictures, and isolated pages."""
 
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -28,13 +28,13 @@ class Cells(HTMLParser):
         self.cells[-1] += data
 
 
-def test_a_table_holds_what_it_was_given_and_no_markup_of_it():
+def test_a_table_escapes_its_values():
     text = table([{"<b>": "<script>", "share": 0.123456}, {"<b>": None, "share": 2}])
     assert Cells(text).cells == ["<b>", "share", "<script>", "0.1235", "", "2"]
     assert table([]) == "<table><tr></tr></table>"
 
 
-def test_a_page_is_framed_whole_and_may_only_run_scripts():
+def test_a_framed_page_is_complete_and_may_only_run_scripts():
     page = '<p title="a">&amp; "quoted"</p>'
     (frame,) = Cells(framed(page)).frames
     assert frame["srcdoc"] == page
@@ -42,7 +42,7 @@ def test_a_page_is_framed_whole_and_may_only_run_scripts():
 
 
 @pytest.mark.slow
-def test_results_show_themselves_briefly(tmp_path, monkeypatch):
+def test_results_have_short_representations(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = difflogic.train("checkerboard-small", SETTINGS, directory="run")
     loaded = run.load()
@@ -50,10 +50,10 @@ def test_results_show_themselves_briefly(tmp_path, monkeypatch):
     assert Cells(loaded._repr_html_()).cells[5] == "run"
     small = difflogic.simplify(loaded, "low")
     shown = [run, loaded, loaded.model, loaded.automaton, small, difflogic.inspect(loaded)]
-    shown += [loaded.model.config, loaded.automaton.circuit]
+    shown += [loaded.model.config, loaded.automaton.circuit, difflogic.plan(measure=False)]
     shown += [difflogic.evaluate(loaded, ["exactness"], starts=1)]
     state = np.zeros((loaded.model.netlist.channels, 16, 16))
-    shown += [difflogic.prove(loaded, small.automaton), difflogic.plan(measure=False)]
+    shown += [difflogic.prove(loaded, small.automaton)]
     shown += [difflogic.sample_gradients(loaded.model, state, state[:1])]
     assert [each for each in shown if len(repr(each)) > 200] == []
     assert ElementTree.fromstring(small._repr_svg_()).tag.endswith("svg")
