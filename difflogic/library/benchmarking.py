@@ -73,9 +73,9 @@ def _benchmarked(
     return load_config(config, overrides, BENCHMARK, allow_code=allow_code)
 
 
-def _repeats(asked: int | None, oracle: bool = False) -> int:
-    usual = rows.REPEAT_WITH_ORACLE if oracle else rows.REPEAT
-    repeat = usual if asked is None else asked
+def _repeats(repeat: int | None, oracle: bool = False) -> int:
+    if repeat is None:
+        repeat = rows.REPEAT_WITH_ORACLE if oracle else rows.REPEAT
     if repeat < 1:
         raise ConfigError(f"{repeat} repeats: measure at least once")
     return repeat
@@ -297,8 +297,8 @@ def plan(
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
-    for what, asked in (("a simulation needs", simulate), ("ranks need", ranks)):
-        if asked is not None and not measure:
+    for what, option in (("a simulation needs", simulate), ("ranks need", ranks)):
+        if option is not None and not measure:
             raise ConfigError(f"{what} measured costs: leave --no-measure out")
     if ranks is not None and not 2 <= ranks <= MOST_RANKS:
         raise ConfigError(f"{ranks} ranks: give 2 to {MOST_RANKS}")

@@ -328,7 +328,7 @@ def _damages(
     task = _task_of(loaded, experiment)
     if task is None or not task.patches:
         raise ConfigError(
-            "--property heals needs a task that says what is damaged: name one by --task, such as "
+            "--property heals needs a task that defines damage: name one with --task, such as "
             "lizard-small-heal"
         )
     if size != (task.height, task.width):

@@ -14,7 +14,7 @@ from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
-from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.question import Question, Request, ask
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
@@ -122,8 +122,8 @@ def sweep(
     if not all(0 <= seed < 2**63 for seed in numbers):
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is not None:
-        asked = Asked(config, tuple(overrides), tuple(grid), recipe)
-        question = _ask(asked, numbers, place, allow_code)
+        request = Request(config, tuple(overrides), tuple(grid), recipe)
+        question = _ask(request, numbers, place, allow_code)
     elif place is None:
         raise ConfigError(
             "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
@@ -144,13 +144,13 @@ def sweep(
 
 
 def _ask(
-    asked: Asked, seeds: Sequence[int], place: SweepDirectory | None, allow_code: bool
+    request: Request, seeds: Sequence[int], place: SweepDirectory | None, allow_code: bool
 ) -> Question:
     """Return the sweep, including the seeds of an earlier one in that directory."""
     is_earlier = place is not None and place.exists
     if not seeds and not is_earlier:
         raise ConfigError("give the seeds to train, such as --seeds 0-15")
-    question = ask(asked, seeds, allow_code=allow_code)
+    question = ask(request, seeds, allow_code=allow_code)
     if place is None:
         return question
     if is_earlier:
@@ -227,14 +227,14 @@ class _Sweep:
 
     def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Report progress until all runs have ended; return whether they were stopped."""
-        told, stopping = 0, False
+        reported, stopping = 0, False
         give_up, next_table = float("inf"), time.monotonic() + TABLE_SECONDS
         self._show(execution, None)
         for row in execution.work(TICK_SECONDS):
             self._show(execution, row)
-            for message in execution.notices[told:]:
+            for message in execution.notices[reported:]:
                 self.say(f"warning: {message}")
-                told += 1
+                reported += 1
             now = time.monotonic()
             if not stopping and self.should_stop():
                 stopping, give_up = True, now + GRACE_SECONDS

@@ -14,7 +14,14 @@ from typing import Any
 import tomli_w
 
 from difflogic.config import config_from_dict
-from difflogic.scale.sweeps.question import Asked, Question, Variant, differences, lookup, with_seed
+from difflogic.scale.sweeps.question import (
+    Question,
+    Request,
+    Variant,
+    differences,
+    lookup,
+    with_seed,
+)
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
     LEFTOVERS,
@@ -76,14 +83,12 @@ class SweepDirectory:
         A process that was killed early leaves a lock and unfinished files.
         """
         try:
-            found = (entry.name for entry in self.path.iterdir())
-            foreign = sorted(
-                name for name in found if name != lock.NAME and not fnmatch(name, LEFTOVERS)
-            )
+            names = sorted(entry.name for entry in self.path.iterdir())
         except FileNotFoundError:
             return
         except OSError as error:
             raise refused(self.path, "used for a sweep", error) from error
+        foreign = [name for name in names if name != lock.NAME and not fnmatch(name, LEFTOVERS)]
         if foreign:
             raise RunDirectoryError(
                 f"{self.path}: holds {foreign[0]}, and is not a sweep: name a new or empty "
@@ -136,22 +141,22 @@ class SweepDirectory:
 
     def write_question(self, question: Question) -> None:
         """Write sweep.toml. Raises RunDirectoryError."""
-        asked = question.asked
+        request = question.request
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "command": question.command,
             "seeds": format_ranges(question.seeds),
             "asked": {
-                "config": asked.config,
-                "set": list(asked.overrides),
-                "grid": list(asked.grid),
+                "config": request.config,
+                "set": list(request.overrides),
+                "grid": list(request.grid),
                 "axes": list(question.axes),
             },
             "variants": {variant.name: variant.config.to_dict() for variant in question.variants},
         }
-        if asked.recipe is not None:
-            data["asked"]["recipe"] = asked.recipe
+        if request.recipe is not None:
+            data["asked"]["recipe"] = request.recipe
         for variant in question.variants:
             del data["variants"][variant.name]["training"]["seed"]
             code = own.code_of(variant.config.task)
@@ -239,8 +244,8 @@ def _make(path: Path) -> None:
 
 
 def _question(data: Mapping[str, Any], source: str) -> Question:
-    asked = data["asked"]
-    axes = tuple(asked["axes"])
+    typed = data["asked"]
+    axes = tuple(typed["axes"])
     variants = []
     for name, table in data["variants"].items():
         if "/" in name or "\\" in name or name.startswith("."):
@@ -250,7 +255,7 @@ def _question(data: Mapping[str, Any], source: str) -> Question:
     if not variants:
         raise ValueError("it has no variants")
     return Question(
-        Asked(asked["config"], tuple(asked["set"]), tuple(asked["grid"]), asked.get("recipe")),
+        Request(typed["config"], tuple(typed["set"]), tuple(typed["grid"]), typed.get("recipe")),
         tuple(variants),
         parse_seeds(data["seeds"]),
         axes,

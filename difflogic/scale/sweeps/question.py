@@ -29,7 +29,7 @@ _BRACKETS = {"]": "[", "}": "{"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """A sweep's question as it was typed."""
 
     config: str
@@ -62,7 +62,7 @@ class Variant:
 class Question:
     """All runs of a sweep."""
 
-    asked: Asked
+    request: Request
     variants: tuple[Variant, ...]
     seeds: tuple[int, ...]
     """Ascending."""
@@ -84,25 +84,25 @@ class Question:
 
     @property
     def command(self) -> str:
-        return self.asked.command(self.seeds)
+        return self.request.command(self.seeds)
 
     def with_seeds(self, seeds: Sequence[int]) -> Question:
         """Return the same question with more seeds."""
         return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
 
 
-def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
+def ask(request: Request, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
     """Load and check every configuration of a sweep.
 
     By default, each run has one worker thread, since separate runs need no barriers. `allow_code`
     is as for `load_config`. Raises ConfigError that names every wrong value.
     """
-    axes = parse_axes(asked.grid)
-    _load(asked, {}, allow_code)
+    axes = parse_axes(request.grid)
+    _load(request, {}, allow_code)
     variants, problems = [], []
     for texts in combinations(axes):
         try:
-            config = _load(asked, texts, allow_code)
+            config = _load(request, texts, allow_code)
         except ConfigError as error:
             problems += _lines(error)
             continue
@@ -117,7 +117,7 @@ def ask(asked: Asked, seeds: Sequence[int], *, allow_code: bool = False) -> Ques
         tail = f"\n  and {more} more" if more > 0 else ""
         raise ConfigError(head + "\n  ".join(shown) + tail)
     _require_different(variants)
-    return Question(asked, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
+    return Question(request, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
 
 
 def with_seed(config: Config, seed: int) -> Config:
@@ -151,11 +151,11 @@ def differences(before: Question, now: Question) -> list[str]:
     return list(found)
 
 
-def _load(asked: Asked, texts: Mapping[str, str], allow_code: bool) -> Config:
+def _load(request: Request, texts: Mapping[str, str], allow_code: bool) -> Config:
     overrides = [Override("parallel.workers=1")]
-    overrides += [Override(text, f"--set {text}") for text in asked.overrides]
+    overrides += [Override(text, f"--set {text}") for text in request.overrides]
     overrides += [Override(f"{key}={text}", f"--grid {key}={text}") for key, text in texts.items()]
-    return load_config(asked.config, overrides, asked.recipe, allow_code=allow_code)
+    return load_config(request.config, overrides, request.recipe, allow_code=allow_code)
 
 
 def _lines(error: ConfigError) -> list[str]:

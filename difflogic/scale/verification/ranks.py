@@ -70,14 +70,14 @@ def ranks_change_nothing(
     expected = [_train(each.config.with_sections(parallel=ONE), ALONE) for each in questions]
     for size in sizes:
         with _group(size, world) as (ranks, who):
-            for asked, right in zip(questions, expected, strict=True):
+            for question, right in zip(questions, expected, strict=True):
                 worst = 0.0
-                for way in asked.ways:
-                    found = _train(asked.config.with_sections(parallel=way), ranks)
+                for way in question.ways:
+                    found = _train(question.config.with_sections(parallel=way), ranks)
                     worst = max(worst, *map(distance, right, found))
-                counts = ", ".join(str(way["workers"]) for way in asked.ways)
+                counts = ", ".join(str(way["workers"]) for way in question.ways)
                 what = f"training by {who}, {counts} workers each"
-                where = f"{asked.where}, {EPOCHS} epochs"
+                where = f"{question.where}, {EPOCHS} epochs"
                 yield Finding(what, "one process", where, worst, EXACT)
 
 

@@ -17,7 +17,7 @@ from cli.commands.sweep import compose, line
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
-from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.question import Question, Request, ask
 from difflogic.scale.sweeps.results import aggregate, make_row
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing
 
@@ -232,7 +232,7 @@ def ended(sweep):
 
 @pytest.fixture
 def asked() -> Question:
-    return ask(Asked("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
+    return ask(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 from difflogic.scale.sweeps.backends import LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
-from difflogic.scale.sweeps.question import Asked, Question, ask
+from difflogic.scale.sweeps.question import Question, Request, ask
 from difflogic.scale.sweeps.results import Row
 
 TINY = (
@@ -27,7 +27,7 @@ TINY = (
 
 def question(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:
     """A checkerboard of 6×7 cells."""
-    return ask(Asked("checkerboard-small", (*TINY, *overrides), grid), seeds)
+    return ask(Request("checkerboard-small", (*TINY, *overrides), grid), seeds)
 
 
 def execute_all(path: Path, asked: Question, jobs: int = 1) -> list[Row]:

@@ -3,7 +3,7 @@
 import pytest
 
 from difflogic.scale.sweeps.directory import FILE, SweepDirectory
-from difflogic.scale.sweeps.question import Asked, ask
+from difflogic.scale.sweeps.question import Request, ask
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.scale.sweeps.small import question
 
@@ -18,7 +18,7 @@ def test_a_question_is_read_back(place):
     asked = question(*grid, seeds=(0, 1, 7))
     place.write_question(asked)
     found = place.read_question()
-    assert (found.asked, found.seeds, found.axes) == (asked.asked, asked.seeds, asked.axes)
+    assert (found.request, found.seeds, found.axes) == (asked.request, asked.seeds, asked.axes)
     one, other = ([(each.name, each.values) for each in q.variants] for q in (found, asked))
     assert one == other
 
@@ -28,7 +28,7 @@ def test_the_file_of_a_picture_is_needed_only_once(place, tmp_path):
     for name, rows in (("cross", "#.#\n.#.\n#.#"), ("dot", "...\n.#.\n...")):
         files.append(tmp_path / f"{name}.txt")
         files[-1].write_text(rows + "\n")
-    before = ask(Asked("lizard", (), (f"task.target={files[0]},{files[1]}",)), (0,))
+    before = ask(Request("lizard", (), (f"task.target={files[0]},{files[1]}",)), (0,))
     place.write_question(before)
     for file in files:
         file.unlink()

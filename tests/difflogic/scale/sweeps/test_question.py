@@ -8,7 +8,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.scale.sweeps.question import (
     MAX_NAME,
-    Asked,
+    Request,
     ask,
     combinations,
     differences,
@@ -73,11 +73,11 @@ def test_wrong_keys_and_equal_values_are_refused(axis, says):
 
 
 def test_the_recipe_is_applied_before_the_overrides():
-    asked = ask(Asked("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
+    asked = ask(Request("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
     expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
     assert asked.variants[0].config == expected
     with pytest.raises(ConfigError, match="no recipe"):
-        ask(Asked("checkerboard", (), (), "referenz"), (0,))
+        ask(Request("checkerboard", (), (), "referenz"), (0,))
 
 
 def test_the_command_repeats_the_question():

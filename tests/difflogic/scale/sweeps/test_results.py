@@ -8,7 +8,7 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.scale.sweeps.question import Asked, ask
+from difflogic.scale.sweeps.question import Request, ask
 from difflogic.scale.sweeps.results import (
     aggregate,
     make_row,
@@ -137,7 +137,7 @@ def test_without_a_grid_the_experiment_is_named():
 def test_pictures_are_shown_by_their_names(tmp_path):
     target = tmp_path / "dot.txt"
     target.write_text("...\n.#.\n...\n")
-    asked = ask(Asked("lizard", (), (f"task.target=lizard,{target}",)), (0,))
+    asked = ask(Request("lizard", (), (f"task.target=lizard,{target}",)), (0,))
     text = to_markdown(asked, [make_row(variant, 0, None) for variant in asked.variants])
     lines = text.splitlines()
     assert lines[2].startswith("| lizard |")
