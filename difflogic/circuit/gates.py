@@ -54,23 +54,8 @@ PASS_THROUGH = Op.A
 DECIDED = 0.9
 """Probability of an op above which its gate counts as decided."""
 
-SYMBOLS = (
-    "0",
-    "a∧b",
-    "a∧¬b",
-    "a",
-    "¬a∧b",
-    "b",
-    "a⊕b",
-    "a∨b",
-    "¬(a∨b)",
-    "¬(a⊕b)",
-    "¬b",
-    "a∨¬b",
-    "¬a",
-    "¬a∨b",
-    "¬(a∧b)",
-    "1",
+SYMBOLS = tuple(
+    "0 a∧b a∧¬b a ¬a∧b b a⊕b a∨b ¬(a∨b) ¬(a⊕b) ¬b a∨¬b ¬a ¬a∨b ¬(a∧b) 1".split()  # noqa: SIM905
 )
 
 TRUTH_TABLES: npt.NDArray[np.uint8] = np.array(

@@ -39,7 +39,7 @@ text{font-family:"DejaVu Sans","Segoe UI",Arial,Helvetica,sans-serif;fill:#1a1a1
 def write_svg(automaton: Automaton) -> str:
     """Return an automaton's circuit as an SVG picture. Raises CircuitError if it is too large."""
     canvas = lay_out(diagram(automaton))
-    side = _Sidebar(canvas.diagram, MARGIN, 0)
+    side = _Sidebar(canvas.diagram)
     left = MARGIN + SIDEBAR_WIDTH + MARGIN
     width = left + canvas.width + MARGIN
     height = max(canvas.height, side.height) + 2 * MARGIN
@@ -113,16 +113,16 @@ def _path(segment: Segment) -> str:
 class _Sidebar:
     """A column beside the picture: what it shows, its legend, and which cells are read."""
 
-    def __init__(self, drawn: Diagram, left: float, top: float) -> None:
+    def __init__(self, drawn: Diagram) -> None:
         self.parts: list[str] = []
-        self._drawn, self._left, self._y = drawn, left, top
+        self._drawn, self._left, self._y = drawn, MARGIN, 0.0
         self._head()
         self._legend()
         circuit = drawn.automaton.circuit
         reads = np.zeros(circuit.inputs, np.bool_)
         reads[circuit.read_inputs] = True
         self._neighbors(reads.reshape(len(NEIGHBORS), circuit.channels))
-        self.height = self._y - top
+        self.height = self._y
 
     def _text(self, text: str, x: float = 0, size: int = 12, more: str = "") -> None:
         self.parts.append(

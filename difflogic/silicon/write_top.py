@@ -27,8 +27,6 @@ EIGHTHS = 8
 SHORTEST_RING = 64
 """Fewest cells of rule 30: the states of shorter rings soon repeat."""
 
-PORTS = ("clock", "reset", "run", "damage", "shift", "serial_in", "serial_out")
-
 _TOP = """\
 // $name, whole: at a rising edge of clock the first of these that is 1 acts.
 //   reset   every channel takes its start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from difflogic.formats.diagram.graph import Diagram, Node
@@ -37,36 +37,30 @@ class Canvas:
 
     def segments(self) -> dict[int, list[Segment]]:
         """Return the pieces of wire of each node, by node number, ascending."""
+        ends, points, nodes = self._ends(), self.layering.points, self.diagram.nodes
         found: dict[int, list[Segment]] = {}
-        for source, segment in self._segments():
-            found.setdefault(source, []).append(segment)
-        return dict(sorted(found.items()))
-
-    def circles(self) -> list[tuple[float, float]]:
-        """Return the centres of the circles at inverted inputs."""
-        stops = (stop for stops in self._ends().values() for stop in stops)
-        return [(x - CIRCLE, y) for x, y, inverted in stops if inverted]
-
-    def _segments(self) -> Iterator[tuple[int, Segment]]:
-        ends = self._ends()
-        layering, nodes = self.layering, self.diagram.nodes
-        for number, point in enumerate(layering.points):
+        for number, point in enumerate(points):
+            segments = found.setdefault(point.source, [])
             y = self.y[number]
             start = self.x[number] + self.widths[number] / 2
             if point.passes:
-                left = start - self.widths[number]
-                yield point.source, Segment(left, y, start, y)
-            if not point.passes and nodes[point.source].inverted:
+                segments.append(Segment(start - self.widths[number], y, start, y))
+            elif nodes[point.source].inverted:
                 start += 2 * CIRCLE
-            for other in layering.after[number]:
-                if layering.points[other].passes:
+            for other in self.layering.after[number]:
+                if points[other].passes:
                     edge = self.x[other] - self.widths[other] / 2
                     stops = [(edge, self.y[other], False)]
                 else:
                     stops = ends[point.source, other]
                 for x, end, inverted in stops:
-                    stop = x - 2 * CIRCLE if inverted else x
-                    yield point.source, Segment(start, y, stop, end)
+                    segments.append(Segment(start, y, x - 2 * CIRCLE if inverted else x, end))
+        return dict(sorted((source, parts) for source, parts in found.items() if parts))
+
+    def circles(self) -> list[tuple[float, float]]:
+        """Return the centres of the circles at inverted inputs."""
+        stops = (stop for stops in self._ends().values() for stop in stops)
+        return [(x - CIRCLE, y) for x, y, inverted in stops if inverted]
 
     def _ends(self) -> dict[tuple[int, int], list[tuple[float, float, bool]]]:
         """Return the ends (x, y, inverted) of the wires from one node to another.

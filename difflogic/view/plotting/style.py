@@ -73,12 +73,12 @@ def _import_matplotlib() -> None:
         os.path.exists = exists
 
 
-def figure(rows: int, columns: int, width: float = 9.6, height: float = 3.2) -> tuple[Figure, Any]:
-    """Return a figure and its axes (rows, columns), each `height` inches high. Opens no window."""
+def figure(rows: int, columns: int) -> tuple[Figure, Any]:
+    """Return a figure and its axes (rows, columns). Opens no window."""
     _import_matplotlib()
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height * rows), layout="constrained")
+    made = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
     return made, made.subplots(rows, columns, squeeze=False)
 
 

@@ -117,32 +117,29 @@ def _page(
 
 
 def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[str, Any]:
-    if small.circuit is trained.circuit:
-        return {
-            "circuit_words": "The circuit of one cell.",
-            "after_label": _count(small),
-            "before_label": None,
-            "before_missing": None,
-        }
-    dropped = trained.circuit.channels - small.circuit.channels
-    words = (
-        f"Training produced {_count(trained)} (kernels counted once per channel), most of them "
-        f"unused. {_count(small)} {'does' if small.circuit.gates == 1 else 'do'} the same, proved "
-        "for every state of the nine cells."
-    )
-    if dropped:
-        kind = "channel is" if dropped == 1 else "channels are"
-        words += f" {dropped} {kind} dropped, since no visible channel depends on them."
-    missing = None
-    if not drawn:
-        missing = (
-            "The circuit as trained has too many gates and inputs to draw; dct export "
-            "--unsimplified writes it."
+    words, label, before, missing = "The circuit of one cell.", _count(small), None, None
+    if small.circuit is not trained.circuit:
+        words = (
+            f"Training produced {_count(trained)} (kernels counted once per channel), most of them "
+            f"unused. {_count(small)} {'does' if small.circuit.gates == 1 else 'do'} the same, "
+            "proved for every state of the nine cells."
         )
+        dropped = trained.circuit.channels - small.circuit.channels
+        if dropped:
+            kind = "channel is" if dropped == 1 else "channels are"
+            words += f" {dropped} {kind} dropped, since no visible channel depends on them."
+        label = f"simplified: {label}"
+        if drawn:
+            before = "as trained"
+        else:
+            missing = (
+                "The circuit as trained has too many gates and inputs to draw; dct export "
+                "--unsimplified writes it."
+            )
     return {
         "circuit_words": words,
-        "after_label": f"simplified: {_count(small)}",
-        "before_label": "as trained" if drawn else None,
+        "after_label": label,
+        "before_label": before,
         "before_missing": missing,
     }
 

@@ -80,22 +80,17 @@ class Listener:
             "rows",
             {
                 "begins": begins,
-                "rows": [
-                    [
-                        row.epoch,
-                        row.soft_loss,
-                        row.hard_loss,
-                        row.accuracy,
-                        row.decided,
-                        row.attempt,
-                    ]
-                    for row in new
-                ],
+                "rows": [_row(row) for row in new],
                 "searches": [_search(row) for row in unsent if row.searched][-MOST_EVENTS:],
                 # Includes the last row sent before, to compare the first new one with.
                 "starts": restarts(rows[max(0, begun - 1) : count])[-MOST_EVENTS:],
             },
         )
+
+
+def _row(row: MetricsRow) -> list[Any]:
+    loss = row.soft_loss, row.hard_loss
+    return [row.epoch, *loss, row.accuracy, row.decided, row.attempt]
 
 
 def _search(row: MetricsRow) -> list[Any]:
