@@ -138,8 +138,8 @@ class DeviceLearned:
 
     def run(
         self,
-        starts: npt.NDArray,
-        targets: npt.NDArray,
+        starts: npt.NDArray[Any],
+        targets: npt.NDArray[Any],
         channels: Sequence[int],
         masks: npt.NDArray[np.uint8] | None,
         loss_steps: Sequence[int],
@@ -224,7 +224,7 @@ class DeviceLearned:
         fleet, run = self._at
         fleet.write("learned", run, part, np.asarray(array, np.float32))
 
-    def _spread(self, batch: npt.NDArray) -> npt.NDArray[np.float32]:
+    def _spread(self, batch: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Lay out samples (batch, rows, H, W) lane by lane, (rows, lanes)."""
         shape = self._at[0].shape
         lanes = np.zeros((batch.shape[1], shape.lanes), np.float32)
@@ -263,8 +263,8 @@ class DeviceEngine:
     def run_training(
         self,
         coefficients: Array,
-        starts: npt.NDArray,
-        targets: npt.NDArray,
+        starts: npt.NDArray[Any],
+        targets: npt.NDArray[Any],
         loss_channels: Sequence[int],
         masks: npt.NDArray[np.uint8] | None = None,
         loss_steps: Sequence[int] = (),

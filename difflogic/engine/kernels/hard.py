@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.primitives import hard_advance, hard_gates, hard_view
+from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -121,7 +121,10 @@ def fill_tile(code, cells, forms, state, tile, first):
             (tile, state, state, cells.skip, cells.shift, cells.masks),
             (row * WORDS, 0, place, start, end, first, words, WORDS),
         )
-    hard_gates((tile, code.gates, forms), ())
+    inputs = len(tile) - len(code.gates)
+    for g in range(len(code.gates)):
+        a, b, op = code.gates[g, 0], code.gates[g, 1], code.gates[g, 2]
+        hard_gate((tile, forms), (a * WORDS, b * WORDS, op, (inputs + g) * WORDS, WORDS))
 
 
 @part

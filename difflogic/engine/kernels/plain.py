@@ -173,14 +173,6 @@ def rows_left(arrays, integers, lanes):
         grid[r, place : place + lanes] = tile[numbers[r] * lanes : (numbers[r] + 1) * lanes]
 
 
-def hard_gates(arrays, integers):
-    tile, gates, forms = arrays
-    first = len(tile) - len(gates)
-    for g, (a, b, op) in enumerate(gates):
-        c, x, y = forms[op], tile[a], tile[b]
-        tile[first + g] = c[0] ^ (c[1] & x) ^ (y & (c[2] ^ (c[3] & x)))
-
-
 def _gate(c, a, b):
     return c[0] ^ (c[1] & a) ^ (b & (c[2] ^ (c[3] & a)))
 

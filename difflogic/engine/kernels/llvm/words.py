@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, unpack
-from difflogic.engine.kernels.structures import FORCED, HARD_FIELDS, SPECIAL, WORDS
+from difflogic.engine.kernels.structures import FORCED, SPECIAL, WORDS
 
 
 class _Words(Arrays):
@@ -19,9 +19,6 @@ class _Words(Arrays):
     def __init__(self, context, builder, arrays, values):
         super().__init__(context, builder, arrays, values)
         self.type = ir.VectorType(I64, WORDS)
-
-    def rows(self, array):
-        return self.builder.extract_value(self.arrays[array].shape, 0)
 
     def load(self, array, place):
         return self.load_from(self.at(array, place))
@@ -100,20 +97,6 @@ def words_primitive(emit, returned=types.void):
 
 words_query = partial(words_primitive, returned=types.int64)
 """The same for an intrinsic that returns a 64-bit number."""
-
-
-@words_primitive
-def hard_gates(v):
-    """Evaluate the second array's gates over a tile, the first; the third holds the forms."""
-    builder = v.builder
-    # A tile's first rows are inputs; the rest belong to the gates.
-    first = builder.sub(v.rows(0), v.rows(1))
-    with cgutils.for_range(builder, v.rows(1), intp=I64) as loop:
-        gate = builder.mul(loop.index, I64(HARD_FIELDS))
-        a, b, op = (v.number(1, builder.add(gate, I64(i))) for i in range(HARD_FIELDS))
-        x, y = v.load(0, v.row(a)), v.load(0, v.row(b))
-        value = v.gate(v.form(2, builder.mul(op, I64(4))), x, y)
-        v.store(value, 0, v.row(builder.add(first, loop.index)))
 
 
 @words_primitive
