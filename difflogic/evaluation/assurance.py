@@ -213,7 +213,6 @@ def of_finding(found: Finding) -> Assurance:
 
 
 def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
-    """Run all cases in parallel."""
     count, _, height, width = cases.starts.shape
     board = Board(height, width, cases.boundary, count)
     network = Network(automaton.circuit)

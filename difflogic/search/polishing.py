@@ -148,7 +148,6 @@ class _Walk:
         return self.candidates
 
     def _restart_from(self, ops: Ops) -> None:
-        """Continue from a circuit, with the current starts."""
         self._trial = self._finisher.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, self._workers, ops)

@@ -112,7 +112,6 @@ class RectifyingSearch(Search):
             self._start_over()
 
     def _start_over(self) -> None:
-        """Go back to the circuit where the search was first stuck."""
         assert self._first is not None
         if self._best is None or self.wrong < self._best.wrong:
             self._best = self._place
@@ -151,7 +150,6 @@ class RectifyingSearch(Search):
             self._drift(self._rng.integers(0, OPS, DRIFT))
 
     def _drift(self, ops: npt.NDArray[Any]) -> None:
-        """Try these ops, each on a random live gate."""
         gates = self._rng.choice(np.flatnonzero(self._live()), len(ops))
         self._try(list(zip(gates.tolist(), ops.tolist(), strict=True)), 1.0, len(ops))
 
@@ -159,7 +157,6 @@ class RectifyingSearch(Search):
         self._take(self._rectifier.simplify(self.ops))
 
     def _take(self, ops: Ops) -> None:
-        """Switch to a circuit that leaves `wrong` cells wrong."""
         self._changes.go_to(ops)
         self.ops = ops
 
@@ -177,7 +174,6 @@ class RectifyingSearch(Search):
         return self.wrong < before
 
     def _correct_by_one_trace(self) -> None:
-        """Try the rectifications of the current circuit."""
         changed = set[int]()
         for found in islice(self._rectifier.propose(self.ops, self._rng), MOST_TRIED):
             if not changed.isdisjoint(found.ops):

@@ -123,7 +123,6 @@ class Search:
                 idle = 0
 
     def _descend(self) -> None:
-        """Try the changes that gradient and logits call promising."""
         wrong = self._trial(self.ops).sum(axis=0)
         failing = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
         # Slopes multiply from step to step. Where they overflow, predict nothing.

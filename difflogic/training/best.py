@@ -141,7 +141,6 @@ class BestCircuit:
         return found, finished
 
     def _keep(self, found: Finished, logits: Array, epoch: int) -> bool:
-        """Keep a circuit if it is at least as good as the best one; return whether it is."""
         if not self._is_as_good(found):
             return False
         self._logits[:] = logits
@@ -158,7 +157,6 @@ class BestCircuit:
         return found.exact or as_few
 
     def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
-        """Polish the circuit that was just verified."""
         assert self._best is not None
         rng = stream(self._training.seed, Purpose.POLISH, self._best.epoch)
         found = finisher.polish(found, rng, hasten)

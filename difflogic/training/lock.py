@@ -130,7 +130,6 @@ def _write_holder(file: BinaryIO) -> None:
 
 
 def _holder(path: Path) -> str:
-    """Return who holds the lock, from the file's content."""
     try:
         holder: Any = json.loads(read_inside(path, MAX_HOLDER_BYTES))
         pid, host = int(holder["pid"]), str(holder["host"])

@@ -283,7 +283,6 @@ class Session:
             self._take(self.run.read_start(stored))
 
     def _begin(self) -> None:
-        """Begin a new run, and write its configuration."""
         config, start = self.config, self._start
         if config.run.start_sha256 is None:
             self._model = Model.create(config)
@@ -302,7 +301,6 @@ class Session:
         self.run.write_config(config, str(plan))
 
     def _take(self, start: StartModel) -> None:
-        """Start from a saved model."""
         self._start = start
         self._model = fitted(start.model, self.config, start.name)
 
@@ -331,7 +329,6 @@ class Session:
         self.run.write_config(self.config)
 
     def _restore(self) -> None:
-        """Restore the trainer from the last usable checkpoint."""
         if self._new:
             return
         found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)

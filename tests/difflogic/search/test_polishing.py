@@ -61,6 +61,17 @@ def polished(
     return made.polished
 
 
+def assert_checkerboard(netlist: Netlist, ops: np.ndarray, since: int) -> None:
+    """Random starts show the checkerboard from step `since` on, by the oracle."""
+    y, x = np.indices((8, 8)) // 2
+    rng = np.random.default_rng(1)
+    for _ in range(8):
+        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
+        states = oracle.rollout(netlist, one_hot(ops), start, since + 3, "zero")
+        for state in states[since:]:
+            np.testing.assert_array_equal(state[0], (x + y) % 2)
+
+
 def test_a_polished_game_of_life_is_right_on_all_boards() -> None:
     netlist, ops = game_of_life()
     found = polished(life(), netlist, ops, budget=6000)
@@ -87,15 +98,8 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     assert found.after <= found.before
     # All other gates are inactive.
     assert len(active_gates(netlist, found.ops)) == found.after.gates
-    y, x = np.indices((8, 8)) // 2
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
-        steps = found.after.from_step
-        assert steps is not None
-        states = oracle.rollout(netlist, one_hot(found.ops), start, steps + 3, "zero")
-        for state in states[steps:]:
-            np.testing.assert_array_equal(state[0], (x + y) % 2)
+    assert found.after.from_step is not None
+    assert_checkerboard(netlist, found.ops, found.after.from_step)
 
 
 @pytest.mark.parametrize("most_ahead", [1, 8])
@@ -127,13 +131,7 @@ def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.after.from_step in range(13)
     assert found.candidates > 600
     assert found.after.gates == len(active_gates(netlist, found.ops, (0,)))
-    y, x = np.indices((8, 8)) // 2
-    rng = np.random.default_rng(2)
-    for _ in range(8):
-        start = rng.integers(0, 2, (netlist.channels, 8, 8), dtype=np.uint8)
-        states = oracle.rollout(netlist, one_hot(found.ops), start, 16, "zero")
-        for state in states[12:]:
-            np.testing.assert_array_equal(state[0], (x + y) % 2)
+    assert_checkerboard(netlist, found.ops, 12)
     again = polished(config, netlist, ops, 300, workers=3)
     assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
     monkeypatch.setattr(Judge, "due", None)
