@@ -32,13 +32,13 @@ TINY = (
 
 @pytest.fixture(scope="session")
 def tiny() -> list[str]:
-    """Overrides that make the checkerboard an experiment that takes next to no time."""
+    """Overrides that make the checkerboard tiny."""
     return list(TINY)
 
 
 @pytest.fixture(scope="session")
 def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the tiny checkerboard for three epochs, which no test may change."""
+    """Three epochs of the tiny checkerboard. Tests must not change it."""
     path = tmp_path_factory.mktemp("trained") / "run"
     train("checkerboard", [*TINY, "training.seed=5", "training.epochs=3"], directory=path)
     return path
@@ -51,7 +51,7 @@ def run(trained_run: Path, tmp_path: Path) -> Path:
 
 
 class Result(SimpleNamespace):
-    """What a command left: exit_code, stdout, stderr."""
+    """The exit_code, stdout and stderr of a command."""
 
     @property
     def json(self) -> Any:
@@ -59,7 +59,7 @@ class Result(SimpleNamespace):
 
     @property
     def refusal(self) -> str:
-        """What a command said that refused its input: with exit code 2 and without a result."""
+        """The message of a command that refused its input: exit code 2, and no result."""
         assert (self.exit_code, self.stdout) == (2, "")
         assert "Traceback" not in self.stderr
         return self.stderr
@@ -67,7 +67,7 @@ class Result(SimpleNamespace):
 
 @pytest.fixture
 def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Run `dct` with arguments inside this process, in a directory of its own."""
+    """Run `dct` with arguments inside this process, in a new directory."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Result:
@@ -79,7 +79,7 @@ def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
 
 @pytest.fixture
 def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Replace the trainer by one that can be told to misbehave; return its class.
+    """Replace the trainer by a class with faults on demand, and return the class.
 
     `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
     finite; `cold` says whether the kernels still have to be compiled.
@@ -107,11 +107,11 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture(autouse=True)
 def silent_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Announce no compilation: whether there is one depends on which test came first."""
+    """Do not announce compilation: it depends on the order of tests."""
     monkeypatch.setattr(progress, "announce_search", lambda: None)
 
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a circuit's own file, which is small and quick, be simplified as a model is."""
+    """Simplify circuit files like models: they are smaller and quicker."""
     monkeypatch.setattr(Loaded, "trained", True)

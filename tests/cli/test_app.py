@@ -1,4 +1,4 @@
-"""The command as a whole: start-up, help, exit codes, and what surrounds it."""
+"""The command as a whole: start-up, help, exit codes, completion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
 
 
 def run_python(*arguments: str, cwd: Path = REPOSITORY, **environment: str) -> Any:
-    """Run Python in a process of its own that imports from `cwd`, then from the checkout."""
+    """Run Python in a new process that imports from `cwd`, then from the checkout."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
@@ -129,7 +129,7 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
 
 
 @pytest.mark.thorough
-def test_signs_that_stdout_cannot_show_are_replaced() -> None:
+def test_characters_that_stdout_cannot_show_are_replaced() -> None:
     done = run_dct("config", "show", PYTHONIOENCODING="cp437")
     assert done.returncode == 0
     assert done.stdout.isascii()
@@ -189,7 +189,7 @@ def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> N
 
 
 @pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")
-def test_a_working_directory_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_removed_working_directory_is_reported(tmp_path: Path) -> None:
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     result = run_python("-c", gone, cwd=tmp_path)
     assert result.returncode == 2

@@ -65,7 +65,7 @@ def test_a_bug_stays_a_bug() -> None:
         _ = 1 // 0
 
 
-def test_a_note_that_nobody_can_read_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed:
         def write(self, text: str) -> int:
             raise BrokenPipeError
@@ -77,7 +77,7 @@ def test_a_note_that_nobody_can_read_is_no_error(monkeypatch: pytest.MonkeyPatch
     note("hello")
 
 
-def test_control_characters_are_spelled_out() -> None:
+def test_control_characters_are_escaped() -> None:
     hostile = "\x1b[2J\x07\x9b31m\u202egnp.exe\r\x00"
     assert printable(f"no key {hostile}\n\tlow ä ∨") == (
         "no key \\x1b[2J\\x07\\x9b31m\\u202egnp.exe\\r\\x00\n\tlow ä ∨"
@@ -110,7 +110,7 @@ def test_a_full_disk_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize("error", [ImportError("failed to map segment"), SystemError("?")])
-def test_what_fails_without_memory_is_called_that(
+def test_failures_without_memory_are_reported_as_such(
     error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DCT_DEBUG", raising=False)

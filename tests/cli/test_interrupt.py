@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: as a request, and as an end, in the midst of whatever there is."""
+"""Ctrl-C and SIGTERM: requests during training, otherwise the end of the process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_signal_is_a_request_and_interrupts_nothing(number: signal.Signals, co
     assert [signal.getsignal(each) for each in EXIT_CODES] == before
 
 
-def test_what_is_waited_for_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_awaited_work_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
     with Interruption("this search"):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
@@ -127,7 +127,7 @@ sys.meta_path.insert(0, Hanging())
         ("difflogic.training.session", signal.SIGINT),
     ],
 )
-def test_during_imports_it_ends_without_a_trace(
+def test_a_signal_during_imports_ends_without_traceback(
     tmp_path: Path, start: Callable[..., Process], name: str, number: signal.Signals
 ) -> None:
     hooks = tmp_path / "hooks"
@@ -144,7 +144,7 @@ def test_during_imports_it_ends_without_a_trace(
 
 @posix
 @pytest.mark.slow
-def test_while_compiling_it_ends_soon_and_leaves_no_run(
+def test_a_signal_while_compiling_leaves_no_run(
     tmp_path: Path, start: Callable[..., Process]
 ) -> None:
     cache = str(tmp_path / "cache")
@@ -174,7 +174,7 @@ with interrupt.command():
 
 @pytest.mark.thorough
 @posix
-def test_what_swallows_the_exception_is_ended_all_the_same(start: Callable[..., Process]) -> None:
+def test_a_swallowed_exception_still_ends_the_process(start: Callable[..., Process]) -> None:
     process = start("-c", SWALLOWING)
     process.wait_for("ready")
     process.process.send_signal(signal.SIGTERM)
@@ -195,7 +195,7 @@ with interrupt.command(), interrupt.Interruption("this step", patience={patience
 
 @pytest.mark.thorough
 @posix
-def test_a_long_step_is_told_of_at_once_and_ends_with_saving(start: Callable[..., Process]) -> None:
+def test_during_a_long_step_a_signal_is_reported_at_once(start: Callable[..., Process]) -> None:
     process = start("-c", LONG_STEP.format(patience=None, rounds=4_000_000))
     process.wait_for("ready")
     process.process.send_signal(signal.SIGTERM)
@@ -207,7 +207,7 @@ def test_a_long_step_is_told_of_at_once_and_ends_with_saving(start: Callable[...
 
 
 @posix
-def test_a_long_step_without_results_is_not_waited_for(start: Callable[..., Process]) -> None:
+def test_a_long_step_without_results_is_cut_short(start: Callable[..., Process]) -> None:
     process = start("-c", LONG_STEP.format(patience=0.1, rounds=2**31 - 1))
     process.wait_for("ready")
     process.process.send_signal(signal.SIGTERM)
@@ -229,7 +229,7 @@ with interrupt.command(), interrupt.undoing(lambda: print("undone", file=sys.std
 
 
 @posix
-def test_what_is_half_done_is_undone_before_the_end(start: Callable[..., Process]) -> None:
+def test_half_done_work_is_undone(start: Callable[..., Process]) -> None:
     process = start("-c", UNDOING)
     process.wait_for("ready")
     process.process.send_signal(signal.SIGINT)
@@ -238,7 +238,7 @@ def test_what_is_half_done_is_undone_before_the_end(start: Callable[..., Process
 
 
 @posix
-def test_what_is_ignored_on_purpose_stays_so(start: Callable[..., Process]) -> None:
+def test_ignored_signals_stay_ignored(start: Callable[..., Process]) -> None:
     code = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Limits on a process's address space (ulimit -v): one that is too low is named at the start."""
+"""Limits on a process's address space (ulimit -v): a limit that is too low is reported at once."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def test_plots_need_memory_not_another_installation(tmp_path: Path) -> None:
     assert "matplotlib" not in done.stderr
 
 
-def test_what_compiles_nothing_needs_less(tmp_path: Path) -> None:
+def test_commands_without_compiling_need_less(tmp_path: Path) -> None:
     done = limited(300 * 10**6, ["config", "show", "checkerboard"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
-def test_what_the_message_asks_for_suffices(tmp_path: Path, tiny: list[str]) -> None:
+def test_the_limit_in_the_message_suffices(tmp_path: Path, tiny: list[str]) -> None:
     words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny)]
     words += ["--epochs=150", "--workers=2", "--dir=run", "--quiet"]
     refused = limited(600 * 10**6, words, tmp_path)

@@ -1,4 +1,4 @@
-"""What several commands are told in the same way."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_numbers_in_digits(text: str, number: int) -> None:
 @pytest.mark.parametrize(
     "text", ["1_000", "+5", "0", "4097", "1.0", " 5", "5\n", "٣", "", "9" * 5000]
 )
-def test_what_is_no_number_here(text: str) -> None:
+def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="is not a whole number from 1 to 4096"):
         whole_number(1, 4096)(text)
 
@@ -73,7 +73,7 @@ def test_an_experiment_is_named_after_its_picture(target: str, name: str) -> Non
     assert load_config("lizard", [f"name={name}"]).name == name
 
 
-def test_a_file_of_the_working_directory_is_meant_before_a_shipped_picture(
+def test_a_local_file_has_priority_over_a_shipped_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

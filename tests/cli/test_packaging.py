@@ -1,4 +1,4 @@
-"""What `pip install .` gives: a wheel with the command, both packages and the configurations."""
+"""The wheel holds the command, both packages and the configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rollout of a million steps: said to be long, and stopped by a signal."""
+"""Long rollouts are announced, and stopped by a signal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_what_is_long_is_said_once(clock, capsys):
+def test_long_work_is_announced_once(clock, capsys):
     notice = LongWork()
     for done in range(6):
         clock[0] = 2 * done
@@ -54,7 +54,7 @@ def test_what_is_long_is_said_once(clock, capsys):
         ],
     ],
 )
-def test_what_is_short_is_not_said(clock, capsys, pauses):
+def test_short_work_is_not_announced(clock, capsys, pauses):
     notice = LongWork()
     for now, done, total in pauses:
         clock[0] = now
@@ -62,7 +62,7 @@ def test_what_is_short_is_not_said(clock, capsys, pauses):
     assert capsys.readouterr().err == ""
 
 
-def test_a_request_to_stop_is_heard(monkeypatch):
+def test_a_pause_raises_if_a_stop_was_requested(monkeypatch):
     with interrupt.Interruption() as interruption:
         interruption.request(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,6 @@
-"""How many processes a command starts: as many as it was asked for, and none is left.
+"""A command starts as many processes as asked for, and leaves none.
 
-None of them listens for anybody beyond this machine.
+None of them listens beyond this machine.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 MOST = 16
 SECONDS = 300
 HELPERS = 2
-"""Trackers of joblib and of Python, beside the workers of a sweep."""
+"""Resource trackers of joblib and of Python, besides the workers of a sweep."""
 COMPILERS = (b"compile_for_parent", b"_lower_text")
-"""In the words of what compiles a run's kernels, or a circuit: one at a time, if none is kept."""
+"""In the command line of a process that compiles kernels or a circuit."""
 
 pytestmark = [
     pytest.mark.thorough,
@@ -45,7 +45,7 @@ VERIFY = ["verify", "equivalence", *SMALL, "--ranks=1,2"]
 
 
 def compiles(process: int) -> bool:
-    """Return whether a process does nothing but compile."""
+    """Return whether a process only compiles."""
     with suppress(OSError):
         said = Path(f"/proc/{process}/cmdline").read_bytes()
         return any(name in said for name in COMPILERS)
@@ -53,7 +53,7 @@ def compiles(process: int) -> bool:
 
 
 def listens_beyond(process: int) -> set[str]:
-    """Return where a process listens, beyond loopback, in the notation of /proc/net."""
+    """Return the addresses beyond loopback on which a process listens."""
     with suppress(OSError):
         return {place for place in listening(process) if not place.startswith(LOOPBACK)}
     return set()

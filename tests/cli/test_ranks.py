@@ -1,4 +1,4 @@
-"""One run as several processes: equal bits, a rank that is killed, a stop, and what is refused."""
+"""One run as several processes: equal bits, killed ranks, interruptions and refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LAUNCHER = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Start `dct` with arguments, and end what is left of it in the end."""
+    """Start `dct` in a session that ends with the test."""
     pytest.importorskip("mpi4py", reason="several ranks need mpi4py")
     if not LAUNCHER.is_file() or not Path("/proc/self/environ").exists():
         pytest.skip("needs the launcher of MPICH's wheel, and /proc")
@@ -60,7 +60,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 
 def of_session(session: int) -> list[int]:
-    """Return the processes that a command started, and itself, as far as they still run."""
+    """Return the running processes of a session."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -81,7 +81,7 @@ def end_session(session: int) -> None:
 
 
 def ranks_of(run: Any) -> dict[int, int]:
-    """Return the process of each rank of a run that a test has begun."""
+    """Return the process of each rank of a run."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -103,7 +103,7 @@ def parent(process: int) -> int:
 
 
 def has_joined(process: int, run: Any) -> bool:
-    """Tell whether a rank 0 writes where its command does, which it does once it has the others."""
+    """Return whether rank 0 uses the stderr of its command: then all ranks have joined."""
     try:
         return os.stat(f"/proc/{process}/fd/2").st_ino == os.fstat(run.stderr.fileno()).st_ino
     except OSError:
@@ -129,7 +129,7 @@ def listening(process: int) -> set[str]:
 
 
 def most_processes(run: Any) -> int:
-    """Return how many processes a command has at most until it ends: itself, MPI's, and ranks."""
+    """Return the largest number of processes of a command: itself, MPI's, and ranks."""
     most, before = 0, set()
     while run.poll() is None:
         now = set(of_session(run.pid))
@@ -141,7 +141,7 @@ def most_processes(run: Any) -> int:
     return most
 
 
-def test_three_ranks_leave_the_bits_of_one_and_run_the_code_that_their_command_allows(
+def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
     tmp_path: Path, begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = str(write(tmp_path))
@@ -159,7 +159,7 @@ def test_three_ranks_leave_the_bits_of_one_and_run_the_code_that_their_command_a
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
 
 
-def test_a_killed_rank_ends_the_run_and_others_that_go_on_save_when_their_command_is_killed(
+def test_a_killed_rank_ends_the_run_and_a_killed_command_lets_ranks_save(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
 ) -> None:
     settings = [*tiny, *ENDLESS]
@@ -198,7 +198,7 @@ def test_a_killed_rank_ends_the_run_and_others_that_go_on_save_when_their_comman
     assert model == (tmp_path / "one" / "model.npz").read_bytes()
 
 
-def test_ranks_save_and_end_when_what_started_them_is_killed(
+def test_ranks_save_and_end_when_their_launcher_is_killed(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
 ) -> None:
     settings = overrides([*tiny, *ENDLESS])
@@ -212,7 +212,7 @@ def test_ranks_save_and_end_when_what_started_them_is_killed(
     assert "Abort" not in err
 
 
-def test_an_interrupted_comparison_ends_as_by_ctrl_c_and_mpi_says_nothing(
+def test_an_interrupted_comparison_exits_130_without_messages_of_mpi(
     tiny: list[str], begin: Callable[..., Any]
 ) -> None:
     run = begin("verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2")
@@ -303,7 +303,7 @@ def test_verify_compares_ranks_and_says_how_without_mpi(
         (["verify", "equivalence", "--ranks", "1,x"], '"x" is not a whole number from 1 to 64'),
         (["verify", "equivalence", "--ranks", "3,3"], "lists a number twice"),
         (["bench", "--ranks", "2", "--workers", "1,2"], "--workers and --ranks both list"),
-        (["bench", "--ranks", "2", "--profile"], "leave out what compares several"),
+        (["bench", "--ranks", "2", "--profile"], "leave out options that compare several"),
         (["train", "checkerboard", "--ranks", "5000"], "--oversubscribe"),
         (["bench", "--ranks", "64"], "--oversubscribe"),
     ],
@@ -315,7 +315,7 @@ def test_wrong_ranks_are_refused(dct: Callable[..., Any], command: list[str], me
 
 
 @pytest.mark.parametrize(("failures", "code"), [(2, 0), (3, 1)])
-def test_ranks_that_do_not_find_together_are_started_again(
+def test_ranks_that_cannot_connect_are_started_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failures: int, code: int
 ) -> None:
     calls = []

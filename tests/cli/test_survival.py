@@ -1,4 +1,4 @@
-"""Runs through the real command that are really killed, resumed, locked out, or out of space."""
+"""Runs as real processes: killed, resumed, locked, or out of space."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KILLS = 3
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Start `dct` with arguments in a process of its own, which is over when the test is."""
+    """Start `dct` in a process that ends with the test."""
     started = []
 
     def start(*arguments: str, before: Callable[[], None] | None = None) -> Any:
@@ -80,10 +80,10 @@ def wait_for_epoch(run: Path, process: Any, epoch: int) -> None:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_ends_in_the_same_bits(
+def test_a_run_killed_at_random_moments_ends_in_the_same_bits(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Most moments are within a checkpoint, as every epoch, of a millisecond, writes one."""
+    """Every epoch writes a checkpoint, so most kills hit one."""
     settings = [*tiny, "checkpoint.every_epochs=1", f"training.epochs={EPOCHS}"]
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
@@ -137,10 +137,10 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
 
 
 @pytest.mark.thorough
-def test_a_file_that_may_not_grow_stops_the_run_and_leaves_a_good_checkpoint(
+def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
 ) -> None:
-    """As on a full disk, which not everybody may make: metrics.csv grows beyond a limit."""
+    """A limit on metrics.csv's size acts like a full disk, which needs root to make."""
     import resource
 
     def limit() -> None:

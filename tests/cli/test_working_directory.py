@@ -1,4 +1,4 @@
-"""Nothing that lies in the working directory is imported: its files may be anybody's."""
+"""Nothing in the working directory is imported: its files may be untrusted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SETTINGS = [f"--set={setting}" for setting in (*TINY, "training.epochs=2")]
 )
 @pytest.mark.parametrize("by", ["script", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_no_command_imports_from_it(words: list[str], by: str, tmp_path: Path) -> None:
-    """Neither do ranks: sweeps' workers and the compilers of circuits have tests of their own."""
+    """Ranks neither. Other tests cover sweeps' workers and the compilers of circuits."""
     if "--ranks=2" in words:
         pytest.importorskip("mpi4py")
     folder, told = tmp_path / "hostile", tmp_path / "told"

@@ -1,4 +1,4 @@
-"""`dct bench`: what it shows, what it refuses. The measuring is tested in test_benchmark.py."""
+"""`dct bench`: output and refusals. test_benchmark.py tests the measuring."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
-    """Return a row of three steps, which took half of `milliseconds`, all of it, and twice it."""
+    """Return a row of three steps of half, once and twice `milliseconds`."""
     config = config or load_config("checkerboard", recipe="benchmark")
     steps = [milliseconds * factor / 1000 for factor in (1, 0.5, 2)]
     plan = SimpleNamespace(
@@ -64,7 +64,7 @@ def made_up(config=None, **changes):
 
 @pytest.fixture
 def bench_tiny(dct, tiny, monkeypatch):
-    """Run `dct bench --small` with next to nothing to measure, and made-up peaks."""
+    """Run `dct bench --small` on a tiny problem, with made-up peaks."""
     for module in (benchmark, rows):
         monkeypatch.setattr(module, "fma_rate", lambda threads: threads * 1e9)
 
@@ -76,7 +76,7 @@ def bench_tiny(dct, tiny, monkeypatch):
 
 @pytest.fixture
 def shown(dct, monkeypatch):
-    """Run `dct bench` that finds a made-up report."""
+    """Run `dct bench` with a made-up report."""
     monkeypatch.setattr(bench, "compile_for", lambda config: None)
 
     def run(report, *arguments):
@@ -87,7 +87,7 @@ def shown(dct, monkeypatch):
 
 
 def below(text):
-    """Return what stands below the table, by label."""
+    """Return the lines below the table, by label."""
     lines = text.split("\n\n")[-1].splitlines()
     return {line[:17].strip(): line[17:].strip() for line in lines}
 
@@ -164,7 +164,7 @@ class TestRun:
 
 
 class TestShown:
-    """What is shown of a report."""
+    """The output for a made-up report."""
 
     def test_table(self, shown):
         table = shown(made_up()).stdout.split("\n\n")[1].splitlines()
@@ -200,14 +200,14 @@ class TestShown:
         assert max(map(len, lines)) <= 100
         assert not [line for line in lines if line != line.rstrip()]
 
-    def test_a_phase_that_only_one_path_has(self, shown):
+    def test_a_phase_that_only_one_way_has(self, shown):
         compared = measured("oracle", 1, 500.0, difference=0.0)
         compared.phases["forward"] = [0.0] * 3
         text = shown(made_up(compared=compared)).stdout
         (forward,) = (line for line in text.splitlines() if line.startswith("forward"))
         assert forward.split()[-4:] == ["-"] * 4
 
-    def test_says_what_the_oracle_was_cut_down_to(self, shown):
+    def test_a_reduced_configuration_is_reported(self, shown):
         asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
         cut = asked.model_copy(
             update={"automaton": asked.automaton.model_copy(update={"steps": 1})}
@@ -217,7 +217,7 @@ class TestShown:
         assert "Reduced for the oracle, which is slow: automaton steps from 20 to 1.\n" in text
         assert "1 automaton step, batch 2" in text
 
-    def test_says_that_training_takes_other_samples(self, shown):
+    def test_another_batch_size_than_in_training_is_reported(self, shown):
         assert shown(made_up()).stderr == (
             "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
         )
@@ -239,11 +239,9 @@ class TestShown:
     def test_noise(self, share, words):
         assert words in bench.noise(share, 10)
         assert bench.noise(share, 10).startswith(f"{100 * share:.1f} %")
+        assert bench.noise(share, 4).startswith("unknown")
 
-    def test_few_repeats_tell_nothing_of_the_noise(self):
-        assert bench.noise(0.0, 4).startswith("unknown")
-
-    def test_what_bounds_the_workers(self):
+    def test_limits_on_workers(self):
         found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
         assert bench.processors(found) == (
             "64, 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
@@ -251,7 +249,7 @@ class TestShown:
         plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
         assert bench.processors(plain) == "2, all cores: 2 workers by default"
 
-    def test_workers_without_cores_of_their_own(self, shown):
+    def test_workers_that_share_cores(self, shown):
         # A steady competitor makes no noise: only the peak shows it.
         text = shown(made_up(peak_all_workers=110e9)).stdout
         assert "2 workers reach 1.1 times the peak of one: they share cores" in text
@@ -284,7 +282,7 @@ def test_bad_values(dct, arguments, words):
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="opens a pseudo-terminal")
 def test_on_a_terminal(tmp_path, tiny):
-    """Draws, cleans up, and prints no colour if that is not wanted."""
+    """Draws a counter, and honours NO_COLOR."""
     import pty
 
     parent, child = pty.openpty()
@@ -312,7 +310,7 @@ def test_on_a_terminal(tmp_path, tiny):
 
 
 def test_learning_by_the_gradient_alone(dct):
-    """The losses are those of training, seed by seed; nothing searches or starts over."""
+    """The losses are those of training without searches and restarts."""
     changes = *TINY, "training.restart_every=2", "finishing.every=1"
     asked = [word for change in changes for word in ("--set", change)]
     shown = dct("bench", "--small", "--learning=3", *asked)

@@ -1,4 +1,4 @@
-"""`dct bench` with several settings in turn."""
+"""`dct bench` with several settings in turn, and `dct bench --profile`."""
 
 import json
 
@@ -40,12 +40,12 @@ def test_json(bench):
 
 
 def beyond_chance(monkeypatch):
-    """Let the last row win."""
+    """Make the last row the fastest."""
     monkeypatch.setattr(Comparison, "tied", property(lambda self: [self.rows[-1]]))
 
 
 @pytest.mark.thorough
-def test_what_changes_bits_is_not_proposed(bench, monkeypatch):
+def test_settings_that_change_bits_are_not_proposed(bench, monkeypatch):
     beyond_chance(monkeypatch)
     found = bench("--grid", "parallel.chunk=1,2")
     assert found.exit_code == 0, found.stderr
@@ -96,7 +96,26 @@ def test_unequal_rows_fail(bench, monkeypatch):
         (["--grid", "parallel.lanes"], "write it as section.key=value,value"),
         (["--grid", "parallel.lanes=3"], "[parallel] lanes must be"),
         (["--workers", "2,2"], "twice"),
+        (["--profile", "--workers", "1,2"], "measures one setting"),
+        (["--profile", "--compare", "oracle"], "measures one setting"),
     ],
 )
 def test_wrong_lists_are_refused(bench, arguments, message):
     assert message in bench(*arguments).refusal
+
+
+@pytest.mark.thorough
+def test_a_profile(dct):
+    arguments = ["bench", "--small", *OVERRIDES, "--profile", "--repeat=2", "--workers=2"]
+    found = dct(*arguments)
+    assert found.exit_code == 0, found.stderr
+    lines = found.stdout.splitlines()
+    assert lines[0].startswith("checkerboard-small · batch 2 · 2 workers, samples · a step of ")
+    assert lines[2].startswith("   0 ")
+    assert lines[3].startswith("   1 ")
+    for part in ("perception", "update", "moves"):
+        assert any(line.split()[:3] == ["backward:", part, "task"] for line in lines)
+    assert "tracing costs" in lines[-2]
+    assert lines[-1].startswith("searching: ")
+    data = json.loads(dct(*arguments, "--json").stdout)
+    assert data["workers"] == 2

@@ -1,10 +1,10 @@
-"""`dct config show`."""
+"""`dct config show` and `dct config list`."""
 
 import tomllib
 
 import pytest
 
-from difflogic.config import load_config
+from difflogic.config import load_config, shipped_configs
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_show_prints_the_rows_of_a_picture(dct, tmp_path):
     assert (task["target"], task["height"]) == (".#.\n###\n.#.\n", 3)
 
 
-def test_what_show_prints_can_be_used(dct, tmp_path):
+def test_the_output_of_show_is_a_configuration(dct, tmp_path):
     shown = dct("config", "show", "--set", "training.batch=3").stdout
     (tmp_path / "my.toml").write_text(shown)
 
@@ -78,3 +78,45 @@ def test_mistakes_are_explained(dct, arguments, message):
 
     assert told.startswith("error: ")
     assert message in told
+
+
+def test_list_has_every_experiment_and_picture(dct):
+    result = dct("config", "list")
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    experiments, pictures = result.stdout.split("\n\n")
+    rows = {line.split()[0]: line for line in experiments.splitlines()[1:]}
+    assert list(rows) == shipped_configs()
+    for name, row in rows.items():
+        config = load_config(name)
+        assert f" {config.architecture.parameters} " in row
+        assert f" {config.architecture.gates} " in row
+        assert f" {config.task.height}×{config.task.width} " in row
+    assert "epoch 244 of 500, 22 active gates" in rows["checkerboard"]
+    assert "fire rate 0.6" in rows["checkerboard-async"]
+    assert "epoch 326 of 800 " in rows["checkerboard-async"]
+    assert "life B3/S23" in rows["game-of-life-small"]
+    assert "–" in rows["game-of-life-small"]
+    assert [line.split() for line in pictures.splitlines()[1:]] == [
+        ["letter-g", "16×16", "3", "110"],
+        ["lizard", "20×20", "1", "121"],
+        ["lizard-small", "12×12", "1", "44"],
+    ]
+
+
+def test_list_as_json(dct):
+    result = dct("config", "list", "--json")
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert [entry["name"] for entry in result.json["experiments"]] == shipped_configs()
+    (lizard,) = (entry for entry in result.json["experiments"] if entry["name"] == "lizard")
+    config = load_config("lizard")
+    assert lizard["gates_with_logits"] == 4540
+    assert lizard["gates_per_cell"] == 12160
+    assert lizard["epochs"] == config.training.epochs
+    published = {"epochs": 3500, "learning_rate": 0.06, "learned_by": 1384, "active_gates": 577}
+    assert lizard["published"] == published | {"batch": None}
+    names = [entry["name"] for entry in result.json["pictures"]]
+    assert names == ["letter-g", "lizard", "lizard-small"]

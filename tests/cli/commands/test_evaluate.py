@@ -1,4 +1,4 @@
-"""`dct eval`: its exit codes, and what it shows. The tests have tests of their own."""
+"""`dct eval`: exit codes and output. Other tests cover the evaluation itself."""
 
 from pathlib import Path
 
@@ -86,7 +86,7 @@ class TestExitCode:
         assert "holds no model.npz" in dct("eval", str(tmp_path)).refusal
 
     @pytest.mark.parametrize("keep", [0, 100, -30])
-    def test_no_whole_file(self, dct, right, keep):
+    def test_a_truncated_model(self, dct, right, keep):
         data = Path(right).read_bytes()
         Path(right).write_bytes(data[:keep])
         assert dct("eval", right).refusal.startswith(f"error: {right}: ")

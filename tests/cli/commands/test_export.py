@@ -1,4 +1,4 @@
-"""`dct export`: what it writes and where, and what it refuses."""
+"""`dct export`: files, messages and refusals."""
 
 import io
 import json
@@ -22,7 +22,7 @@ OURS = ["json", "verilog", "blif", "aiger", "c", "python"]
 
 @pytest.fixture
 def source(tmp_path):
-    """A circuit with three gates, of which simplifying leaves none, and one of two channels."""
+    """A circuit of three gates and two channels; simplified, no gate and one channel."""
     gates = [(14, 9, 2), (6, 18, 16), (7, 19, 4)]
     automaton = examples.automaton(circuit_of(gates, [16, 20], (0, 5)), "little", fire_rate=0.5)
     path = tmp_path / "little.json"
@@ -75,7 +75,7 @@ def test_the_list_names_every_format_and_needs_no_circuit(dct):
 
 
 def test_comparable_files_have_the_same_inputs(dct, source):
-    """All inputs of both channels, but the next state of the one that stays."""
+    """All inputs of both channels, but only the remaining channel's next state."""
     for more in ([], ["--unsimplified"]):
         text = dct("export", source, "-f", "blif", "--comparable", *more).stdout
         assert ".inputs NW0 NW5 N0 N5 " in text
@@ -94,7 +94,7 @@ def test_comparable_files_have_the_same_inputs(dct, source):
         (["-o", "/dev/null", "-f", "c", "--force"], "/dev/null: is not a regular file"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(dct, source, arguments, message):
+def test_refusals(dct, source, arguments, message):
     before = sorted(Path().iterdir())
     told = dct("export", source, *arguments).refusal
     assert told.startswith("error: ")
@@ -111,7 +111,7 @@ def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     assert Path("x.v").read_text().startswith("// little")
 
 
-def test_what_is_no_circuit_is_refused(dct):
+def test_other_files_are_refused(dct):
     Path("x.json").write_text(json.dumps({"format": "other"}))
     for name in ("x.json", "missing"):
         assert name in dct("export", name, "-o", "x.v").refusal
@@ -127,7 +127,7 @@ class Stdout(io.TextIOWrapper):
         return self.terminal
 
 
-def test_bytes_are_for_files_and_pipes(dct, source, monkeypatch):
+def test_binary_formats_are_not_printed_on_a_terminal(dct, source, monkeypatch):
     from difflogic.system.errors import ConfigError
 
     data = b"aig 1 1 0 1 0\n2\n\x80\xff\r\n"
@@ -144,8 +144,8 @@ def test_bytes_are_for_files_and_pipes(dct, source, monkeypatch):
     assert terminal.buffer.getvalue() == b"text\n"
 
 
-def test_a_simplified_circuit_that_is_not_equal_is_never_written(dct, source, monkeypatch):
-    """The simplifier is made to give a circuit that inverts what the right one hands on."""
+def test_an_unequal_simplified_circuit_is_never_written(dct, source, monkeypatch):
+    """The simplifier is replaced: its circuit inverts what the right one passes on."""
 
     def simplify(whole, *_):
         return Simplification(whole.with_circuit(circuit_of([(12, 7, 7)], [9])), ())

@@ -1,4 +1,4 @@
-"""From `dct export` to `dct import` and back, and exports that cannot be."""
+"""From `dct export` to `dct import` and back, and refused exports."""
 
 import os
 from dataclasses import replace
@@ -32,7 +32,7 @@ def save(circuit, **changes):
     return "other.json"
 
 
-def test_the_numbers_of_channels_come_back_by_an_option(dct):
+def test_channel_numbers_are_restored_by_an_option(dct):
     source = save(
         Circuit([Op.XOR], [9], [10], [27, 1, 2], (0, 4, 5)), visible=(0,), boundary="zero"
     )
@@ -46,7 +46,7 @@ def test_the_numbers_of_channels_come_back_by_an_option(dct):
 
 
 @pytest.mark.parametrize("text", ["", "1-", "3-2", "0-99999999", "x", "0,,1"])
-def test_lists_that_name_no_channels(dct, text):
+def test_invalid_lists_of_channels(dct, text):
     told = dct("import", "edges.json", "--channels", text).refusal
     assert f'--channels "{text}": must be numbers and ascending ranges' in told
 
@@ -92,7 +92,7 @@ def born():
 
 
 def ring():
-    """Nine channels, each of which becomes the next: all matter."""
+    """Nine channels, each a copy of the next: all are needed."""
     return Circuit([], [], [], [4 * 9 + (each + 1) % 9 for each in range(9)], tuple(range(9)))
 
 
@@ -139,3 +139,23 @@ def test_simplifying_may_leave_one_channel_for_golly(dct):
         assert dct("export", source, "-o", f"{name}.rule").exit_code == 0
     trees = [Path(f"{name}.rule").read_text().split("@TREE")[1] for name in ("Two", "One")]
     assert trees[0] == trees[1]
+
+
+@pytest.fixture
+def model(tiny, tmp_path):
+    """A model whose gates all pass on their second input."""
+    model = Model.create(load_config("checkerboard-small", tiny))
+    model.logits[:] = 0
+    model.logits[:, Op.B] = 1
+    path = tmp_path / "model.npz"
+    model.save(path)
+    return str(path)
+
+
+def test_a_model_is_simplified_and_a_circuits_file_is_not(dct, model):
+    whole = loading.load(model).automaton
+    assert dct("export", model, "-o", "small.json").exit_code == 0
+    assert loading.load("small.json").automaton.circuit.gates == 0
+    assert dct("export", model, "-o", "whole.json", "--unsimplified").exit_code == 0
+    assert dct("export", "whole.json", "-o", "again.json").exit_code == 0
+    assert loading.load("again.json").automaton.circuit.gates == whole.circuit.gates == 70

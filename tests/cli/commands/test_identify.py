@@ -1,4 +1,4 @@
-"""`dct identify`: files of all kinds, what it prints, and what it refuses."""
+"""`dct identify`: recordings of all kinds, output and refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rle(cells):
 
 
 @pytest.mark.thorough
-def test_a_film_becomes_a_circuit(dct, tmp_path, frames):
+def test_a_recording_becomes_a_circuit(dct, tmp_path, frames):
     first, *rest = pictures(frames, 3)
     first.save(tmp_path / "film.gif", save_all=True, append_images=rest)
     out = str(tmp_path / "rule.json")
@@ -83,7 +83,7 @@ def test_a_space_time_diagram_of_a_line(dct, tmp_path):
     assert "rule: rule 110" in result.stdout
 
 
-def test_a_state_that_is_not_seen_and_golly(dct, tmp_path):
+def test_a_hidden_state_and_golly(dct, tmp_path):
     rng = np.random.default_rng(0)
     dying = film(automata.brains_brain, rng.integers(0, 3, (32, 32)), 17)
     np.savez(tmp_path / "brain.npz", frames=(dying == 1).astype(np.int8))

@@ -1,4 +1,4 @@
-"""`dct inspect`: what it prints on terminals, into pipes and as JSON, and how it fails."""
+"""`dct inspect`: output on terminals, in pipes and as JSON, and refusals."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def life(tmp_path):
 
 @pytest.fixture
 def pair(tmp_path):
-    """Channel 0 follows channel 5, which is inverted; nobody reads channel 3."""
+    """Channel 0 copies channel 5, which inverts itself; channel 3 is unread."""
     circuit = Circuit(
         np.array([Op.NOT_A, Op.AND]),
         np.array([14, 0]),
@@ -101,7 +101,7 @@ class TestText:
         assert "… and 25 more channels: --limit 0 shows all." in short
         assert "more" not in whole
 
-    def test_in_ascii_where_nothing_else_can_be_shown(self, pair):
+    def test_ascii_without_unicode(self, pair):
         command = ["inspect", pair, "--unsimplified"]
         found = CliRunner(charset="latin-1").invoke(app, command).stdout
         assert found.isascii()
@@ -126,7 +126,7 @@ class TestText:
         start = next(n for n, line in enumerate(lines) if "of period 1×1" in line)
         assert sorted(lines[start + 2].split()) == sorted([".", "y", "b", "#"])
 
-    def test_no_time(self, dct, life):
+    def test_a_short_time_limit(self, dct, life):
         text = dct("inspect", life, "--unsimplified", "--time-limit", "0.001").stdout
         assert "at least " in text
         assert "run from its start: not decided (time limit)\n" in text
@@ -159,7 +159,7 @@ class TestJson:
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
 
     @pytest.mark.thorough
-    def test_the_seed_names_the_starts(self, dct, life):
+    def test_the_seed_determines_the_starts(self, dct, life):
         common = ("inspect", life, "--unsimplified", "--json", "--periods=1")
         first, again, other = (
             dct(*common, "--seed", seed).json["settling"] for seed in ("1", "1", "2")
@@ -190,7 +190,7 @@ class TestSources:
             (["life.json", "--limit", "-1"], "--limit"),
         ],
     )
-    def test_what_cannot_be(self, dct, life, arguments, message):
+    def test_refusals(self, dct, life, arguments, message):
         del life
         assert message in dct("inspect", *arguments).refusal
 
@@ -202,7 +202,7 @@ class TestSources:
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_ends_a_search(dct, tmp_path, monkeypatch):
-    """All states of a torus are fixed here: there is no end to what is found."""
+    """Every state of the torus is a fixed point: the search finds ever more."""
     keep = automaton(from_function(lambda board: int(board[1, 1])), steps=10**6)
     asked = iter(range(10**9))
     solve = Formula.solve

@@ -1,4 +1,4 @@
-"""A task of the user's own on the command line: trained, resumed, swept, and asked for leave."""
+"""A custom task: trained, resumed and swept; its code runs only if allowed."""
 
 import pytest
 
@@ -10,7 +10,7 @@ QUESTION = 'the task "shift.py:Shift" is custom code'
 
 @pytest.fixture
 def forget(monkeypatch):
-    """Make this process one that nobody has allowed anything."""
+    """Return a function that forgets all allowed tasks."""
 
     def now():
         monkeypatch.setattr(own, "_LOADED", {})
@@ -21,7 +21,7 @@ def forget(monkeypatch):
 
 @pytest.fixture
 def run(dct, tmp_path, forget):
-    """A finished run that lies where nobody named a configuration."""
+    """A finished run whose task's original file is gone."""
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here")
     result = dct("train", str(path), "--dir", "run", "--quiet")
@@ -82,7 +82,7 @@ def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     assert result.exit_code == 0, result.stderr
 
 
-def test_evaluation_asks_for_leave(dct, run):
+def test_evaluation_needs_allow_code(dct, run):
     assert QUESTION in dct("eval", "run").refusal
     assert not has_run(run)
     result = dct("eval", "run", "--allow-code", "--test", "exactness")
@@ -90,7 +90,7 @@ def test_evaluation_asks_for_leave(dct, run):
     assert has_run(run)
 
 
-def test_resuming_asks_for_leave(dct, run):
+def test_resuming_needs_allow_code(dct, run):
     assert QUESTION in dct("train", "--resume", "run", "--epochs", "6", "--quiet").refusal
     assert not has_run(run)
     result = dct("train", "--resume", "run", "--epochs", "6", "--quiet", "--allow-code")
@@ -109,7 +109,7 @@ def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_sweep_in_worker_processes_goes_on_with_leave(dct, tmp_path, forget):
+def test_a_sweep_continues_only_with_allow_code(dct, tmp_path, forget):
     path = write(tmp_path)
     result = dct("sweep", str(path), "--seeds", "0", "--dir", "sweep", "--quiet")
     assert result.exit_code == 0, result.stderr + result.stdout
@@ -122,7 +122,7 @@ def test_a_sweep_in_worker_processes_goes_on_with_leave(dct, tmp_path, forget):
     assert (tmp_path / "sweep" / "shift" / "seed1" / "summary.json").exists()
 
 
-def test_the_traceback_of_a_broken_task_is_for_those_who_ask(dct, tmp_path, forget, monkeypatch):
+def test_debug_shows_the_traceback_of_a_broken_task(dct, tmp_path, forget, monkeypatch):
     path = write(tmp_path, SOURCE.replace("np.roll(", "np.rol("))
     told = dct("train", str(path), "--quiet").refusal
     assert "shift.py: Shift.sample failed in line 20: AttributeError" in told

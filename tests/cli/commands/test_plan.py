@@ -14,7 +14,7 @@ def plan(dct):
     return lambda *arguments: dct("plan", *arguments)
 
 
-def test_a_plan_says_what_and_why(plan):
+def test_a_plan_gives_decisions_and_reasons(plan):
     machine = ("--machine", "cores=2,l2=2MiB")
     found = plan("checkerboard", "--no-measure", "--set", "training.batch=2", *machine)
     assert found.exit_code == 0, found.stderr
@@ -31,7 +31,7 @@ def test_a_plan_says_what_and_why(plan):
     assert not found.stderr
 
 
-def test_a_measured_plan_tells_the_time_of_a_step(plan):
+def test_a_measured_plan_estimates_a_step(plan):
     found = plan(*OVERRIDES, "--json", "--small")
     assert found.exit_code == 0, found.stderr
     data = json.loads(found.stdout)
@@ -41,7 +41,7 @@ def test_a_measured_plan_tells_the_time_of_a_step(plan):
     assert set(data["reasons"]) >= {"lanes", "memory"}
 
 
-def test_a_plan_tells_whether_machines_pay(plan):
+def test_a_plan_estimates_whether_machines_pay_off(plan):
     found = plan(*OVERRIDES, "--small", "--ranks", "2", "--set", "training.batch=4")
     assert found.exit_code == 0, found.stderr
     lines = {line.split("  ")[0]: line for line in found.stdout.splitlines()}
@@ -52,7 +52,7 @@ def test_a_plan_tells_whether_machines_pay(plan):
     assert json.loads(found.stdout)["network"]["messages"] == 3
 
 
-def test_more_workers_than_tasks_are_warned_of(plan):
+def test_more_workers_than_tasks_cause_a_warning(plan):
     found = plan("game-of-life", "--no-measure", "--workers", "8", "--machine", "cores=8")
     assert found.exit_code == 0
     assert found.stderr == ("warning: 8 workers for 3 tasks: 5 of them only wait\n")
@@ -71,7 +71,7 @@ def test_more_workers_than_tasks_are_warned_of(plan):
         (["nothing"], "nothing"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(plan, arguments, message):
+def test_refusals(plan, arguments, message):
     assert message in plan(*arguments, "--no-measure").refusal
 
 
@@ -96,5 +96,5 @@ def test_a_simulation(plan):
         (["--simulate", "1-2", "--no-measure"], "a simulation needs measured costs"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(plan, arguments, message):
+def test_refused_simulations(plan, arguments, message):
     assert message in plan(*OVERRIDES, "--small", *arguments).refusal

@@ -1,4 +1,4 @@
-"""`dct simplify` and `dct verify circuit`: exit codes, what they show, and what they write."""
+"""`dct simplify` and `dct verify circuit`: exit codes, output and files."""
 
 from pathlib import Path
 
@@ -23,13 +23,13 @@ def save(circuit, path, visible=(0,)):
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch):
-    """Let no search be long."""
+    """Shorten all searches."""
     monkeypatch.setitem(EFFORTS, "normal", Effort(2, (4,), 1, 9, 5, 1))
 
 
 @pytest.fixture
 def clumsy(tmp_path):
-    """A circuit of eight gates that is a multiplexer, and a channel that nobody reads."""
+    """A multiplexer of eight gates, and an unread channel."""
     gates = [
         (Op.NOT_A, 0, 0),
         (Op.AND, 18, 2),
@@ -45,7 +45,7 @@ def clumsy(tmp_path):
 
 @pytest.fixture
 def wrong_rule(monkeypatch):
-    """Let the search hand out circuits whose first gate is inverted."""
+    """Make the search return circuits whose first gate is inverted."""
     right = nets.to_circuit
 
     def wrong(net, labels):
@@ -91,7 +91,7 @@ class TestSimplify:
         assert found["proof"]["verdict"] == "equal"
         assert found["stages"][0]["gates"] == len(model.netlist.a)
 
-    def test_never_overwrites_unasked(self, dct, clumsy):
+    def test_overwrites_only_with_force(self, dct, clumsy):
         Path("kept.json").write_text("mine")
         assert "kept.json: exists already" in dct("simplify", clumsy, "-o", "kept.json").refusal
         assert Path("kept.json").read_text() == "mine"
@@ -107,7 +107,7 @@ class TestSimplify:
             (["--time-limit", "0"], "--time-limit"),
         ],
     )
-    def test_what_cannot_be(self, dct, clumsy, options, message):
+    def test_refusals(self, dct, clumsy, options, message):
         assert message in dct("simplify", clumsy, *options).refusal
 
     def test_a_wrong_rule_is_caught_and_nothing_written(self, dct, clumsy, wrong_rule):

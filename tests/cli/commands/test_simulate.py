@@ -38,7 +38,7 @@ def life(tmp_path):
 
 @pytest.fixture
 def three(tmp_path):
-    """A circuit of six channels, three of which are seen."""
+    """A circuit of six channels; three are visible."""
     circuit = random_circuit(6, 60, np.random.default_rng(3))
     path = tmp_path / "three.json"
     whole = automaton(circuit, visible=(1, 2, 4), fire_rate=0.7, boundary="zero")
@@ -63,7 +63,7 @@ def test_a_glider_flies(dct, life, tmp_path):
     assert whole["sha256"] == again["sha256"]
 
 
-def test_one_result_whatever_way(dct, three):
+def test_every_engine_gives_the_same_result(dct, three):
     common = ["simulate", three, "--size=33x130", "--steps=9", "--seed=5", "--json"]
     common += ["--damage=2,4:0,100,8x20"]
     found = [
@@ -83,7 +83,7 @@ def test_one_result_whatever_way(dct, three):
     assert other["sha256"] != found[0]["sha256"]
 
 
-def test_defaults_are_the_automatons(dct, three):
+def test_defaults_come_from_the_automaton(dct, three):
     result = dct("simulate", three, "--json").json
     expected = {
         "height": 5,
@@ -119,13 +119,13 @@ def test_defaults_are_the_automatons(dct, three):
         (["--workers=0"], "whole number from 1"),
     ],
 )
-def test_what_cannot_be_done(dct, life, tmp_path, arguments, hint):
+def test_refusals(dct, life, tmp_path, arguments, hint):
     (tmp_path / "taken.png").write_text("mine")
     assert hint in dct("simulate", life, *arguments).refusal
     assert (tmp_path / "taken.png").read_text() == "mine"
 
 
-def test_what_was_found_is_shown_before_a_file_fails(dct, life, monkeypatch):
+def test_results_are_shown_before_a_file_fails(dct, life, monkeypatch):
     def full(path, *rest):
         raise RunDirectoryError(f"{path}: cannot be written: no space left on device")
 
@@ -136,7 +136,7 @@ def test_what_was_found_is_shown_before_a_file_fails(dct, life, monkeypatch):
     assert "no space left" in result.stderr
 
 
-def test_files_are_named_with_the_pictures_scale_and_replaced_by_force(dct, life, monkeypatch):
+def test_saved_files_are_reported_with_the_scale(dct, life, monkeypatch):
     monkeypatch.setattr(picture, "SIDE", 32)
     Path("end.png").write_text("mine")
     result = dct("simulate", life, "--picture=end.png", "--save=end.npz", "--force")

@@ -1,4 +1,4 @@
-"""`dct sweep`: what it accepts, prints, leaves behind, and survives."""
+"""`dct sweep`: arguments, output, files and interruption."""
 
 import csv
 import json
@@ -26,12 +26,12 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="module")
 def question(tiny):
-    """Arguments of a sweep whose runs take no time."""
+    """Arguments of a sweep with tiny runs."""
     return ["sweep", "checkerboard-small", *(f"--set={x}" for x in tiny), "--epochs=5"]
 
 
 def rows_of(path):
-    """The lines of table.csv without what depends on the clock."""
+    """The rows of table.csv without times."""
     with (path / "table.csv").open(newline="") as file:
         return [
             {k: v for k, v in row.items() if "seconds" not in k} for row in csv.DictReader(file)
@@ -40,7 +40,7 @@ def rows_of(path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_killed_where_it_begins_the_same_command_starts_it(tmp_path: Path, tiny: list[str]) -> None:
+def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path: Path, tiny: list[str]) -> None:
     def begin() -> None:
         with killing(point):
             sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
@@ -124,7 +124,7 @@ def test_the_table_is_for_people(dct, question):
         (["--dir=absent", "--epochs=3"], "settings need a CONFIG"),
     ],
 )
-def test_what_cannot_be_done_writes_nothing(dct, tmp_path, arguments, says):
+def test_refusals_write_nothing(dct, tmp_path, arguments, says):
     (tmp_path / "file").write_text("")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
@@ -149,7 +149,7 @@ def test_two_sweeps_in_one_directory(dct, question):
     assert "there: in use by" in done.stderr
 
 
-def test_a_failed_run_is_told_at_the_end(dct, monkeypatch, question):
+def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, question):
     from difflogic.system.errors import TrainingError
     from difflogic.training import session
 
@@ -169,7 +169,7 @@ def test_a_failed_run_is_told_at_the_end(dct, monkeypatch, question):
     assert done.json["interrupted"] is False
 
 
-def test_dask_has_to_be_installed(dct, monkeypatch, question, tmp_path):
+def test_a_missing_dask_is_reported(dct, monkeypatch, question, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install '.[cluster]'" in dct(*question, "--seeds=0", "--backend=dask").refusal
     assert list(tmp_path.iterdir()) == []
@@ -190,7 +190,7 @@ def test_an_unreachable_scheduler(dct, monkeypatch, question, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
-def test_a_sweep_that_is_cut_short_ends_in_the_same_table(dct, tmp_path, question):
+def test_an_interrupted_sweep_ends_in_the_same_table(dct, tmp_path, question):
     settings = [*question, "--seeds=0-5", "--epochs=200"]
     for number in (signal.SIGKILL, signal.SIGINT):
         before = ended(tmp_path / "cut")
@@ -225,7 +225,7 @@ def test_a_sweep_that_is_cut_short_ends_in_the_same_table(dct, tmp_path, questio
 
 
 def ended(sweep):
-    """Count the runs of a sweep that have ended as they should."""
+    """Count the finished runs of a sweep."""
     summaries = map(Path.read_text, sweep.glob("*/seed*/summary.json"))
     return sum(json.loads(summary)["finished"] for summary in summaries)
 
@@ -252,7 +252,7 @@ def snapshot(asked: Question) -> Snapshot:
     )
 
 
-def test_a_frame_tells_what_runs_what_is_done_and_how_long_it_takes(snapshot: Snapshot) -> None:
+def test_a_frame_shows_runs_results_and_remaining_time(snapshot: Snapshot) -> None:
     text = compose("title", snapshot, 100, 40).plain
     assert "1/16 runs, 1 failed  at most 2:30 left" in text
     assert "exact 0/1" in text

@@ -21,14 +21,14 @@ def test_a_missing_wheel_is_named_with_its_command(dct, monkeypatch):
 
 
 def placed(monkeypatch, mhz, share):
-    """Have a synthesis end so, without the tools."""
+    """Replace the synthesis by this result."""
     automaton = load(CHECKERBOARD).automaton
     made = Synthesis(automaton, DEVICES["ice40-hx8k"], 512, 256, share, mhz)
     found = synthesizing.Synthesized(made, (1, 2) if mhz else ())
     monkeypatch.setattr(synthesizing, "synthesize", lambda *given, **more: found)
 
 
-def test_the_table_says_how_fast_it_is(dct, monkeypatch):
+def test_the_table_shows_the_speed(dct, monkeypatch):
     placed(monkeypatch, 250.0, 0.1)
     result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k")
     assert result.exit_code == 0
@@ -39,7 +39,7 @@ def test_the_table_says_how_fast_it_is(dct, monkeypatch):
     assert "after steps 1, 2" in result.stdout
 
 
-def test_what_does_not_fit_fails_and_says_what_would(dct, monkeypatch):
+def test_a_grid_that_does_not_fit(dct, monkeypatch):
     placed(monkeypatch, None, 4.0)
     result = dct("synth", CHECKERBOARD, "--device", "ice40-hx8k", "--json")
     assert result.exit_code == 1
@@ -48,7 +48,7 @@ def test_what_does_not_fit_fails_and_says_what_would(dct, monkeypatch):
     assert json.loads(result.stdout)["fits"] is False
 
 
-def test_a_property_is_written_with_what_is_proved_of_it(dct, tmp_path):
+def test_a_property_is_written_with_its_proved_step(dct, tmp_path):
     file = tmp_path / "p.aag"
     given = ["export", CHECKERBOARD, "-o", str(file), "--property", "converges", "--grid", "6x5"]
     result = dct(*given)
@@ -62,7 +62,7 @@ def test_a_property_is_written_with_what_is_proved_of_it(dct, tmp_path):
     assert dct("export", CHECKERBOARD, "-o", str(tmp_path / "x.v"), "--grid", "6x5").exit_code == 2
 
 
-def test_what_holds_begins_with_the_circuits_own_start(dct, tmp_path):
+def test_the_property_holds_uses_the_circuits_start(dct, tmp_path):
     file = tmp_path / "g.aag"
     source = str(GALLERY / "letter-g.json")
     result = dct("export", source, "-o", str(file), "--property", "holds", "--from-step", "15")

@@ -1,12 +1,10 @@
-"""`dct train…`: what it shows, writes, survives and refuses."""
+"""`dct train` and its shortcuts: output, files, interruption, resuming and refusals."""
 
 import csv
 import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -19,11 +17,10 @@ from difflogic.training.metrics import COLUMNS, PHASES
 from difflogic.training.run_directory import RunDirectory
 
 FILES = {"config.toml", "metrics.csv", "model.npz", "summary.json"}
-REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def files(directory):
-    """Return the names of what lies there, less the checkpoints."""
+    """Return the names of all files except checkpoints."""
     return {path.name for path in directory.iterdir() if not path.match("checkpoint-*.npz")}
 
 
@@ -44,7 +41,7 @@ def only_run():
 
 @pytest.fixture
 def train_tiny(dct, tiny):
-    """Run `dct train-checkerboard --small` with next to nothing to train."""
+    """Run `dct train-checkerboard --small` on a tiny problem."""
 
     def run(*arguments):
         return dct("train-checkerboard", "--small", *(f"--set={x}" for x in tiny), *arguments)
@@ -53,15 +50,15 @@ def train_tiny(dct, tiny):
 
 
 def interrupt_at(epoch):
-    """Return what sends Ctrl-C before the step of that epoch."""
+    """Return a function that sends Ctrl-C before the step of that epoch."""
     return staticmethod(lambda now: os.kill(os.getpid(), signal.SIGINT) if now == epoch else None)
 
 
 @pytest.mark.usefixtures("staged")
 class TestRun:
-    """A run that goes well."""
+    """A successful run."""
 
-    def test_leaves_everything(self, train_tiny):
+    def test_writes_all_files(self, train_tiny):
         summary = train_tiny("--epochs=3", "--json", "--seed=8", "--workers=2").json
         run = only_run()
         assert "checkerboard-small" in run.name
@@ -105,7 +102,7 @@ class TestRun:
         assert "phase" not in quiet.stdout
         assert "next " in quiet.stdout
 
-    def test_warns_of_workers_that_have_nothing_to_do(self, train_tiny):
+    def test_idle_workers_cause_a_warning(self, train_tiny):
         few = train_tiny("--epochs=1", "--workers=1")
         assert "warning" not in few.stderr
         assert "compil" not in few.stderr
@@ -125,14 +122,14 @@ class TestRun:
         expected = load_config("checkerboard-small", settings).to_dict()
         assert written == expected | {"published": {}}
 
-    def test_its_config_runs_it_again(self, dct, train_tiny):
+    def test_a_run_can_be_repeated_from_its_config(self, dct, train_tiny):
         train_tiny("--epochs", "2", "--dir", "first")
         result = dct("train-checkerboard", "first/config.toml", "--dir", "second")
         assert result.exit_code == 0
         first, second = (load_config(Path(run, "config.toml")) for run in ("first", "second"))
         assert first == second
 
-    def test_a_long_run_is_saved_on_the_way(self, train_tiny, staged):
+    def test_checkpoints_are_written_during_a_run(self, train_tiny, staged):
         lengths = []
 
         def look(epoch):
@@ -147,7 +144,7 @@ class TestRun:
 
 
 class TestInterruption:
-    """Ctrl-C."""
+    """Ctrl-C while training."""
 
     def test_finishes_the_step_saves_and_exits_130(self, train_tiny, staged):
         staged.before_step = interrupt_at(4)
@@ -160,7 +157,7 @@ class TestInterruption:
         assert f"dct train --resume {only_run()}\n" in result.stdout
         assert checkpoint_epochs(only_run()) == [0, 5]
 
-    def test_a_second_one_while_saving_changes_nothing(self, train_tiny, staged, monkeypatch):
+    def test_a_second_signal_while_saving_changes_nothing(self, train_tiny, staged, monkeypatch):
         staged.before_step = interrupt_at(0)
         save = Model.save
 
@@ -186,47 +183,9 @@ class TestInterruption:
         assert "interrupted" in result.stderr
         assert not list(Path("runs").iterdir())
 
-    @pytest.mark.thorough
-    @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-    def test_of_a_process(self, tmp_path, tiny):
-        options = [*(f"--set={x}" for x in tiny), "--epochs=1000000", "--dir=run"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cli", "train-checkerboard", *options],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        while not process.stderr.readline().startswith("epoch"):
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=180)
-        assert process.returncode == 130, err
-        assert "interrupted after epoch" in err
-        assert "Traceback" not in err
-        assert "dct train --resume run\n" in out
-        run = tmp_path / "run"
-        assert len(read_metrics(run)) == json.loads((run / "summary.json").read_text())["epochs"]
-        assert Model.load(run / "model.npz")
-        assert files(run) == FILES
-
 
 class TestFailure:
-    """A run that cannot go on."""
-
-    def test_a_loss_that_is_not_finite_keeps_the_history(self, train_tiny, staged):
-        staged.fails_at = 3
-        result = train_tiny("--epochs", "100")
-        assert result.exit_code == 1
-        assert result.stdout == ""
-        assert "error: the loss is not finite" in result.stderr
-        assert "metrics.csv" in result.stderr
-        assert "Traceback" not in result.stderr
-        assert files(only_run()) == {"config.toml", "metrics.csv"}
-        assert checkpoint_epochs(only_run()) == [0]
-        assert len(read_metrics(only_run())) == 3
+    """A run that fails."""
 
     def test_a_file_that_cannot_be_written_stops_the_run(self, train_tiny, staged, monkeypatch):
         write, models = RunDirectory.write_model, []
@@ -248,9 +207,7 @@ class TestFailure:
         assert files(only_run()) == {"config.toml", "metrics.csv", "model.npz"}
         assert checkpoint_epochs(only_run()) == [2, 4]
 
-    def test_what_cannot_be_saved_at_all_is_told_before_the_first_epoch(
-        self, train_tiny, staged, monkeypatch
-    ):
+    def test_a_full_disk_is_reported_before_the_first_epoch(self, train_tiny, staged, monkeypatch):
         def full(*arguments):
             raise RunDirectoryError("metrics.csv: cannot be written: no space left")
 
@@ -263,7 +220,7 @@ class TestFailure:
 
 
 class TestRefusal:
-    """What is found out before anything is compiled."""
+    """Input errors are found before anything is compiled."""
 
     @pytest.fixture(autouse=True)
     def _never_train(self, staged, monkeypatch):
@@ -279,13 +236,13 @@ class TestRefusal:
             (["--seed", str(2**63)], "[training] seed"),
         ],
     )
-    def test_of_a_bad_config(self, train_tiny, arguments, message):
+    def test_a_bad_config(self, train_tiny, arguments, message):
         told = train_tiny(*arguments).refusal
         assert told.startswith("error: ")
         assert message in told
         assert not Path("runs").exists()
 
-    def test_of_a_place_that_holds_something(self, train_tiny):
+    def test_a_directory_that_is_not_empty(self, train_tiny):
         Path("mine").mkdir()
         Path("mine/thesis.txt").write_text("all my work")
         for place in ("mine", "mine/thesis.txt", "mine/thesis.txt/run"):
@@ -293,7 +250,7 @@ class TestRefusal:
         assert files(Path("mine")) == {"thesis.txt"}
         assert Path("mine/thesis.txt").read_text() == "all my work"
 
-    def test_of_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
+    def test_a_directory_that_cannot_be_written(self, train_tiny, monkeypatch):
         def refuse(self, config, plan):
             raise RunDirectoryError("mine: cannot be written")
 
@@ -325,7 +282,7 @@ class TestResume:
             (["train", "--seed=3", "--epochs=9"], "last"),
         ],
     )
-    def test_goes_on(self, dct, stopped, command, name):
+    def test_continues(self, dct, stopped, command, name):
         result = dct(*command, "--resume", name or str(stopped), "--json")
         assert result.exit_code == 0, result.stderr
         assert "resumed at epoch 5 of 9" in result.stderr
@@ -334,7 +291,7 @@ class TestResume:
         assert len(read_metrics(stopped)) == 9
 
     @pytest.mark.thorough
-    def test_a_configuration_that_is_named_must_be_the_run_s(self, dct, stopped, tiny):
+    def test_a_named_configuration_must_match_the_run(self, dct, stopped, tiny):
         told = dct("train", "checkerboard", "--resume", "last").refusal
         assert "update.gates: [8, 4, 2] → [256, " in told
         assert "training.epochs" not in told
@@ -371,7 +328,7 @@ class TestResume:
         assert message in dct("train", *arguments).refusal
 
     @pytest.mark.thorough
-    def test_the_options_that_a_run_was_begun_with_may_be_given_again(self, dct):
+    def test_the_original_options_may_be_repeated(self, dct):
         tiny = [f"--set={x}" for x in ("perception.kernels=2", "update.gates=[4,2,1]")]
         begun = ["train-gol", "--rule=B36/S23", "--set=update.wiring=random", *tiny, "--json"]
         assert dct(*begun, "--epochs=2").exit_code == 0
@@ -383,7 +340,7 @@ class TestResume:
         assert "task.rule: 'B36/S23' → 'B3/S23'" in other.stderr
         assert other.stderr.count("→") == 1
 
-    def test_without_any_run_there_is_no_last_one(self, dct):
+    def test_without_a_run_last_is_refused(self, dct):
         assert "runs: has no run" in dct("train", "--resume", "last").refusal
 
     def test_the_newest_run_is_the_last_one(self, dct, stopped):
@@ -398,7 +355,7 @@ class TestResume:
 
 @pytest.mark.usefixtures("staged")
 class TestExperiments:
-    """Which configuration a command means."""
+    """The configuration of each command."""
 
     @pytest.fixture
     def config_of(self, dct, monkeypatch):
@@ -445,7 +402,7 @@ class TestExperiments:
         assert config == expected | {"name": "checkerboard-async-small", "published": {}}
 
     def test_a_recipe(self, config_of):
-        """A lever that a file has turned goes back to where the reference has it."""
+        """A recipe overrides the settings of a file."""
         mine = load_config("lizard", ["training.weight_decay=0.0"]).to_toml()
         Path("mine.toml").write_text(mine)
         config = config_of("train", "mine.toml", "--recipe", "reference")
@@ -457,7 +414,7 @@ class TestExperiments:
         assert (config.task.rule, config.name) == ("B36/S23", "life-B36-S23")
         assert config_of("train-gol", "--rule", "B3/S23") == load_config("game-of-life")
 
-    def test_published_results_stay_with_what_they_are_of(self, config_of):
+    def test_published_results_are_dropped_for_other_experiments(self, config_of):
         assert config_of("train-gol", "--seed=3").published.learned_by == 1441
         assert config_of("train", "lizard", "--set=training.batch=2").published.epochs == 3500
         for command in (
@@ -532,7 +489,7 @@ class TestFrom:
         )
         return path
 
-    def test_it_is_kept_and_named(self, train_tiny, source, tmp_path):
+    def test_the_start_is_copied_and_recorded(self, train_tiny, source, tmp_path):
         run = tmp_path / "run"
         result = train_tiny("--from", str(source), "--epochs", "2", "--quiet", "--dir", str(run))
         assert result.exit_code == 0
@@ -570,7 +527,7 @@ class TestFrom:
         assert lost not in " ".join(resumed.stderr.split())
 
     @pytest.mark.thorough
-    def test_a_run_whose_model_is_not_what_its_summary_says(self, train_tiny, source, tmp_path):
+    def test_a_model_that_does_not_match_the_summary_is_refused(self, train_tiny, source, tmp_path):
         other, run = tmp_path / "other", tmp_path / "run"
         train_tiny("--epochs", "2", "--seed", "5", "--quiet", "--dir", str(other))
         (source / "model.npz").write_bytes((other / "model.npz").read_bytes())
@@ -594,7 +551,7 @@ class TestFrom:
         # By its own name the file is taken as it is.
         assert begun(source / "model.npz", "--dir", str(run)) == ""
 
-    def test_a_run_that_goes_on_has_saved_more_than_its_summary_says(
+    def test_an_unfinished_run_may_have_a_newer_model_than_its_summary(
         self, train_tiny, source, tmp_path
     ):
         summary = json.loads((source / "summary.json").read_text()) | {"finished": False}

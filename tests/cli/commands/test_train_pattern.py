@@ -1,4 +1,4 @@
-"""`dct train-pattern` on images: said before it starts, and in the picture's colours."""
+"""`dct train-pattern` on images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RED, BLUE = (214, 48, 49), (30, 90, 200)
 
 @pytest.fixture
 def flag(tmp_path: Path) -> Path:
-    """A disc of 8×8 pixels, red above and blue below, on transparent ones."""
+    """A disc in 8×8 pixels, red above and blue below, on a transparent ground."""
     pixels = np.zeros((8, 8, 4), np.uint8)
     y, x = np.mgrid[:8, :8]
     inside = (x - 3.5) ** 2 + (y - 3.5) ** 2 < 9
@@ -79,7 +79,7 @@ def test_refusals(dct: Dct, flag: Path, arguments: list[str], message: str) -> N
     assert not Path("runs").exists()
 
 
-def test_a_picture_that_is_to_stay_on_a_torus_is_warned_of(dct: Dct) -> None:
+def test_holding_a_picture_on_a_torus_warns(dct: Dct) -> None:
     small = ["--set=perception.kernels=1", "--set=update.gates=[4]", "--set=update.wiring=random"]
     result = dct(
         "train", "lizard", "--set=automaton.channels=4", *small, "--set=task.hold=true",

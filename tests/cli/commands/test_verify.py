@@ -1,4 +1,4 @@
-"""`dct verify equivalence`: what it shows. The checks themselves have tests of their own."""
+"""`dct verify equivalence`: output. Other tests cover the checks themselves."""
 
 import math
 import os
@@ -25,7 +25,7 @@ WRONG = Finding("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TOLE
 
 @pytest.fixture
 def check(dct, monkeypatch):
-    """Run `dct verify equivalence` that finds what it is told to find."""
+    """Run `dct verify equivalence` with given findings."""
     monkeypatch.setattr(verify, "compile_for", lambda config: None)
 
     def run(findings, *arguments):
@@ -36,12 +36,12 @@ def check(dct, monkeypatch):
 
 
 def cells(text, first):
-    """Return the rows of the table whose first cell starts like that, cut at wide gaps."""
+    """Return the cells of the rows that start with `first`."""
     rows = [line for line in text.splitlines() if line.startswith(first)]
     return [[cell.strip() for cell in row.split("  ") if cell.strip()] for row in rows]
 
 
-def test_a_row_per_group_in_order_and_the_verdict(check):
+def test_one_row_per_group_and_a_verdict(check):
     result = check(FOUND)
     assert result.exit_code == 0
     table = result.stdout.split("\n\n")[0].splitlines()
@@ -75,7 +75,7 @@ def test_json_is_one_object(check):
 
 
 class TestFailures:
-    """Something failed."""
+    """Failed comparisons."""
 
     def test_exits_1_and_lists_each_failure(self, check):
         other = Finding("hard loss", "reference trainer", "checkerboard", 1.0, EXACT)
@@ -115,7 +115,7 @@ class TestFailures:
 
 
 class TestRun:
-    """What is checked, and how it goes on."""
+    """Configurations, progress and interruption."""
 
     def test_checks_the_configuration_that_is_named(self, dct, tiny, monkeypatch):
         checked = []

@@ -1,4 +1,4 @@
-"""`dct verify convergence`: verdicts, pictures, exit codes, and what it writes."""
+"""`dct verify convergence`: verdicts, pictures, exit codes and files."""
 
 import json
 from dataclasses import replace
@@ -67,7 +67,7 @@ def test_a_refutation_is_shown_and_no_certificate_written(verify):
     assert not Path("c.json").exists()
 
 
-def test_what_stays_unknown_is_shown(verify, monkeypatch):
+def test_unknown_cells_are_shown(verify, monkeypatch):
     run = deciding._Search.run
     monkeypatch.setattr(deciding._Search, "run", lambda self, *methods: run(self))
     result = verify(SEED_2, "--task checkerboard --size 9x9")
@@ -85,13 +85,13 @@ def test_without_a_task_the_target_is_what_zeros_end_in(verify):
     assert "the state that a start of zeros ends in" in result.stderr
 
 
-def test_where_zeros_never_rest(verify, tmp_path):
+def test_zeros_that_never_settle(verify, tmp_path):
     file = tmp_path / "blinker.json"
     file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
     assert "use --task to name an experiment" in verify(str(file)).refusal
 
 
-def test_a_certificate_replaces_nothing_unasked(verify):
+def test_a_certificate_overwrites_only_with_force(verify):
     Path("c.json").write_text("mine")
     assert "--force" in verify(SEED_1, "-o c.json").refusal
     assert Path("c.json").read_text() == "mine"
@@ -122,7 +122,7 @@ class TestOtherTasks:
             ("--task checkerboard", "has a task of its own"),
         ],
     )
-    def test_what_does_not_apply(self, verify, life, options, said):
+    def test_options_that_do_not_apply(self, verify, life, options, said):
         assert said in verify(life, options).refusal
 
     def test_a_proof_by_all_cases_is_saved(self, verify, tmp_path):
@@ -147,7 +147,7 @@ def test_bad_input(verify, options, said):
     assert said in verify(SEED_1, options).refusal
 
 
-def test_a_picture_has_an_end():
+def test_a_large_picture_is_cut():
     bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
     lines = state_picture(bits, bits)
     assert len(lines) == MOST_ROWS + 1
@@ -169,7 +169,7 @@ class TestAllSizes:
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
     @pytest.mark.thorough
-    def test_where_it_does_not_go_through(self, verify, monkeypatch):
+    def test_no_theorem(self, verify, monkeypatch):
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
         options = "--task checkerboard-async --all-sizes --time-limit 1"
         assert "no proof found" in verify(ASYNCHRONOUS, options).stdout
@@ -181,7 +181,7 @@ class TestAllSizes:
 
 
 def dot_of(tmp_path, op):
-    """A circuit that gives 3×3 cells `op` of themselves, and its experiment: all ones, to heal."""
+    """A circuit for 3×3 cells with `op` of the cell itself, and an experiment to heal all ones."""
     config = load_config(
         "lizard",
         [
@@ -208,7 +208,7 @@ def dot_of(tmp_path, op):
     return str(circuit), str(experiment)
 
 
-def test_damage_that_grows_back(dct, tmp_path):
+def test_damage_that_heals(dct, tmp_path):
     circuit, experiment = dot_of(tmp_path, Op.TRUE)
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 0
@@ -222,7 +222,7 @@ def test_damage_that_grows_back(dct, tmp_path):
 
 
 def test_damage_that_stays(dct, tmp_path):
-    """A cell is a one if it is, or a diagonal neighbour is: the other five never meet these."""
+    """The rule grows diagonally only, so five of the nine cells never become 1."""
     circuit, experiment = dot_of(tmp_path, Op.A)
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 1
@@ -236,7 +236,7 @@ def test_damage_that_stays(dct, tmp_path):
     ("file", "task", "from_step", "for_every_start"),
     [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
 )
-def test_the_pictures_that_stay(verify, file, task, from_step, for_every_start):
+def test_pictures_that_hold(verify, file, task, from_step, for_every_start):
     """The circuits that docs/experiments.md shows, by proof and cell by cell."""
     source = Path(__file__).parents[3] / "docs" / f"{file}.json"
     result = verify(str(source), f"--task {task}")
@@ -265,7 +265,7 @@ def test_the_pictures_that_stay(verify, file, task, from_step, for_every_start):
     ],
 )
 def test_lizards_that_heal(verify, name, experiment, steps, rounds):
-    """By proof, and by damages of which the proof knows nothing: any cells, at any time."""
+    """By proof, and by damages that the proof did not try: any cells, at any time."""
     source = Path(__file__).parents[3] / "docs" / f"{name}.json"
     result = verify(str(source), f"--task {experiment}")
     said = "proved at step {} and at every later one, and at most {} steps after each of {} damages"

@@ -10,7 +10,7 @@ import pytest
 
 
 class Terminal(io.StringIO):
-    """Takes what is written and says that it is a terminal."""
+    """Collects output, and claims to be a terminal."""
 
     encoding = "utf-8"  # type: ignore[assignment]
 
@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 def open_terminal(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> Terminal:
     """Replace stdout and stderr by one terminal with colours.
 
-    No fixture, since pytest replaces them itself between fixtures and test.
+    Not a fixture: pytest itself replaces both between fixtures and test.
     """
     screen = Terminal()
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -52,14 +52,14 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
         ),
     ],
 )
-def test_what_the_last_check_found_stays_shown(found: dict[str, Any], said: str) -> None:
+def test_the_result_of_the_last_check_stays_visible(found: dict[str, Any], said: str) -> None:
     progress = Progress(10)
     progress.add(result(1, finished=SimpleNamespace(**found)))
     progress.add(result(2))
     assert f"finishing {said}  " in display.line(progress)
 
 
-def test_the_attempt_is_shown_where_learning_starts_over() -> None:
+def test_the_attempt_is_shown_if_learning_starts_over() -> None:
     progress = Progress(10, restart_every=1)
     progress.recall([MetricsRow(1, 12.0, attempt=1)])
     progress.add(result(2, attempt=2))
@@ -221,7 +221,7 @@ def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_lines_come_at_least_now_and_then(
+def test_lines_come_at_least_every_thirty_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
@@ -236,7 +236,7 @@ def test_lines_come_at_least_now_and_then(
     assert len(capsys.readouterr().err.splitlines()) == 1 + 99 // display.LINE_SECONDS
 
 
-def test_the_live_display_says_where_the_time_goes() -> None:
+def test_the_live_display_shows_the_time_by_phase() -> None:
     spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
     progress = Progress(100, phases=spent)
     # The trainer goes on counting.
@@ -279,7 +279,7 @@ def test_a_frame_fits(width: int, height: int, side: int) -> None:
     assert len(lines) <= max(height, 10)
 
 
-def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
+def test_a_search_is_shown_while_it_runs() -> None:
     progress = Progress(10)
     progress.add(result(5))
     progress.searching = SearchProgress(1500, 3000, 37)
@@ -301,7 +301,7 @@ def test_a_search_is_shown_as_long_as_it_goes_on() -> None:
         (False, False, "xterm", True, Display),
     ],
 )
-def test_display_suits_where_the_output_goes(
+def test_the_display_depends_on_the_output(
     monkeypatch: pytest.MonkeyPatch,
     out: bool,
     err: bool,
@@ -319,7 +319,7 @@ def test_display_suits_where_the_output_goes(
     assert type(shown) is expected
 
 
-def test_a_live_display_draws_on_stderr_and_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_live_display_limits_its_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = open_terminal(monkeypatch)
     stdout = Terminal()
     monkeypatch.setattr("sys.stdout", stdout)
@@ -338,7 +338,7 @@ def test_a_live_display_draws_on_stderr_and_seldom(monkeypatch: pytest.MonkeyPat
 
 
 def colours(terminal: Terminal) -> list[str]:
-    """Return what set a colour: 30 to 49 and 90 to 107, also after another parameter."""
+    """Return the escape sequences that set a colour: parameters 30 to 49 and 90 to 107."""
     parameters = re.findall(r"\x1b\[([0-9;]*)m", terminal.getvalue())
     return [p for p in parameters if re.search(r"(^|;)(3[0-9]|4[0-9]|9[0-7]|10[0-7])\b", p)]
 

@@ -102,7 +102,7 @@ def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
     assert said in report.render(summary(scores=scores), "runs/x")
 
 
-def test_what_polishing_gained() -> None:
+def test_gains_of_polishing() -> None:
     gain = {"gates": [6, 3], "from_step": [18, 16], "candidates": 8004}
     text = report.render(summary(polished=gain), "runs/x")
     assert "polished   6 → 3 gates, certified from 18 → 16 on\n" in text
@@ -110,13 +110,13 @@ def test_what_polishing_gained() -> None:
     assert "polished   6 → 3 gates\n" in text
 
 
-def test_how_often_learning_began() -> None:
+def test_attempts_are_counted() -> None:
     text = report.render(summary(attempts={"begun": 3, "result": 1}), "runs/x")
     assert "\nattempts   3; the circuit comes from attempt 1\n" in text
 
 
 def next_step(text: str) -> list[str]:
-    """Return what a summary says to do next: a sentence, then commands."""
+    """Return the advice of a summary: a sentence, then commands."""
     return [line.strip() for line in text.partition("next ")[2].splitlines()]
 
 
@@ -169,7 +169,7 @@ def test_the_next_step(
     assert next_step(report.render(summary(**changes), "runs/x")) == [said, *commands]
 
 
-def test_what_was_changed_is_not_forgotten_in_what_to_try_next(run_directory: Path) -> None:
+def test_next_commands_keep_changed_settings(run_directory: Path) -> None:
     write_config(run_directory, "checkerboard", "batch = 1 ", "batch = 2 ")
     said, *_, command = next_step(report.render(summary(epochs_requested=50), "runs/x"))
     assert said == "Not exact yet: resume this run, or try another seed"
@@ -214,7 +214,7 @@ def test_the_next_commands_can_be_copied() -> None:
                 assert directory in " ".join(shlex.split(command))
 
 
-def test_leave_to_run_code_is_part_of_what_to_try_next() -> None:
+def test_next_commands_include_allow_code() -> None:
     for changes in ({"interrupted": True}, {"held_out": {"exact": True}}):
         own = next_step(report.render(summary(**changes), "runs/x", True))
         assert own[1].endswith(" runs/x --allow-code")

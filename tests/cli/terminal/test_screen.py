@@ -1,4 +1,4 @@
-"""The counter on stderr, live and plain, and the table on stdout."""
+"""The counter on stderr, and tables on stdout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.terminal.screens import open_terminal
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return a clock that stands until its one element is changed."""
+    """A clock that shows its only element."""
     now = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     return now
@@ -45,7 +45,7 @@ def test_live_without_a_total(monkeypatch: pytest.MonkeyPatch, clock: list[float
     assert "…" in terminal.text
 
 
-def test_lines_are_rarer(capsys: pytest.CaptureFixture[str], clock: list[float]) -> None:
+def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], clock: list[float]) -> None:
     with Counter("steps:", 10) as count:
         for done in range(1, 6):
             clock[0] += 0.6 * screen.QUIET_SECONDS

@@ -1,0 +1,152 @@
+"""`dct plot`, `dct render`, `dct report` and `dct watch`: files, messages and refusals."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).parents[3]
+GALLERY = ROOT / "docs" / "gallery"
+CHECKERBOARD = str(GALLERY / "checkerboard.json")
+
+
+@pytest.mark.thorough
+def test_plots(dct, tiny, run):
+    pytest.importorskip("matplotlib")
+    changes = [f"--set={change}" for change in tiny]
+    options = ["--epochs=2", "--seeds=0-1", "--workers=1", "--dir=sweep", "--quiet"]
+    assert dct("sweep", "checkerboard", *changes, *options).exit_code == 0
+    for source, file, head in (
+        ("run", "run.svg", b"<?xml"),
+        ("run/model.npz", "model.png", b"\x89PNG"),
+        ("sweep", "sweep.pdf", b"%PDF"),
+    ):
+        result = dct("plot", source, "-o", file)
+        assert result.exit_code == 0, result.stderr
+        assert Path(file).read_bytes().startswith(head)
+        assert f"saved {file}" in result.stderr
+    assert dct("plot", "run", "-o", "run.svg").exit_code == 2, "it is there already"
+
+
+def test_an_animation(dct):
+    options = ["--steps=12", "--every=3", "--damage=6:2,2,5x5", "--larger", "--fps=5"]
+    result = dct("render", CHECKERBOARD, "-o", "a.gif", *options)
+    assert result.exit_code == 0, result.stderr
+    with Image.open("a.gif") as image:
+        assert image.n_frames == 5
+        size = f"{image.height}×{image.width}"
+    assert f"saved a.gif: 5 frames of {size} pixels, " in result.stderr
+
+
+def test_a_strip_of_chosen_steps(dct):
+    result = dct("render", CHECKERBOARD, "-o", "a.png", "--at", "0,4-6")
+    assert "saved a.png: 4 frames" in result.stderr
+
+
+@pytest.mark.thorough
+def test_a_run_becomes_a_page(dct, run):
+    result = dct("report", str(run), "-o", "run.html", "--effort", "low")
+    assert result.exit_code == 0, result.stderr
+    text = Path("run.html").read_text(encoding="utf-8")
+    assert f"saved run.html: {len(text.encode()) / 1000:.0f} kB" in result.stderr
+    for said in (
+        "soft loss",
+        "dct train checkerboard --seed 5 --set",
+        "The whole configuration",
+        "exactness: training grid",
+        "Which ops it learned",
+        "numpy ",
+    ):
+        assert said in text, said
+
+
+def test_a_model_has_no_curves_and_a_circuit_no_training(dct, run):
+    assert dct("report", str(run / "model.npz"), "-o", "m.html", "--without-tests").exit_code == 0
+    text = Path("m.html").read_text(encoding="utf-8")
+    assert "soft loss" not in text
+    assert "Train it again" in text
+    assert dct("report", str(GALLERY / "game-of-life.json"), "-o", "c.html").exit_code == 0
+    text = Path("c.html").read_text(encoding="utf-8")
+    assert "Train it again" not in text
+    assert "24 gates" in text
+
+
+def test_a_running_run_has_no_summary_yet(dct, run):
+    (run / "summary.json").unlink()
+    rows = (run / "metrics.csv").read_text().splitlines(keepends=True)
+    (run / "metrics.csv").write_text("".join(rows[:2]) + rows[2][:9])
+    result = dct("report", str(run), "-o", "run.html", "--without-tests")
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize("damage", ["epoch\n1,2\n", "\xff\xfe\n\xff\n", ""])
+def test_damaged_metrics_are_an_error_or_nothing(dct, run, damage):
+    (run / "metrics.csv").write_bytes(damage.encode("latin-1"))
+    result = dct("report", str(run), "-o", "run.html", "--without-tests")
+    assert (result.exit_code == 0) == (damage == "")
+    assert damage == "" or "metrics.csv: is damaged" in result.stderr
+
+
+@pytest.mark.thorough
+def test_it_serves_a_run_until_ctrl_c(run):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "watch", str(run)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    try:
+        assert process.stdout is not None
+        link = process.stdout.readline().strip()
+        with urllib.request.urlopen(link, timeout=60) as answer:
+            assert b"A run as it trains" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plot", "nowhere", "-o", "a.svg"], "nowhere"),
+        (["plot", CHECKERBOARD, "-o", "a.svg"], "not a trained model"),
+        (["plot", CHECKERBOARD, "-o", "a.gif"], "must end in .svg"),
+        (["render", CHECKERBOARD, "-o", "a.mp4"], "must end in .gif"),
+        (["render", CHECKERBOARD, "-o", "there.gif"], "--force"),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--at", "x"], '--at "x"'),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--damage", "x"], "must be STEPS:Y,X,HxW"),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--boundary", "open"], "'open' is not one of"),
+        (["render", CHECKERBOARD, "-o", "a.gif", "--fps", "0"], "must be at least 0.1"),
+        (["render", CHECKERBOARD], "output"),
+        (["report", CHECKERBOARD, "-o", "report.pdf"], "must end in .html"),
+        (["report", "nowhere", "-o", "a.html"], "nowhere"),
+        (["report", CHECKERBOARD, "-o", "no/report.html"], "create the directory first"),
+        (["report", CHECKERBOARD], "give --force"),
+        (["watch", "nowhere"], "nowhere"),
+        (["watch", "empty"], "empty"),
+        (["watch", "last"], "runs"),
+    ],
+)
+def test_refusals(dct, arguments, message):
+    if arguments[0] == "plot":
+        pytest.importorskip("matplotlib")
+    Path("empty").mkdir()
+    for name in ("there.gif", "report.html"):
+        Path(name).write_text("mine")
+    result = dct(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert Path("there.gif").read_text() == Path("report.html").read_text() == "mine"
+
+
+def test_force_overwrites_a_report(dct):
+    Path("report.html").write_text("mine")
+    assert dct("report", CHECKERBOARD, "--force").exit_code == 0
