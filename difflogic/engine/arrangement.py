@@ -104,9 +104,6 @@ class Rollouts:
             "trace": Shape((0, TRACE_FIELDS), np.dtype(np.float64)),
         }
 
-    def bytes_shared(self, groups: int, chunks: int) -> int:
-        return total(self.shared(groups, chunks))
-
     def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:
         """Mean bytes of `workspace` over the `parts` workers that share a tile."""
         others = total(self.workspace(splits, leads=False))
@@ -114,7 +111,6 @@ class Rollouts:
 
 
 def total(shapes: dict[str, Shape]) -> int:
-    """Return the bytes of several arrays."""
     return sum(each.bytes for each in shapes.values())
 
 
@@ -281,7 +277,7 @@ class Arrangement:
     @property
     def bytes_shared(self) -> int:
         """Bytes that all workers share."""
-        return self.rollouts.bytes_shared(self.groups, len(self.chunks)) + self.control.bytes
+        return total(self.rollouts.shared(self.groups, len(self.chunks))) + self.control.bytes
 
     @property
     def bytes(self) -> int:

@@ -120,7 +120,6 @@ class SimulatedBase:
 
     @property
     def _circuit(self) -> tuple[Any, ...]:
-        """The first arguments of all kernels."""
         return (
             self._wiring,
             self._base,

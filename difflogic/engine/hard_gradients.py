@@ -212,7 +212,6 @@ class HardGradients:
 
     @property
     def _words(self) -> int:
-        """Words of one channel's cells."""
         return self._simulator.shape[1] - 2 * self._simulator.cells.pad
 
     @property

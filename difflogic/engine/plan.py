@@ -165,10 +165,10 @@ def pool_steps(config: Config) -> int:
 
 
 def _budget(config: Config, machine: Machine) -> int | None:
-    asked = config.parallel.memory_budget
-    if asked != "auto":
+    text = config.parallel.memory_budget
+    if text != "auto":
         try:
-            return parse_bytes(asked)
+            return parse_bytes(text)
         except ConfigError as error:
             raise ConfigError(f"[parallel] memory_budget: {error}") from None
     return None if machine.memory is None else int((1 - SPARE) * machine.memory)
@@ -209,17 +209,16 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
 
 
 def _impossible(least: ParallelPlan, config: Config) -> ConfigError:
-    """Return the error that says what does not fit, and what would."""
-    asked, task = config.parallel.memory_budget, config.task
+    budget, task = config.parallel.memory_budget, config.task
     samples = counted(least.wave, "sample")
     what = (
         f"the buffers of one worker and {samples} of {task.height}×{task.width} cells over "
         f"{least.rollouts.steps} steps take {show_bytes(least.bytes)}"
     )
     remedy = "lower [task] height or width, [automaton] steps or the circuit's gates"
-    if asked != "auto":
+    if budget != "auto":
         return ConfigError(
-            f'[parallel] memory_budget "{asked}": {what}: give at least '
+            f'[parallel] memory_budget "{budget}": {what}: give at least '
             f'"{at_least(least.bytes)}", or {remedy}'
         )
     available = show_bytes(least.machine.memory or 0)

@@ -232,7 +232,6 @@ class Engine:
     def _load(
         self, coefficients: Array, starts: npt.NDArray[Any], masks: npt.NDArray[np.uint8] | None
     ) -> None:
-        """Copy a batch into the kernels' buffers."""
         self._coefficients[:] = coefficients.ravel()
         self._in_use = len(starts)
         self._spread(starts, self._states[:, 0])
@@ -251,7 +250,6 @@ class Engine:
             self._call(k.FORWARD, first, min(first + self._steps_per_call, steps))
 
     def _run_backward(self) -> None:
-        """Go back from the last loss step in the same way."""
         steps = int(self._loss_steps[-1])
         for end in range(steps, 0, -self._steps_per_call):
             pause("gradient", steps - end, steps)

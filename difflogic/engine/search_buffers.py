@@ -130,36 +130,35 @@ class SearchBuffers:
         task, masked = make_task(config), config.automaton.fire_rate < 1
         grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
         cases, steps = task.find_cases(), max(task.decisive_steps)
-        # If nothing is random, one sample of each start decides. Large grids are not drawn to find
-        # that out.
-        only = not masked and grid.cells <= LARGE and not task.has_random_start
+        # If nothing is random, one sample of each start decides. Large grids are not tried out.
+        deterministic = not masked and grid.cells <= LARGE and not task.has_random_start
         starts = 1 + sum(map(len, task.patches.values()))
         faced, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
         if cases is not None:
             height, width = cases.starts.shape[2:]
             grid, steps = Grid(height, width, cases.boundary), cases.steps
             faced, first, verified = len(cases.starts), len(cases.starts), 0
-        elif only:
+        elif deterministic:
             first = min(first, starts)
             faced, verified = min(MOST_SAMPLES, starts), starts - first
             steps = 3 * config.automaton.steps + 1 if task.holds else steps
-        damaged, sizes = only and starts > 1, [first]
+        damaged, sizes = deterministic and starts > 1, [first]
         rectified = 0
-        known = only or cases is not None
+        known = deterministic or cases is not None
         if finishing.rectify and known and why_not_rectify(config) is None:
             rectified = faced if cases is not None else 1
         sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
-        of = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
+        common = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
         return cls(
             netlist,
             grid,
             config.automaton.steps,
-            min(most_samples(grid), starts if only else ROUND),
-            Trials(faced, *of),
-            tuple(Trials(size, *of) for size in sizes),
+            min(most_samples(grid), starts if deterministic else ROUND),
+            Trials(faced, *common),
+            tuple(Trials(size, *common) for size in sizes),
             searchers,
             rectified,
-            stays=only and task.holds,
+            stays=deterministic and task.holds,
         )
 
     @cached_property
@@ -235,7 +234,6 @@ class SearchBuffers:
         return self._gradients(steps, self.rectified) + slopes + values + circuit
 
     def _gradients(self, steps: int, samples: int) -> int:
-        """Return the bytes of `HardGradients`."""
         netlist, batch = self.netlist, Packed(self.grid, samples)
         states = (steps + 1) * netlist.channels * batch.padded * WORD
         cells = 64 * netlist.channels * batch.padded

@@ -106,7 +106,6 @@ class NpzReader:
         self._file.close()
 
     def error(self, text: str) -> ModelFileError:
-        """Return an error about the file."""
         return ModelFileError(f"{self._path}: {text}")
 
     def text(self, name: str, limit: int) -> str:
