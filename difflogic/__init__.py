@@ -1,7 +1,7 @@
 """Differentiable logic cellular automata: train them fast, harden them, trust them.
 
-The names below are the library's front door; they are imported when they are first used, since
-the compiled kernels behind them take a moment to load.
+The public names are imported when they are first used, since the compiled kernels behind them take
+a moment to load.
 """
 
 from __future__ import annotations
@@ -51,51 +51,42 @@ if TYPE_CHECKING:
     from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
-"""Marks this package: another one of the same name is on PyPI."""
+"""Identifies this package: another one on PyPI has the same name."""
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "bench": "difflogic.library.benchmarking",
-    "bench_simulation": "difflogic.library.benchmarking",
-    "compare": "difflogic.library.benchmarking",
-    "profile": "difflogic.library.benchmarking",
-    "evaluate": "difflogic.library.evaluating",
-    "certify": "difflogic.library.certifying",
-    "export": "difflogic.library.exporting",
-    "identify": "difflogic.library.identifying",
-    "inspect": "difflogic.library.evaluating",
-    "SoftRollout": "difflogic.library.layers",
-    "load": "difflogic.library.loading",
-    "prove": "difflogic.library.simplifying",
-    "plan": "difflogic.library.benchmarking",
-    "plot": "difflogic.library.reporting",
-    "render": "difflogic.library.rendering",
-    "report": "difflogic.library.reporting",
-    "simplify": "difflogic.library.simplifying",
-    "simulate": "difflogic.library.simulating",
-    "sweep": "difflogic.library.sweeping",
-    "train": "difflogic.library.training",
-    "watch": "difflogic.library.serving",
-    "sample_gradients": "difflogic.library.differentiating",
-    "tile_gradients": "difflogic.library.differentiating",
-    "all_reduce": "difflogic.engine.gradients",
-    "WorkStats": "difflogic.engine.tracing",
-    "Conditions": "difflogic.library.simulating",
-    "Rectangle": "difflogic.library.simulating",
-    "Config": "difflogic.config",
-    "Engine": "difflogic.engine.rollout",
-    "Machine": "difflogic.engine.hardware",
-    "ParallelPlan": "difflogic.engine.plan",
-    "load_config": "difflogic.config",
-    "Model": "difflogic.model.model",
-    "Trainer": "difflogic.training.trainer",
-    "follow": "difflogic.training.following",
-    "mpi_ranks": "difflogic.system.ranks",
-    "Task": "difflogic.tasks",
-    "Cases": "difflogic.tasks",
-    "held_out": "difflogic.evaluation",
+_NAMES = {
+    "difflogic.config": "Config load_config",
+    "difflogic.engine.gradients": "all_reduce",
+    "difflogic.engine.hardware": "Machine",
+    "difflogic.engine.plan": "ParallelPlan",
+    "difflogic.engine.rollout": "Engine",
+    "difflogic.engine.tracing": "WorkStats",
+    "difflogic.evaluation": "held_out",
+    "difflogic.library.benchmarking": "bench bench_simulation compare plan profile",
+    "difflogic.library.certifying": "certify",
+    "difflogic.library.differentiating": "sample_gradients tile_gradients",
+    "difflogic.library.evaluating": "evaluate inspect",
+    "difflogic.library.exporting": "export",
+    "difflogic.library.identifying": "identify",
+    "difflogic.library.layers": "SoftRollout",
+    "difflogic.library.loading": "load",
+    "difflogic.library.rendering": "render",
+    "difflogic.library.reporting": "plot report",
+    "difflogic.library.serving": "watch",
+    "difflogic.library.simplifying": "prove simplify",
+    "difflogic.library.simulating": "Conditions Rectangle simulate",
+    "difflogic.library.sweeping": "sweep",
+    "difflogic.library.training": "train",
+    "difflogic.model.model": "Model",
+    "difflogic.system.ranks": "mpi_ranks",
+    "difflogic.tasks": "Cases Task",
+    "difflogic.training.following": "follow",
+    "difflogic.training.trainer": "Trainer",
 }
+"""The public names of each module."""
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

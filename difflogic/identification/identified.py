@@ -221,8 +221,8 @@ def _identified(
     sure: npt.NDArray[np.float64] | None = None,
 ) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
-    asked = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(*asked, method, *found, flipped, sure)
+    origin = (question.recording, question.space, question.boundary, question.gap)
+    return Identified(*origin, method, *found, flipped, sure)
 
 
 def _with_noise(question: Question) -> Identified:

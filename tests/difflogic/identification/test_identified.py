@@ -280,11 +280,11 @@ def test_contradictions_name_the_place_and_a_remedy():
 def test_stopping_keeps_the_rule_found_so_far():
     rng = np.random.default_rng(0)
     films = np.stack([film(life, soup(rng, (8, 8)), 2, 2) for _ in range(5)])
-    asked = []
+    remarks = []
 
     def update(done, total, what):
-        asked.append(what)
-        if len(asked) > 40:
+        remarks.append(what)
+        if len(remarks) > 40:
             raise StoppedError("stopped")
 
     found = identify(from_array(films), Space(), gap=2, update=update)

@@ -98,7 +98,7 @@ bits_of_any_size = st.tuples(st.integers(2, 9), st.integers(2, 9)).flatmap(
 
 @given(bits_of_any_size, st.integers(1, 6))
 def test_blocks_become_cells(bits, block):
-    """An image as high as the grid is scaled by blocks and stands in the middle."""
+    """An image as high as the grid is scaled by blocks, in the middle."""
     bits[0, 0], bits[1, 1] = 1, 0
     pixels = painted(np.kron(bits, np.ones((block, block), np.uint8)), (9, 9, 9, 255), (0,) * 4)
     height, width = bits.shape
@@ -242,7 +242,7 @@ def test_transparent_pixels_are_a_background_in_contrast():
     found = quantise(saved(pixels))
     np.testing.assert_array_equal(found.bits[0], pixels[..., 3] // 255)
     assert found.palette[1] == LIGHT
-    assert sum(found.palette[0]) < 200, "a light picture stands on dark cells"
+    assert sum(found.palette[0]) < 200, "a light picture has a dark background"
     pixels[2:4, 1:3] = (*RED, 255)
     assert quantise(saved(pixels)).palette == ((255, 255, 255), RED)
 

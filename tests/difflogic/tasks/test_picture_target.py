@@ -58,7 +58,7 @@ def test_a_given_grid_has_the_picture_in_its_middle(here):
     rows = config.task.target.splitlines()
     assert [row[12:32] for row in rows[10:30]] == LIZARD.splitlines()
     assert config.task.target.count("#") == LIZARD.count("#")
-    # The seed stands where it stood.
+    # The start cell keeps its place in the picture.
     start = make_task(config).start_state
     assert start[0, 20, 22] == 1
     assert (start[0].sum(), make_task(lizard()).start_state[0, 10, 10]) == (1, 1)
