@@ -11,7 +11,7 @@ import pytest
 
 from difflogic.model.model import Model
 from difflogic.scale.sweeps import work
-from difflogic.scale.sweeps.backends import LocalBackend, WorkersLostError
+from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
 from difflogic.scale.sweeps.question import with_seed
@@ -130,31 +130,18 @@ def test_a_killed_worker_loses_nothing(tmp_path, whole):
         assert timeless(execution.rows) == whole
 
 
-class Losing:
+class Losing(Backend):
     """A backend that loses all workers at each call, after some finished runs."""
 
-    compiles_here = True
-    slots = 1
-    warnings = ()
-
     def __init__(self, finished):
-        self.finished = finished
-        self.calls = 0
-
-    def prepare(self, control):
-        return control
+        super().__init__(1)
+        self.finished, self.calls = finished, 0
 
     def outcomes(self, jobs):
         self.calls += 1
         for job in jobs[: self.finished]:
             yield run(job)
         raise WorkersLostError("killed")
-
-    def request_stop(self):
-        pass
-
-    def close(self, at_once):
-        pass
 
 
 @pytest.mark.parametrize("finished", [0, 1])
