@@ -6,4 +6,4 @@ const { page, frames, width, height, hundredths } = JSON.parse(readFileSync(0));
 const { Film } = await import(`${page}/gif.js`);
 const film = new Film();
 for (const frame of frames) film.add(Uint32Array.from(frame), width, height);
-console.log(Buffer.from(film.gif(hundredths)).toString("base64"));
+console.log(JSON.stringify(Buffer.from(film.gif(hundredths)).toString("base64")));

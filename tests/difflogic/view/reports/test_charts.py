@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
+from pathlib import Path
 
 import pytest
 
-from difflogic.view.reports.assets import ASSETS
-from tests.difflogic.view.reports.test_engines import needs_node
+from tests.difflogic.view.node import needs_node, run_node
 
 pytestmark = needs_node
 
-RUNNER = __file__.replace("test_charts.py", "run_charts.mjs")
+RUNNER = Path(__file__).with_name("run_charts.mjs")
 LEFT, RIGHT = 52, 700
 
 
 def drawn(*calls):
     """The elements (name, attributes, text) that each call of a function of charts.js draws."""
-    done = subprocess.run(
-        ["node", RUNNER],
-        input=json.dumps({"page": ASSETS.as_uri(), "calls": calls}),
-        text=True,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return run_node(RUNNER, calls=calls)
 
 
 def chart(points, **options):

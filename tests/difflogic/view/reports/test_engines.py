@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,17 +11,15 @@ import pytest
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Conditions, Simulator, rectangle
-from difflogic.view.reports.assets import ASSETS
 from difflogic.view.reports.circuits import running
-from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.circuits import automaton, step
 from tests.difflogic.circuit.rules import life_like, random_circuit
+from tests.difflogic.view.node import needs_node, run_node
 from tests.difflogic.view.reports.pages import automaton as shipped
 
 pytestmark = pytest.mark.thorough
 
-RUNNER = __file__.replace("test_engines.py", "run_page.mjs")
-
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+RUNNER = Path(__file__).with_name("run_page.mjs")
 
 
 def in_node(cases):
@@ -31,16 +27,7 @@ def in_node(cases):
     automata = {id(case["automaton"]): case["automaton"] for case in cases}
     data = {key: running(found) for key, found in automata.items()}
     sent = [{**case, "automaton": data[id(case["automaton"])]} for case in cases]
-    done = subprocess.run(
-        ["node", RUNNER],
-        input=json.dumps({"page": ASSETS.as_uri(), "cases": sent}),
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for case, found in zip(cases, json.loads(done.stdout), strict=True):
+    for case, found in zip(cases, run_node(RUNNER, cases=sent), strict=True):
         shape = (2, case["automaton"].circuit.channels, case["height"], case["width"])
         bits = np.array([np.frombuffer(text.encode(), np.uint8) - ord("0") for text in found])
         yield bits.reshape(shape)
@@ -130,3 +117,21 @@ def test_the_experiments(name):
             for periodic in (True, False)
         ]
     )
+
+
+@needs_node
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("size", [(1, 1), (5, 33), (9, 70)])
+def test_cells_that_are_wrong_by_a_rule_of_life(size, periodic):
+    states = np.random.default_rng(size[1]).integers(0, 2, (2, *size))
+    found = run_node(
+        RUNNER.with_name("run_judge.mjs"),
+        target={"kind": "life", "born": [3, 6], "survive": [2, 3]},
+        periodic=periodic,
+        height=size[0],
+        width=size[1],
+        states=["".join(map(str, state.ravel())) for state in states],
+    )
+    boundary = "periodic" if periodic else "zero"
+    expected = step(life_like("36", "23"), states[:1], boundary)
+    assert found == (expected != states[1:]).sum()

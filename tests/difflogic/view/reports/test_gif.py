@@ -4,8 +4,6 @@ import base64
 import io
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 from PIL import Image
 
 from difflogic.library.reporting import gallery
-from difflogic.view.reports.assets import ASSETS
+from tests.difflogic.view.node import needs_node, run_node
 from tests.difflogic.view.reports.browser import chromium, needs_browser
 from tests.difflogic.view.reports.pages import GALLERY
 
@@ -21,18 +19,15 @@ SCRIPT = Path(__file__).with_name("run_gif.mjs")
 CIRCUITS = [GALLERY / "letter-g.json", GALLERY / "lizard.json"]
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@needs_node
 @pytest.mark.parametrize(("colors", "height", "width"), [(2, 16, 16), (3, 5, 7), (200, 48, 40)])
 def test_a_gif_has_the_frames_shown(colors, height, width):
     rng = np.random.default_rng(colors)
     palette = rng.choice(2**24, colors, replace=False)
     frames = palette[rng.integers(0, colors, (3, height, width))]
-    case = {"page": ASSETS.as_uri(), "width": width, "height": height, "hundredths": 12}
-    case["frames"] = [(255 << 24 | frame).ravel().tolist() for frame in frames]
-    ran = subprocess.run(
-        ["node", str(SCRIPT)], input=json.dumps(case), capture_output=True, text=True, check=True
-    )
-    image = Image.open(io.BytesIO(base64.b64decode(ran.stdout)))
+    numbers = [(255 << 24 | frame).ravel().tolist() for frame in frames]
+    found = run_node(SCRIPT, frames=numbers, width=width, height=height, hundredths=12)
+    image = Image.open(io.BytesIO(base64.b64decode(found)))
     assert (image.n_frames, image.info["loop"], image.info["duration"]) == (3, 0, 120)
     scale = image.width // width
     assert image.size == (scale * width, scale * height)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from difflogic.training.metrics import MetricsRow, Search
 from difflogic.view.watching import Feed
 from difflogic.view.watching.messages import MOST_EVENTS, Listener
 from tests.difflogic.simulation.naive import fire_mask
+from tests.difflogic.view.node import needs_node, run_node
 
 
 def model(*changes, seed=0):
@@ -122,7 +121,7 @@ def test_restarts_are_sent_once():
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@needs_node
 @pytest.mark.parametrize(("boundary", "rate"), [("zero", 0.6), ("periodic", 1.0)])
 def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
     found = model(
@@ -137,27 +136,17 @@ def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
     events = events_of(listener, feed)
     run, netlist = events["run"], found.netlist
     table = decoded(events["circuit"]["coefficients"], "<f4")
-    case = {
-        "page": (Path(__file__).parents[4] / "difflogic" / "view" / "watching" / "page").as_uri(),
-        "run": run,
-        "coefficients": table.tolist(),
-        "netlist": {
-            "channels": netlist.channels,
-            **{name: getattr(netlist, name).tolist() for name in ("a", "b", "param", "outputs")},
-        },
-    }
-    done = subprocess.run(
-        ["node", Path(__file__).with_name("run_soft.mjs")],
-        input=json.dumps(case),
-        text=True,
-        capture_output=True,
-        timeout=60,
-        check=False,
+    wires = {name: getattr(netlist, name).tolist() for name in ("a", "b", "param", "outputs")}
+    shown = run_node(
+        Path(__file__).with_name("run_soft.mjs"),
+        page=(Path(__file__).parents[4] / "difflogic" / "view" / "watching" / "page").as_uri(),
+        run=run,
+        coefficients=table.tolist(),
+        netlist={"channels": netlist.channels, **wires},
     )
-    assert done.returncode == 0, done.stderr
     start = np.array([[int(sign) for sign in text] for text in run["start"]]).reshape(-1, 5, 6)
     masks = np.stack([fire_mask(0, step, 5, 6, rate) for step in range(4)]) if rate < 1 else None
     coefficients = gates.mix(gates.softmax(found.logits.astype(np.float64)))
     states = oracle.rollout(netlist, coefficients, start, 4, boundary, masks)
     expected = np.stack([state[list(run["visible"])].reshape(-1, 30) for state in states])
-    np.testing.assert_allclose(json.loads(done.stdout), expected, atol=1e-4)
+    np.testing.assert_allclose(shown, expected, atol=1e-4)
