@@ -83,7 +83,7 @@ UNORDERED = -1
 
 
 @part
-def lead(wiring, own, gate, parameter):
+def redirect_readers(wiring, own, gate, parameter):
     """Give the pass-throughs that read `gate`, directly or not, its source.
 
     Gates of the parameter that changes stay their own sources.
@@ -131,7 +131,7 @@ def alter(wiring, base, own, parameter, op):
             own.source[gate] = gate
             own.moved[own.sizes[MOVED]] = gate
             own.sizes[MOVED] += 1
-            lead(wiring, own, gate, parameter)
+            redirect_readers(wiring, own, gate, parameter)
     for i in range(first, last):
         gate = wiring.uses[i]
         if base.live[gate]:
@@ -241,7 +241,7 @@ def adopt(wiring, base, own, parameter, taken):
         for second in range(2):
             if passes(own.op[gate], second):
                 own.source[gate] = own.source[wiring.b[gate] if second else wiring.a[gate]]
-                lead(wiring, own, gate, parameter)
+                redirect_readers(wiring, own, gate, parameter)
                 if base.slot[gate] != NOWHERE:
                     release(base, gate)
                 own.slot[gate] = NOWHERE
@@ -257,7 +257,7 @@ def adopt(wiring, base, own, parameter, taken):
 
 X, Y, TARGET, FORM = range(4)
 """Columns of a gate's record: the slots of its inputs, its own slot, and its op. FORCED is added to
-the op of a gate that always has to be evaluated, SPECIAL if the base has no slot for it. An input
+the op of a gate that is always evaluated, SPECIAL if the base has no slot for it. An input
 row's record has its channel, its neighbour, its slot, and its marks."""
 
 

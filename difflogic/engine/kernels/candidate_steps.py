@@ -46,7 +46,7 @@ def look(cells, history, own, step, row, slots):
 
 
 @part
-def follow_step(wiring, base, cells, forms, history, own, step):
+def evaluate_changes(wiring, base, cells, forms, history, own, step):
     """Evaluate the rows of a step that differ, or may differ."""
     channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
     own.flags[:] = 0
@@ -87,7 +87,7 @@ def follow_step(wiring, base, cells, forms, history, own, step):
 
 
 @part
-def leave(base, cells, script, history, own, step, follows, first, block):
+def write_states(base, cells, script, history, own, step, follows, first, block):
     """Write the channels' states after a step, for some words, and list the channels that differ.
 
     If the step `follows` differences, only write states that may differ; it then covers all words.
@@ -143,7 +143,7 @@ def count(cells, script, history, own, step, counts, first, block):
 
 
 @part
-def see_all(cells, history, own, step, first, block, slots):
+def view_inputs(cells, history, own, step, first, block, slots):
     """Write all inputs' values in a block; take those of equal channels from the base."""
     words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
     even = step % 2
@@ -183,7 +183,7 @@ def evaluate_all(own, forms, block):
 
 
 @part
-def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, total, most):
+def evaluate_rest(base, cells, forms, script, steps, history, own, begun, counts, total, most):
     """Take a candidate's remaining steps, block by block, until more than `most` bits are wrong.
 
     Steps begin at `begun`. In the `counts` counts before there were `total` wrong bits. Returns the
@@ -197,9 +197,9 @@ def go_on_whole(base, cells, forms, script, steps, history, own, begun, counts, 
             own.differs[begun % 2, own.differing[i]] = True
         counted = counts
         for step in range(begun, steps):
-            see_all(cells, history, own, step, first, block, slots)
+            view_inputs(cells, history, own, step, first, block, slots)
             evaluate_all(own, forms, block)
-            leave(base, cells, script, history, own, step, False, first, block)
+            write_states(base, cells, script, history, own, step, False, first, block)
             if counted < len(script.at) and script.at[counted] == step + 1:
                 total += count(cells, script, history, own, step, counted, first, block)
                 counted += 1

@@ -26,7 +26,12 @@ from difflogic.engine.kernels.candidate_changes import (
     restore_records,
     write_records,
 )
-from difflogic.engine.kernels.candidate_steps import count, follow_step, go_on_whole, leave
+from difflogic.engine.kernels.candidate_steps import (
+    count,
+    evaluate_changes,
+    evaluate_rest,
+    write_states,
+)
 from difflogic.engine.kernels.primitives import atomic_add, atomic_load
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
@@ -112,7 +117,7 @@ def begin(history, own):
 
 
 @part
-def leave_behind(base, cells, history, own, step):
+def write_history(base, cells, history, own, step):
     """Write a step's differences over the base's values, which are no longer needed."""
     channels, words, even, pad = len(own.channels), own.values.shape[1], step % 2, cells.pad
     first, after = step * len(base.free), (step + 1) * channels
@@ -270,10 +275,10 @@ def judge(
         if taken != NO_ROOM:
             write_records(wiring, base, own)
         for step in range(steps if taken != NO_ROOM else 0):
-            follow_step(wiring, base, cells, forms, history, own, step)
-            leave(base, cells, script, history, own, step, True, 0, own.values.shape[1])
+            evaluate_changes(wiring, base, cells, forms, history, own, step)
+            write_states(base, cells, script, history, own, step, True, 0, own.values.shape[1])
             if keep:
-                leave_behind(base, cells, history, own, step)
+                write_history(base, cells, history, own, step)
                 continue
             if counts < len(script.at) and script.at[counts] == step + 1:
                 total += count(cells, script, history, own, step, counts, 0, own.values.shape[1])
@@ -283,7 +288,7 @@ def judge(
             if total > limit:
                 break
             if WHOLE * own.sizes[CHANGED] > own.ordered[0]:
-                total = go_on_whole(
+                total = evaluate_rest(
                     base, cells, forms, script, steps, history, own, step + 1, counts, total, limit
                 )
                 break

@@ -82,7 +82,7 @@ def survey(values, slopes, sites):
 
 
 @part
-def look(signals, growth, row, word, bit):
+def use_row(signals, growth, row, word, bit):
     """Use a row that is not part of the detector; return what it tells."""
     place = signals.place[row]
     if place == ABSENT:
@@ -141,7 +141,7 @@ def grow(signals, growth, root, point, layers):
             growth.stack[depth, 2] = growth.count[0]
             child = signals.b[row] if side else signals.a[row]
             if not signals.spare[child]:
-                growth.told[row, side] = look(signals, growth, child, word, bit)
+                growth.told[row, side] = use_row(signals, growth, child, word, bit)
             elif depth + 1 < layers and not growth.taken[child]:
                 depth += 1
                 begin(growth, depth, child)

@@ -74,7 +74,7 @@ def gather(source, layout, tile_index, channels, first, end, rows, to, apart):
 
 
 @part
-def leave(tile, numbers, first, end, layout, tile_index, target):
+def write_rows(tile, numbers, first, end, layout, tile_index, target):
     """Copy the rows of a tile that `numbers` lists from `first` to before `end` to those of a
     grid.
     """
@@ -108,7 +108,7 @@ def update(values, outputs, first, end, layout, tile_index, mask, state, new_sta
     state.
     """
     if len(mask) == 0:
-        leave(values, outputs, first, end, layout, tile_index, new_state)
+        write_rows(values, outputs, first, end, layout, tile_index, new_state)
         return
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     count = min(lanes, layout.cells - start)
@@ -158,7 +158,7 @@ def new_state_gradients(
 
 
 @part
-def hand_on(first, end, outputs, grad_outputs, grad, lanes):
+def pass_on(first, end, outputs, grad_outputs, grad, lanes):
     """Pass the gradients of held channels among `first` to before `end` to their inputs.
 
     Only held channels have an input as their next state.
@@ -196,13 +196,13 @@ def tile_backward(problem, coefficients, tile_index, step, sums, workspace):
         new_state_gradients(
             first, end, step, layout, tile_index, 0, apart, outputs, inputs, grad, kept
         )
-    hand_on(0, channels, code.outputs, code.grad_outputs, grad, lanes)
+    pass_on(0, channels, code.outputs, code.grad_outputs, grad, lanes)
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 
     run_backward(code, coefficients, workspace, sums, lanes)
 
-    leave(grad, program.inputs, 0, 9 * channels, layout, tile_index, step.downstream)
+    write_rows(grad, program.inputs, 0, 9 * channels, layout, tile_index, step.downstream)
     keep_gradients(0, channels, step, layout, tile_index, kept)
 
 

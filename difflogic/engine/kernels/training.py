@@ -24,13 +24,13 @@ from difflogic.engine.kernels.primitives import (
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, TARGET_ROW, StepBack
 from difflogic.engine.kernels.tiles import (
     gather,
-    hand_on,
     keep_gradients,
-    leave,
     new_state_gradients,
+    pass_on,
     tile_backward,
     tile_forward,
     update,
+    write_rows,
 )
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -252,7 +252,7 @@ def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace
     new_state_gradients(
         first, end, step, layout, tile_index, first, channels, outputs, inputs, grad, kept
     )
-    hand_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
+    pass_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
     _meet_parts(seat, workspace)
     _evaluate_part(seat, coefficients, values, lanes, workspace)
     last = split.target_bounds.shape[0] - 1
@@ -264,7 +264,7 @@ def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace
     # A part's input rows need not be adjacent: copy them to the grid one by one.
     for index in range(first, end):
         r = split.targets[index, TARGET_ROW]
-        leave(grad, inputs, r, r + 1, layout, tile_index, step.downstream)
+        write_rows(grad, inputs, r, r + 1, layout, tile_index, step.downstream)
         if r // channels == 4:
             keep_gradients(r % channels, r % channels + 1, step, layout, tile_index, kept)
     first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
