@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.inspection.fixed_points import Period, inside, on_torus
@@ -23,7 +22,7 @@ LONGEST_CYCLE = 256
 """Longest cycle to look for, in steps."""
 
 _MOST_WORDS, _CELLS = 2**23, 4096
-"""Limits of what is computed at once: words of all rows together (64 MiB), and cells."""
+"""Most words of all rows together (64 MiB), and most cells, to compute at once."""
 
 Words = npt.NDArray[np.uint64]
 
@@ -124,11 +123,8 @@ def _step(automaton: Automaton, state: Words, deadline: Deadline) -> Words:
     parts = []
     for first in range(0, flat.shape[1], cells):
         deadline.check()
-        parts.append(_next_state(circuit, flat, places[:, first : first + cells]))
+        around = places[:, first : first + cells]
+        seen = flat[:, around]
+        seen[:, around == OUTSIDE] = 0
+        parts.append(circuit.next_state(seen.transpose(1, 0, 2).reshape(circuit.inputs, -1)))
     return np.concatenate(parts, axis=1).reshape(state.shape)
-
-
-def _next_state(circuit: Circuit, flat: Words, places: npt.NDArray[np.int64]) -> Words:
-    seen = flat[:, places]
-    seen[:, places == OUTSIDE] = 0
-    return circuit.next_state(seen.transpose(1, 0, 2).reshape(circuit.inputs, -1))

@@ -223,7 +223,6 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _run(simulator: Simulator, steps: int, pause: Pause) -> float:
-    """Take steps; return the seconds they took."""
     return _timed(lambda: simulator.run(steps, progress=pause))
 
 

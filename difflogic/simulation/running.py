@@ -230,7 +230,7 @@ class _Rows:
 
 
 def _emit_ask_ahead(b: Builder, rows: _Rows, stage: Any, y: Any) -> None:
-    """Prefetch the rows that the first stage reads next, and those that the last one writes next.
+    """Prefetch the next rows that the first stage reads, and that the last stage writes.
 
     A vector of cells reads a cache line of each channel, in an order the processor cannot predict.
     """

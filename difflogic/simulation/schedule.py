@@ -1,4 +1,4 @@
-"""The order in which the engines compute a circuit's gates, without those that need no computing.
+"""Orders a circuit's gates for the engines, and drops gates that need no computing.
 
 Any topological order gives the same bits. The order decides how many values are alive at once.
 Values that do not fit into registers must be stored and loaded again.

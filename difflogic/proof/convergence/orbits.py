@@ -57,12 +57,6 @@ class Orbit:
             return 0
         return None if wrong[-1] >= self.first else wrong[-1] + 1
 
-    @property
-    def wrong_step(self) -> int | None:
-        """First repeating step that misses the target, or None."""
-        wrong = (k for k in range(self.first, self.first + self.period) if not self.right[k])
-        return next(wrong, None)
-
 
 def states(network: Network, board: Board, state: Planes) -> Iterator[Planes]:
     """Yield a state and its successors, endlessly."""
@@ -142,9 +136,9 @@ def counterexample(
     disagrees.
     """
     found = orbit(question, start, deadline, most)
-    if found is None or found.wrong_step is None:
+    if found is None or all(found.right[found.first :]):
         return None
-    for _ in range(found.wrong_step):
+    for _ in range(found.right.index(False, found.first)):
         start = question.network.step(question.board, start)
     first = state = unpack(question.board, start)
     for _ in range(found.period):

@@ -198,16 +198,18 @@ class Sizes:
         self, question: Question, steps: Array, period: int, deadline: Deadline
     ) -> Base | None:
         """Look for delays with which rows and columns repeat; `steps` are the visible arrivals."""
-        latest = 3 * int(steps.max()) + 10 * period
+        last_step = 3 * int(steps.max()) + 10 * period
         cuts = [(side + period) // 2 + 1 for side in (question.height, question.width)]
         ways = (_delays(steps, period), _delays(steps.transpose(0, 2, 1), period))
         for down, across in sorted(itertools.product(*ways), key=lambda d: abs(d[0]) + abs(d[1])):
             if deadline.passed:
                 return None
             rows, columns = Repeat(cuts[0], period, down), Repeat(cuts[1], period, across)
-            found = repeating(question, rows, columns, latest)
+            found = repeating(question, rows, columns, last_step)
             if found is not None:
-                return _base_of(question, found.steps[list(question.shown)], rows, columns)
+                upper, lower = np.split(found.steps[list(question.shown)], [rows.at], axis=1)
+                latest = _latest(upper, columns.at), _latest(lower, columns.at)
+                return Base(question.height, question.width, rows, columns, latest)
         return None
 
 
@@ -218,13 +220,9 @@ def _delays(steps: Array, period: int) -> list[int]:
     return sorted({sign * period * slope for sign in signs for slope in DELAYS})
 
 
-def _base_of(question: Question, steps: Array, rows: Repeat, columns: Repeat) -> Base:
-    quarters = [
-        [int(part.max()) for part in np.split(half, [columns.at], axis=2)]
-        for half in np.split(steps, [rows.at], axis=1)
-    ]
-    (a, b), (c, d) = quarters
-    return Base(question.height, question.width, rows, columns, ((a, b), (c, d)))
+def _latest(steps: Array, column: int) -> tuple[int, int]:
+    """Return the latest arrivals left and right of a column."""
+    return int(steps[..., :column].max()), int(steps[..., column:].max())
 
 
 def arrivals(question: Question, earliest: Array) -> Arrivals:

@@ -78,22 +78,13 @@ def test_still_lifes() -> None:
     assert smallest(block.bits) in {smallest(picture.bits) for picture in found.pictures}
 
 
-def test_no_fixed_points() -> None:
-    found = find(automaton(from_function(lambda board: 1 - int(board[1, 1]))), 3, 20)
-    assert found.pictures == ()
-    assert found.stopped is None
-
-
-def test_the_limit_of_pictures() -> None:
-    found = find(automaton(from_function(lambda board: int(board[1, 1]))), 4, 20, most=7)
-    assert len(found.pictures) == 7
-    assert found.stopped == "more than 7"
-
-
-def test_no_time() -> None:
-    found = find(automaton(life_like("3", "23")), 4, 0)
-    assert found.pictures == ()
-    assert found.stopped == "time limit"
+def test_limits() -> None:
+    none = find(automaton(from_function(lambda board: 1 - int(board[1, 1]))), 3, 20)
+    assert (none.pictures, none.stopped) == ((), None)
+    many = find(automaton(from_function(lambda board: int(board[1, 1]))), 4, 20, most=7)
+    assert (len(many.pictures), many.stopped) == (7, "more than 7")
+    late = find(automaton(life_like("3", "23")), 4, 0)
+    assert (late.pictures, late.stopped) == ((), "time limit")
 
 
 CHECKERBOARD = np.kron(np.indices((2, 2)).sum(axis=0) % 2, np.ones((2, 2), int)).astype(np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.inspection.fixed_points import Period
 from difflogic.inspection.settling import STARTS, settle
 from tests.difflogic.circuit.circuits import automaton
@@ -14,16 +15,13 @@ INVERT = from_function(lambda board: 1 - int(board[1, 1]))
 MOVE = from_function(lambda board: int(board[1, 0]))
 
 
-def test_a_rule_that_keeps_everything() -> None:
-    found = settle(automaton(KEEP), 0, 20)
+@pytest.mark.parametrize(
+    ("circuit", "fixed", "cycles"), [(KEEP, STARTS, {}), (INVERT, 0, {2: STARTS})]
+)
+def test_a_rule_that_keeps_or_inverts(circuit: Circuit, fixed: int, cycles: dict[int, int]) -> None:
+    found = settle(automaton(circuit), 0, 20)
     assert found is not None
-    assert (found.starts, found.fixed, found.cycles, found.unsettled) == (STARTS, STARTS, {}, 0)
-
-
-def test_a_rule_that_blinks() -> None:
-    found = settle(automaton(INVERT), 0, 20)
-    assert found is not None
-    assert (found.fixed, found.cycles, found.unsettled) == (0, {2: STARTS}, 0)
+    assert (found.starts, found.fixed, found.cycles, found.unsettled) == (STARTS, fixed, cycles, 0)
 
 
 def test_a_rule_that_moves_around_a_torus() -> None:

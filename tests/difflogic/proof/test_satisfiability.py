@@ -60,15 +60,10 @@ def test_more_assumptions_than_variables() -> None:
         assert formula.solve([formula.constant(0)]) is False
 
 
-def test_gives_up_at_the_deadline() -> None:
-    with Formula() as formula:
-        pigeons(formula, 11)
-        assert formula.solve([], Deadline.after(0.3)) is None
-
-
-def test_gives_up_after_a_number_of_conflicts() -> None:
+def test_gives_up_at_the_deadline_and_after_a_number_of_conflicts() -> None:
     with Formula() as formula:
         pigeons(formula, 11)
         assert formula.solve([], most=500) is None
         # The solver checks its budget only when it restarts.
         assert 500 <= formula.conflicts < 5000
+        assert formula.solve([], Deadline.after(0.3)) is None
