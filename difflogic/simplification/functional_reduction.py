@@ -2,8 +2,8 @@
 
 Random cases tell most signals apart. A SAT solver proves whether the remaining ones are equal.
 
-Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002), as in `proof.equivalence`; functionally
-reduced graphs (Mishchenko, Chatterjee, Jiang and Brayton 2005).
+Source: SAT sweeping (Kuehlmann, Paruthi, Krohm and Ganai 2002), as in `proof.equivalence`;
+functionally reduced graphs (Mishchenko, Chatterjee, Jiang and Brayton 2005).
 """
 
 from __future__ import annotations
