@@ -15,11 +15,11 @@ Imports create a hundred thousand objects: collecting after every 700 takes a te
 """
 
 ADDRESSES = 2**28
-"""Least limit on the address space (ulimit -v), in bytes: NumPy did not load with 210 MB."""
+"""Smallest limit on the address space (ulimit -v), in bytes: NumPy did not load with 210 MB."""
 
 
 def _require_addresses() -> None:
-    """Exit with a message where so little address space is allowed that libraries cannot load."""
+    """Exit with a message if the limit on the address space is too low to load libraries."""
     try:
         import resource
 

@@ -193,5 +193,5 @@ def test_a_removed_working_directory_is_reported(tmp_path: Path) -> None:
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     result = run_python("-c", gone, cwd=tmp_path)
     assert result.returncode == 2
-    told = "error: the working directory: no such file or directory: change to one that exists\n"
-    assert result.stderr == told
+    refusal = "error: the working directory: no such file or directory: change to one that exists\n"
+    assert result.stderr == refusal

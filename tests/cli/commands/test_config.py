@@ -74,10 +74,10 @@ def test_the_output_of_show_is_a_configuration(dct, tmp_path):
     ],
 )
 def test_mistakes_are_explained(dct, arguments, message):
-    told = dct("config", "show", *arguments).refusal
+    refusal = dct("config", "show", *arguments).refusal
 
-    assert told.startswith("error: ")
-    assert message in told
+    assert refusal.startswith("error: ")
+    assert message in refusal
 
 
 def test_list_has_every_experiment_and_picture(dct):

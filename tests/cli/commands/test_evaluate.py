@@ -78,8 +78,8 @@ class TestExitCode:
     )
     def test_a_test_that_does_not_apply(self, dct, experiment, message):
         Model.create(load_config(experiment)).save(Path("model.npz"))
-        told = dct("eval", "model.npz", "--test", "fault").refusal
-        assert message in " ".join(told.split())
+        refusal = dct("eval", "model.npz", "--test", "fault").refusal
+        assert message in " ".join(refusal.split())
 
     def test_no_model(self, dct, tmp_path):
         assert dct("eval", "none.npz").refusal.startswith("error: none.npz: ")

@@ -96,16 +96,16 @@ def test_comparable_files_have_the_same_inputs(dct, source):
 )
 def test_refusals(dct, source, arguments, message):
     before = sorted(Path().iterdir())
-    told = dct("export", source, *arguments).refusal
-    assert told.startswith("error: ")
-    assert message in told
+    refusal = dct("export", source, *arguments).refusal
+    assert refusal.startswith("error: ")
+    assert message in refusal
     assert sorted(Path().iterdir()) == before
 
 
 def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     Path("x.v").write_text("mine")
-    told = dct("export", source, "-o", "x.v").refusal
-    assert told == "error: x.v: exists already: give --force to overwrite it\n"
+    refusal = dct("export", source, "-o", "x.v").refusal
+    assert refusal == "error: x.v: exists already: give --force to overwrite it\n"
     assert Path("x.v").read_text() == "mine"
     assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
     assert Path("x.v").read_text().startswith("// little")

@@ -47,8 +47,8 @@ def test_channel_numbers_are_restored_by_an_option(dct):
 
 @pytest.mark.parametrize("text", ["", "1-", "3-2", "0-99999999", "x", "0,,1"])
 def test_invalid_lists_of_channels(dct, text):
-    told = dct("import", "edges.json", "--channels", text).refusal
-    assert f'--channels "{text}": must be numbers and ascending ranges' in told
+    refusal = dct("import", "edges.json", "--channels", text).refusal
+    assert f'--channels "{text}": must be numbers and ascending ranges' in refusal
 
 
 @pytest.mark.parametrize("options", [[], ["--unsimplified"]])
@@ -114,21 +114,21 @@ class TestBadExports:
 
     def test_logicars(self, dct):
         source = save(life(channels=129))
-        told = dct("export", source, "-o", "x.logicars.json", "--unsimplified").refusal
-        assert "129 channels are more than the 128 that logicars has" in told
+        refusal = dct("export", source, "-o", "x.logicars.json", "--unsimplified").refusal
+        assert "129 channels are more than the 128 that logicars has" in refusal
         assert set(os.listdir()) == {"edges.json", "other.json"}
 
     @pytest.mark.parametrize("content", ["{", "", "[]", write_circuit(EDGES)[:-9]])
     def test_bad_sources(self, dct, content):
         Path("other.json").write_text(content)
-        told = dct("export", "other.json", "-o", "x.logicars.json").refusal
-        assert told.startswith("error: other.json: ")
+        refusal = dct("export", "other.json", "-o", "x.logicars.json").refusal
+        assert refusal.startswith("error: other.json: ")
         assert set(os.listdir()) == {"edges.json", "other.json"}
 
     def test_a_source_of_logicars(self, dct):
         assert dct("export", "edges.json", "-o", "x.logicars.json").exit_code == 0
-        told = dct("export", "x.logicars.json", "-f", "json").refusal
-        assert "it looks like a circuit of logicars, which dct import converts" in told
+        refusal = dct("export", "x.logicars.json", "-f", "json").refusal
+        assert "it looks like a circuit of logicars, which dct import converts" in refusal
 
 
 def test_simplifying_may_leave_one_channel_for_golly(dct):

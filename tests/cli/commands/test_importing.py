@@ -51,8 +51,8 @@ class TestSuccess:
 
     def test_an_earlier_file_stays_unless_forced(self, dct):
         Path("out.json").write_text("precious")
-        told = dct("import", "own.json", "-o", "out.json").refusal
-        assert "out.json: exists already: give --force to overwrite it" in told
+        refusal = dct("import", "own.json", "-o", "out.json").refusal
+        assert "out.json: exists already: give --force to overwrite it" in refusal
         assert Path("out.json").read_text() == "precious"
         for name in ("out.json", "own.json"):  # a file can replace itself
             assert dct("import", "own.json", "-o", name, "--force").exit_code == 0
@@ -93,10 +93,10 @@ class TestBadInput:
     def test_files(self, dct, name):
         text, says = BAD[name]
         Path("bad.json").write_text(text)
-        told = dct("import", "bad.json", "-o", "out.json").refusal
-        assert told.startswith("error: bad.json: ")
-        assert says in told
-        assert len(told.splitlines()) == 1
+        refusal = dct("import", "bad.json", "-o", "out.json").refusal
+        assert refusal.startswith("error: bad.json: ")
+        assert says in refusal
+        assert len(refusal.splitlines()) == 1
         assert leftovers() == {"bad.json"}
 
     @pytest.mark.parametrize(

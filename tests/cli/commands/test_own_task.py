@@ -60,8 +60,8 @@ def test_what_needs_the_task_asks_for_leave(dct, run, source):
     assert QUESTION in dct("report", source, "-o", "page.html").refusal
     assert QUESTION in dct("verify", "convergence", source).refusal
     # A task that is named beside it gives none.
-    told = dct("verify", "convergence", source, "--task", "checkerboard").refusal
-    assert "has a task of its own: leave it out" in told
+    refusal = dct("verify", "convergence", source, "--task", "checkerboard").refusal
+    assert "has a task of its own: leave it out" in refusal
     assert not has_run(run)
 
 
@@ -100,11 +100,11 @@ def test_resuming_needs_allow_code(dct, run):
 
 def test_resuming_with_a_changed_file_is_refused(dct, run, tmp_path):
     path = write(tmp_path / "here", SOURCE + "# changed\n")
-    told = dct("train", str(path), "--resume", "run", "--epochs", "6", "--quiet").refusal
-    assert "the file with the task's code has changed" in told
+    refusal = dct("train", str(path), "--resume", "run", "--epochs", "6", "--quiet").refusal
+    assert "the file with the task's code has changed" in refusal
     (run / "shift.py").write_text(SOURCE + "# changed too\n")
-    told = dct("train", "--resume", "run", "--epochs", "6", "--allow-code").refusal
-    assert "has changed" in told
+    refusal = dct("train", "--resume", "run", "--epochs", "6", "--allow-code").refusal
+    assert "has changed" in refusal
     assert not has_run(run)
 
 
@@ -124,8 +124,8 @@ def test_a_sweep_continues_only_with_allow_code(dct, tmp_path, forget):
 
 def test_debug_shows_the_traceback_of_a_broken_task(dct, tmp_path, forget, monkeypatch):
     path = write(tmp_path, SOURCE.replace("np.roll(", "np.rol("))
-    told = dct("train", str(path), "--quiet").refusal
-    assert "shift.py: Shift.sample failed in line 20: AttributeError" in told
+    refusal = dct("train", str(path), "--quiet").refusal
+    assert "shift.py: Shift.sample failed in line 20: AttributeError" in refusal
     monkeypatch.setenv("DCT_DEBUG", "1")
     result = dct("train", str(path), "--quiet")
     assert 'shift.py", line 20, in sample' in result.stderr

@@ -180,5 +180,5 @@ class TestVerify:
     def test_a_visible_channel_is_missing(self, dct, tmp_path):
         one = save(circuit_of([], [0]), tmp_path / "one.json")
         other = save(circuit_of([], [0], (1,)), tmp_path / "other.json", (1,))
-        told = dct("verify", "circuit", one, "--against", other).refusal
-        assert "visible channel 0 is missing" in told
+        refusal = dct("verify", "circuit", one, "--against", other).refusal
+        assert "visible channel 0 is missing" in refusal

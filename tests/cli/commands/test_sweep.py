@@ -135,8 +135,8 @@ def test_refusals_write_nothing(dct, tmp_path, arguments, says):
 
 def test_another_question_is_refused(dct, question):
     assert dct(*question, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
-    told = dct(*question, "--seeds=0", "--dir=there", "--set=training.beta1=0.5").refusal
-    assert "training.beta1: 0.0 → 0.5" in told
+    refusal = dct(*question, "--seeds=0", "--dir=there", "--set=training.beta1=0.5").refusal
+    assert "training.beta1: 0.0 → 0.5" in refusal
 
 
 def test_two_sweeps_in_one_directory(dct, question):
@@ -182,9 +182,9 @@ def test_an_unreachable_scheduler(dct, monkeypatch, question, tmp_path):
     monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"
     options = ["--backend=dask", f"--scheduler={address}", "--dir=there"]
-    told = dct(*question, "--seeds=0", *options).refusal
-    assert f"no scheduler answers at {address}" in told
-    assert "dask scheduler" in told
+    refusal = dct(*question, "--seeds=0", *options).refusal
+    assert f"no scheduler answers at {address}" in refusal
+    assert "dask scheduler" in refusal
     assert list(tmp_path.iterdir()) == []
 
 

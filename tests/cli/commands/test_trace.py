@@ -32,8 +32,8 @@ def test_a_training_run_is_traced(dct, tmp_path):
 
 def test_a_trace_inside_the_new_run_is_refused(dct, tmp_path):
     (tmp_path / "run").mkdir()
-    told = dct(*TRAIN, "--dir=run", "--trace=run/model.npz").refusal
-    assert "--trace run/model.npz: is inside the run's directory" in told
+    refusal = dct(*TRAIN, "--dir=run", "--trace=run/model.npz").refusal
+    assert "--trace run/model.npz: is inside the run's directory" in refusal
     assert list((tmp_path / "run").iterdir()) == []
 
 

@@ -237,9 +237,9 @@ class TestRefusal:
         ],
     )
     def test_a_bad_config(self, train_tiny, arguments, message):
-        told = train_tiny(*arguments).refusal
-        assert told.startswith("error: ")
-        assert message in told
+        refusal = train_tiny(*arguments).refusal
+        assert refusal.startswith("error: ")
+        assert message in refusal
         assert not Path("runs").exists()
 
     def test_a_directory_that_is_not_empty(self, train_tiny):
@@ -292,11 +292,11 @@ class TestResume:
 
     @pytest.mark.thorough
     def test_a_named_configuration_must_match_the_run(self, dct, stopped, tiny):
-        told = dct("train", "checkerboard", "--resume", "last").refusal
-        assert "update.gates: [8, 4, 2] → [256, " in told
-        assert "training.epochs" not in told
-        told = dct("train-gol", "--resume", "last").refusal
-        assert 'checkerboard-small is of kind "checkerboard"' in told
+        refusal = dct("train", "checkerboard", "--resume", "last").refusal
+        assert "update.gates: [8, 4, 2] → [256, " in refusal
+        assert "training.epochs" not in refusal
+        refusal = dct("train-gol", "--resume", "last").refusal
+        assert 'checkerboard-small is of kind "checkerboard"' in refusal
         same = [*(f"--set={override}" for override in tiny), "--seed=3"]
         assert dct("train", "checkerboard-small", "--resume", "last", *same).exit_code == 0
 
@@ -310,8 +310,8 @@ class TestResume:
         assert longer.exit_code == 0
         assert (longer.json["epochs"], longer.json["resumed"]) == (12, 2)
         assert load_config(stopped / "config.toml").training.epochs == 12
-        told = dct("train", "--resume", "last", "--epochs", "10").refusal
-        assert "is a run of 12 epochs, and 10 are fewer" in told
+        refusal = dct("train", "--resume", "last", "--epochs", "10").refusal
+        assert "is a run of 12 epochs, and 10 are fewer" in refusal
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -513,15 +513,15 @@ class TestFrom:
 
     @pytest.mark.thorough
     def test_gates_of_another_form(self, dct, train_tiny, source, tmp_path):
-        def told(*arguments):
+        def refusal(*arguments):
             result = train_tiny("--epochs", "1", "--quiet", "--from", str(source), *arguments)
             assert result.exit_code == 0
             return " ".join(result.stderr.split())
 
         lost = "they begin as sure of their most probable op"
-        assert lost not in told()
+        assert lost not in refusal()
         run = str(tmp_path / "run")
-        assert lost in told("--set", "training.form=truth-table", "--dir", run)
+        assert lost in refusal("--set", "training.form=truth-table", "--dir", run)
         resumed = dct("train", "--resume", run, "--epochs", "2", "--quiet")
         assert resumed.exit_code == 0
         assert lost not in " ".join(resumed.stderr.split())
@@ -537,9 +537,9 @@ class TestFrom:
             assert (result.exit_code, run.exists()) == ((2, False) if result.stderr else (0, True))
             return " ".join(result.stderr.split())
 
-        told = begun(source, "--dir", str(run))
-        assert "model.npz: is damaged, or of another run than summary.json describes" in told
-        assert f"dct train --resume {source}" in told
+        refusal = begun(source, "--dir", str(run))
+        assert "model.npz: is damaged, or of another run than summary.json describes" in refusal
+        assert f"dct train --resume {source}" in refusal
         summary = json.loads((source / "summary.json").read_text())
         RunDirectory(source).write_summary(summary)
         assert "or of another run" in begun(source, "--dir", str(run))
@@ -566,14 +566,14 @@ class TestFrom:
         train_tiny("--from", str(source), "--epochs", "1", "--quiet", "--dir", str(run))
         (run / "start.npz").unlink()
         (run / "start.npz").symlink_to(source / "model.npz")
-        told = dct("train", "--resume", str(run), "--epochs", "2", "--quiet").refusal
-        assert "it is a link, which dct does not follow there" in " ".join(told.split())
+        refusal = dct("train", "--resume", str(run), "--epochs", "2", "--quiet").refusal
+        assert "it is a link, which dct does not follow there" in " ".join(refusal.split())
 
     @pytest.mark.parametrize("content", [None, b"", b"PK\3\4 and no more", b"{}"])
     def test_no_model(self, train_tiny, tmp_path, content):
         path = tmp_path / "model.npz"
         if content is not None:
             path.write_bytes(content)
-        told = train_tiny("--from", str(path), "--dir", str(tmp_path / "run")).refusal
-        assert "model.npz" in told
+        refusal = train_tiny("--from", str(path), "--dir", str(tmp_path / "run")).refusal
+        assert "model.npz" in refusal
         assert not (tmp_path / "run").exists()
