@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,7 @@ from difflogic.engine.hard import live_parameters
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops
 from difflogic.search.search import Changes
-
-if TYPE_CHECKING:
-    from difflogic.search.finishing import Finisher
+from difflogic.search.verifying import Verifier
 
 AT_ONCE = 64
 """Changes per batch."""
@@ -81,7 +79,7 @@ class Polished:
 
 def polish(
     netlist: Netlist,
-    finisher: Finisher,
+    verifier: Verifier,
     verified: Ops,
     from_step: int | None,
     samples: Sequence[int],
@@ -98,7 +96,7 @@ def polish(
     budget more to achieve that; the result may then have more gates. Enter the `workers` before;
     their number changes no bit of the result.
     """
-    common = netlist, finisher, workers, rng
+    common = netlist, verifier, workers, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
     if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
@@ -124,14 +122,14 @@ class _Walk:
     def __init__(
         self,
         netlist: Netlist,
-        finisher: Finisher,
+        verifier: Verifier,
         workers: Workers,
         rng: np.random.Generator,
         verified: Ops,
         from_step: int | None,
         samples: tuple[int, ...],
     ) -> None:
-        self._netlist, self._finisher = netlist, finisher
+        self._netlist, self._verifier = netlist, verifier
         self._workers, self._rng = workers, rng
         self.candidates, self._ahead = 0, 1
         self.samples = samples
@@ -148,7 +146,7 @@ class _Walk:
         return self.candidates
 
     def _restart_from(self, ops: Ops) -> None:
-        self._trial = self._finisher.trial(self.samples)
+        self._trial = self._verifier.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, self._workers, ops)
         self._take(ops.copy())
@@ -217,7 +215,7 @@ class _Walk:
         if self.best.from_step is None:
             return Extent(gates, None)
         self.candidates += CERTIFICATE_COST
-        step = self._finisher.judge.certified_step(ops)
+        step = self._verifier.judge.certified_step(ops)
         return None if step is None else Extent(gates, step)
 
     def _keep(self, ops: Ops, extent: Extent) -> None:
@@ -226,7 +224,7 @@ class _Walk:
             self._at = extent
             self._take(ops)
             return
-        exact, failing = self._finisher.verify(ops)
+        exact, failing = self._verifier.verify(ops)
         if exact:
             self._at = self.best = extent
             self.kept = ops.copy()
@@ -248,19 +246,19 @@ class _Hastening(_Walk):
     def aim(self, due: int, more_gates: float | None) -> None:
         """Set the goal, and by what factor the gates may grow; None allows no more gates."""
         self._due = due
-        self._unknown = self._finisher.judge.unknown_in_time(self.kept)
+        self._unknown = self._verifier.judge.unknown_in_time(self.kept)
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
 
     def _consider(self, ops: Ops, gates: int) -> bool:
         self.candidates += CERTIFICATE_COST
-        unknown = self._finisher.judge.unknown_in_time(ops)
+        unknown = self._verifier.judge.unknown_in_time(ops)
         if unknown is None or (self._unknown is not None and unknown > self._unknown):
             return False
         self._unknown = unknown
         self._take(ops)
         # Only the certificate shows that the known cells are right, and stay right.
-        step = self._finisher.judge.certified_step(ops)
+        step = self._verifier.judge.certified_step(ops)
         if step is not None and step <= self._due:
             self.best = Extent(gates, step)
             self.kept = ops.copy()

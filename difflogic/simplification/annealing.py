@@ -9,7 +9,6 @@ Source: multi-start local search with successive halving (Jamieson and Talwalkar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +19,6 @@ from difflogic.simplification.kernels.windows import extract, put_back
 from difflogic.simplification.nets import cleaned, from_xag, gates, new_net, new_work
 from difflogic.simplification.resynthesis import starts
 from difflogic.system.deadline import NEVER, Deadline
-
-if TYPE_CHECKING:
-    from difflogic.simplification.stages import Effort
 
 CHUNK = 4000
 """Moves per call of the kernel, which Ctrl-C cannot interrupt: about a tenth of a second for nets
@@ -69,16 +65,22 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
 
 def search(
     net: Net,
-    effort: Effort,
+    most_inputs: int,
+    most_moves: int,
+    last_runs: int,
     progress: Callable[[], object] = lambda: None,
     deadline: Deadline = NEVER,
 ) -> Net:
-    """Anneal a whole circuit; return the smallest net found, or `net` itself if it is too large."""
+    """Anneal a whole circuit; return the smallest net found, or `net` itself if it is too large.
+
+    Each start is annealed with at most `most_moves` moves, which double with each halving. The best
+    circuit is then annealed `last_runs` more times.
+    """
     inputs = _read_inputs(net)
-    if not 0 < len(inputs) <= effort.whole_inputs or not 0 < gates(net) <= MOST_GATES:
+    if not 0 < len(inputs) <= most_inputs or not 0 < gates(net) <= MOST_GATES:
         return net
     part, leaves = _without_other_inputs(net, inputs)
-    moves = min(effort.whole_moves, MOVES_PER_GATE * gates(part))
+    moves = min(most_moves, MOVES_PER_GATE * gates(part))
     built = (from_xag(*start) for start in starts(_tables(part), part.inputs))
     found = [part, *(start for start in built if gates(start) <= MOST_GATES)]
     while True:
@@ -90,7 +92,7 @@ def search(
             break
         found, moves = found[: len(found) // 2], 2 * moves
     best = found[0]
-    for seed in range(effort.last_runs):
+    for seed in range(last_runs):
         best = min(best, anneal(found[0], moves, 1 + seed, deadline), key=gates)
         progress()
     if gates(best) >= gates(net):

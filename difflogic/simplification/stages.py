@@ -154,7 +154,8 @@ def _searches(
     if effort.window_leaves:
         yield "windows searched", annealed
     if effort.whole_inputs:
+        sizes = effort.whole_inputs, effort.whole_moves, effort.last_runs
         yield (
             "whole circuit searched",
-            lambda net: nets.cleaned(annealing.search(net, effort, progress, deadline)),
+            lambda net: nets.cleaned(annealing.search(net, *sizes, progress, deadline)),
         )

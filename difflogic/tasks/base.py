@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,7 +19,6 @@ from difflogic.tasks.parts import (
     Bits,
     Cases,
     Exhibit,
-    Larger,
     Machine,
     Preview,
     Rule,
@@ -472,3 +472,14 @@ def center_start(channels: int, height: int, width: int) -> Bits:
     start = np.zeros((channels, height, width), np.uint8)
     start[:, height // 2, width // 2] = 1
     return start
+
+
+@dataclass(frozen=True)
+class Larger:
+    """A task on a larger grid than it was trained on, and the steps at which it is tested."""
+
+    task: Task
+    what: str
+    """Such as "4 × side, same steps"."""
+    steps: tuple[int, ...]
+    note: str | None = None

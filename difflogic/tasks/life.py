@@ -12,8 +12,8 @@ from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
 from difflogic.system.streams import Purpose, first_bytes, stream
-from difflogic.tasks.base import Task
-from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Larger, Sample
+from difflogic.tasks.base import Larger, Task
+from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Sample
 from difflogic.tasks.sections import TaskSection
 
 LifeRule = Annotated[

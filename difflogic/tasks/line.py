@@ -9,18 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from difflogic.system.quantities import counted
-from difflogic.tasks.base import Task
+from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.flood import CENTER, E, W, fixed_channels
-from difflogic.tasks.parts import (
-    Bits,
-    Bounds,
-    Exhibit,
-    InapplicableError,
-    Larger,
-    Machine,
-    Rule,
-    Sample,
-)
+from difflogic.tasks.parts import Bits, Bounds, Exhibit, InapplicableError, Machine, Rule, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 Computes = Literal[

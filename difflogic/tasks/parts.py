@@ -1,19 +1,16 @@
-"""What a task is described by: samples, cases, tasks on other grids, previews, machines, rules."""
+"""What a task is described by: samples, cases, previews, machines, rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary
 from difflogic.system.errors import ConfigError
-
-if TYPE_CHECKING:
-    from difflogic.tasks.base import Task
 
 Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
@@ -50,17 +47,6 @@ class Cases:
     """Why these are all."""
     repeats: int | None = None
     """How often the cases contain each neighbourhood, if known."""
-
-
-@dataclass(frozen=True)
-class Larger:
-    """A task on a larger grid than it was trained on, and the steps at which it is tested."""
-
-    task: Task
-    what: str
-    """Such as "4 × side, same steps"."""
-    steps: tuple[int, ...]
-    note: str | None = None
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,9 @@ from pydantic import Field
 from difflogic.circuit.grid import Boundary
 from difflogic.circuit.places import place_bits, places
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.base import Task, center_start
+from difflogic.tasks.base import Larger, Task, center_start
 from difflogic.tasks.images import Color, image_bits, parse_color
-from difflogic.tasks.parts import (
-    Bits,
-    Cases,
-    Exhibit,
-    InapplicableError,
-    Larger,
-    Preview,
-    Sample,
-    Start,
-)
+from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Preview, Sample, Start
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
 from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
 

@@ -1,0 +1,99 @@
+"""Verifying a circuit: by a certificate where possible, otherwise on many fresh starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.netlist import Netlist
+from difflogic.engine.search_buffers import FIRST_STARTS, ROUND, VERIFIED_STARTS
+from difflogic.evaluation.exactness import Plan
+from difflogic.evaluation.trial import Ops, Trial
+from difflogic.search.judge import Judge
+
+NEW_COUNTEREXAMPLES = 4
+"""Counterexamples that join the search together: those with the most wrong cells."""
+
+
+class Verifier:
+    """Verifies circuits of one netlist, and finds the starts on which they fail."""
+
+    def __init__(self, netlist: Netlist, plan: Plan) -> None:
+        """`plan` says what exact means, and where starts come from."""
+        self._netlist, self._plan = netlist, plan
+        # Only the decisive steps are compared.
+        self._scene = replace(plan.scene, at=plan.decisive)
+        # The search has all starts from the beginning.
+        self._complete = plan.exhaustive or plan.starts == 1
+        self.judge = Judge(netlist, plan)
+        """Certifies circuits."""
+
+    @property
+    def can_prove(self) -> bool:
+        """Whether exact circuits are proved, by a certificate or by all cases."""
+        return self._complete or self.judge.can_prove
+
+    @cached_property
+    def _fresh(self) -> list[Trial]:
+        """The starts that verify a circuit, drawn and packed on first use."""
+        return [self.trial(samples) for samples in self._rounds()]
+
+    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+        """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
+
+        Requires a certificate where possible. If it does not show that the circuit is right in
+        time, tries fresh starts. Returns no counterexamples if the search has all starts already.
+        """
+        judgement = self.judge(ops) if self.judge.can_prove else None
+        if (judgement is not None and judgement.in_time) or self._heals(ops):
+            return True, []
+        for trial in self._fresh:
+            wrong = trial(ops).sum(axis=0)
+            if wrong.any():
+                return False, [] if self._complete else _worst(trial, wrong)
+        if judgement is None:
+            return self.judge.keeps(ops), []
+        if judgement.proved:
+            return True, []
+        # Look for counterexamples among the starts that the certificate leaves open.
+        assert self._plan.found_starts is not None
+        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
+        return False, _worst(trial, trial(ops).sum(axis=0))
+
+    def _heals(self, ops: Ops) -> bool:
+        """Whether all damages are proved to grow back, even after the compared steps."""
+        return self._plan.scene.damage is not None and self.judge.keeps(ops)
+
+    @property
+    def _first_samples(self) -> tuple[int, ...]:
+        """The numbers of a search's first starts."""
+        most = self._plan.starts if self._complete else FIRST_STARTS
+        if self._plan.listed:
+            most = min(most, self._plan.starts)
+        return tuple(range(most))
+
+    def _rounds(self) -> Iterator[range]:
+        """Yield the numbers of the starts that verify a circuit, in groups that run together."""
+        if self._complete:
+            yield range(self._plan.starts)
+            return
+        first = len(self._first_samples)
+        end = self._plan.starts if self._plan.listed else first + VERIFIED_STARTS
+        for start in range(first, end, ROUND):
+            yield range(start, min(start + ROUND, end))
+        # The search may have replaced its first starts by counterexamples.
+        yield range(first)
+
+    def trial(self, samples: Sequence[int]) -> Trial:
+        """Return the trial of the starts with these numbers."""
+        return Trial(self._netlist, self._scene, samples)
+
+
+def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:
+    """Return the numbers of the starts with the most `wrong` cells, (starts,)."""
+    worst = np.argsort(-wrong, kind="stable")[:NEW_COUNTEREXAMPLES]
+    return [trial.samples[place] for place in worst if wrong[place]]
