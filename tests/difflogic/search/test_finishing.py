@@ -16,7 +16,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search import finishing, search
+from difflogic.search import search, verifying
 from difflogic.search.finishing import Finisher
 from difflogic.search.search import GradientSensitivity
 from difflogic.system.callbacks import ignore
@@ -57,7 +57,7 @@ def sure(ops, rng=None, spread=1.0):
 
 def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, on_progress=ignore, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
-    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    plan = Plan.of(config, verifying.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
     with Workers(sharing.workers) as workers:
         finisher = Finisher(netlist, plan, settings, sensitivity, workers)
@@ -141,7 +141,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
 def test_the_second_most_probable_op_is_tried_early(gate):
     """It repairs a little damage to the Game of Life, even if the gradient misleads."""
     netlist, right = game_of_life()
-    plan = Plan.of(life(), finishing.ROUND, STREAMS)
+    plan = Plan.of(life(), verifying.ROUND, STREAMS)
     trial = Trial(netlist, plan.scene, range(512))
     wrong = []
     for op in range(gates.OPS):
@@ -213,14 +213,14 @@ def wrong_by_the_oracle(netlist, ops, config, start):
 @pytest.mark.thorough
 def test_counterexamples_are_found_and_fail(monkeypatch):
     netlist, ops, config = seldom_wrong()
-    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
+    monkeypatch.setattr(verifying, "FIRST_STARTS", 1)
     finisher, found = finish(netlist, config, sure(ops), candidates=0)
     assert (found.exact, found.wrong_before) == (False, 0)
     exact, failing = finisher.verify(ops)
     assert not exact
     wrong = np.array([wrong_by_the_oracle(netlist, ops, config, n) for n in range(1, 257)])
     # The worst of the first fresh starts that fail, without the first starts of the search.
-    worst = np.argsort(-wrong, kind="stable")[: finishing.NEW_COUNTEREXAMPLES]
+    worst = np.argsort(-wrong, kind="stable")[: verifying.NEW_COUNTEREXAMPLES]
     assert failing == [1 + place for place in worst.tolist() if wrong[place]]
     assert failing
 
@@ -228,7 +228,7 @@ def test_counterexamples_are_found_and_fail(monkeypatch):
 @pytest.mark.thorough
 def test_counterexamples_join_the_search(monkeypatch):
     netlist, ops, config = seldom_wrong()
-    monkeypatch.setattr(finishing, "FIRST_STARTS", 1)
+    monkeypatch.setattr(verifying, "FIRST_STARTS", 1)
     finisher, found = finish(netlist, config, sure(ops))
     assert found.exact
     assert found.wrong_before == 0 < found.candidates

@@ -18,7 +18,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, FoundStarts, Streams
 from difflogic.model.model import Model
 from difflogic.proof.convergence.folding import live_circuit
-from difflogic.search import finishing
+from difflogic.search import verifying
 from difflogic.search.finishing import Finisher
 from difflogic.search.judge import DOUBTFUL, Judge
 from difflogic.search.search import GradientSensitivity
@@ -56,7 +56,7 @@ def config_of(channels: int, *overrides: str) -> Config:
 
 @contextmanager
 def finisher_of(config: Config, netlist: Netlist) -> Iterator[Finisher]:
-    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    plan = Plan.of(config, verifying.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
     with Workers(1) as workers:
         yield Finisher(netlist, plan, config.finishing, sensitivity, workers)

@@ -18,7 +18,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.proof.convergence import sets
-from difflogic.search import finishing, polishing
+from difflogic.search import polishing, verifying
 from difflogic.search.finishing import Finished, Finisher
 from difflogic.search.judge import Judge
 from difflogic.search.polishing import Extent, Polished, polish
@@ -36,7 +36,7 @@ def finisher_of(
     config: Config, netlist: Netlist, budget: int, workers: int = 1
 ) -> Iterator[Finisher]:
     settings = config.finishing.model_copy(update={"polish": budget})
-    plan = Plan.of(config, finishing.ROUND, STREAMS)
+    plan = Plan.of(config, verifying.ROUND, STREAMS)
     with Workers(workers) as threads:
         yield Finisher(
             netlist, plan, settings, lambda ops, samples: pytest.fail("a search"), threads
