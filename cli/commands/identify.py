@@ -144,25 +144,21 @@ def lines(found: Identified) -> list[str]:
         f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
         f"{rule.recording.states} states",
         f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
-        *([f"hidden: {describe_hidden(space)}"] if space.looks else []),
+        *([f"hidden: {describe_hidden(space)}"] if space.looks_like else []),
         *(f"    {line}" for line in found.equations),
     ]
     if rule.flipped is not None:
         from difflogic.identification.recording import place
 
-        how = (
-            "no rule with the same clear entries needs fewer"
-            if rule.fewest
-            else "not shown to be the fewest"
-        )
+        how = "no rule with the same clear entries needs fewer"
         text.append(f"wrong cells: {len(rule.flipped)} ({how})")
         text += _listed([place(cell) for cell in rule.flipped[: MOST_LISTED + 1]], rule.flipped)
-        assert rule.sure is not None
-        least = int(rule.sure[~rule.never_seen].argmin())
+        assert rule.agreement is not None
+        least = int(rule.agreement[~rule.never_seen].argmin())
         weakest = [entry for entry in range(space.entries) if not rule.never_seen[entry]][least]
         text.append(
             f"least sure entry: {space.describe(weakest)} is followed by {rule.table[weakest]} in "
-            f"{rule.sure[weakest]:.0%} of its occurrences"
+            f"{rule.agreement[weakest]:.0%} of its occurrences"
         )
     else:
         text.append(
@@ -200,7 +196,7 @@ def _other(found: Identified) -> str:
     """Say whether another rule explains the recording."""
     rule = found.rule
     free = ", except for entries that were never seen" if rule.never_seen.any() else ""
-    if rule.space.looks and rule.unique is not None:
+    if rule.space.looks_like and rule.unique is not None:
         names = "the hidden states could have other numbers"
         if rule.unique:
             return f"no other rule with such states explains the recording{free} (proved); {names}"
@@ -231,7 +227,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
                 "next": rule.complete[space.examples[entry]],
                 "known": next((name for name, holds in known.items() if holds), "undecided"),
                 "in_another_rule": None if rule.second is None else rule.second[entry],
-                "sure": None if rule.sure is None else rule.sure[entry],
+                "agreement": None if rule.agreement is None else rule.agreement[entry],
             }
         )
     return {
@@ -246,12 +242,11 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         "name": rule.name,
         "equations": found.equations,
         "gates": None if circuit is None else circuit.gates,
-        "looks": space.looks or None,
-        "neighbours_tell_hidden_states": not space.private if space.looks else None,
+        "looks_like": space.looks_like or None,
+        "neighbours_read_hidden_states": not space.private if space.looks_like else None,
         "unique": rule.unique,
         "table": table,
         "wrong_cells": rule.flipped,
-        "fewest_wrong_cells": rule.fewest,
         "next_frame": rule.next_frame(),
         "seconds": found.seconds,
         "output": to,

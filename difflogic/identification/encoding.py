@@ -52,7 +52,7 @@ class Encoding:
 
     def new_state(self, look: int = UNKNOWN) -> State:
         """Return a new variable state; it looks like `look`, unless that is UNKNOWN."""
-        looks = self.space.looks or range(self.space.states)
+        looks = self.space.looks_like or range(self.space.states)
         allowed = [state for state, each in enumerate(looks) if look in (UNKNOWN, each)]
         bits = []
         for place in range(self.space.bits):
@@ -113,7 +113,7 @@ class Encoding:
     def _look(self, state: State) -> State:
         """Return the lowest state that looks like `state`."""
         if state not in self._looks:
-            looks, value = self.space.looks, self._value(state)
+            looks, value = self.space.looks_like, self._value(state)
             if value is not None:
                 found = self.constant(looks.index(looks[value]))
             else:

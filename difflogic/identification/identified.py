@@ -62,14 +62,10 @@ class Identified:
     second: Table | None
     """Another rule that explains the recording, if one was found."""
     flipped: npt.NDArray[np.int64] | None = None
-    """In a recording with noise: the cells that were recorded wrongly, (n, 4)."""
-    sure: npt.NDArray[np.float64] | None = None
+    """In a recording with noise: the cells that were recorded wrongly, (n, 4). Fewer of the
+    considered cells do not explain it."""
+    agreement: npt.NDArray[np.float64] | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
-
-    @property
-    def fewest(self) -> bool:
-        """Whether no fewer wrong cells, among those considered, explain a recording with noise."""
-        return self.flipped is not None
 
     @property
     def never_seen(self) -> Flags:
@@ -135,7 +131,7 @@ class Identified:
 
         Recording it again `gap` steps later rules out one of them.
         """
-        if self.second is None or self.space.looks:
+        if self.second is None or self.space.looks_like:
             return None
         rng = np.random.default_rng(0)
         first, free = self.space.spread(self.table), self.second == UNKNOWN
@@ -218,11 +214,11 @@ def _identified(
     method: str,
     solved: Solved,
     flipped: npt.NDArray[np.int64] | None = None,
-    sure: npt.NDArray[np.float64] | None = None,
+    agreement: npt.NDArray[np.float64] | None = None,
 ) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
     origin = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(*origin, method, *found, flipped, sure)
+    return Identified(*origin, method, *found, flipped, agreement)
 
 
 def _with_noise(question: Question) -> Identified:
@@ -230,10 +226,10 @@ def _with_noise(question: Question) -> Identified:
     votes = count(recording, space, question.boundary)
     flips = fewest_flips(question, votes)
     total = votes.counts.sum(axis=1)
-    sure = votes.counts.max(axis=1) / np.maximum(total, 1)
+    agreement = votes.counts.max(axis=1) / np.maximum(total, 1)
     none = np.zeros(space.entries, np.bool_)
     return _identified(
-        question, "MaxSAT", Solved(flips.table, none, none, None), flips.flipped, sure
+        question, "MaxSAT", Solved(flips.table, none, none, None), flips.flipped, agreement
     )
 
 

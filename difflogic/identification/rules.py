@@ -54,7 +54,7 @@ class Space:
     neighbourhood: str = "moore"
     symmetry: str = "none"
     states: int = 2
-    looks: tuple[int, ...] = ()
+    looks_like: tuple[int, ...] = ()
     """How each state looks: as the state with this number. () if each looks like itself."""
     private: bool = False
     """Whether neighbours are read as they look, so that only the cell itself knows its state."""
@@ -148,16 +148,16 @@ class Space:
         """`digits` as a rule reads them: if private, the lowest state of those that look alike."""
         if not self.private:
             return self.digits
-        lowest = np.array([self.looks.index(look) for look in self.looks])
+        lowest = np.array([self.looks_like.index(look) for look in self.looks_like])
         read = lowest[self.digits]
         read[self.centre] = self.digits[self.centre]
         return read
 
     @property
-    def told(self) -> dict[int, list[int]]:
+    def neighbour_states(self) -> dict[int, list[int]]:
         """The states that a rule tells apart in neighbours, except 0, with those read as each."""
         states = range(self.states)
-        reads = self.looks if self.private else states
+        reads = self.looks_like if self.private else states
         return {
             read: [state for state in states if reads[state] == read]
             for read in sorted({*reads} - {0})
@@ -200,7 +200,7 @@ class Space:
         states = self.digits[:, pattern]
         if self.symmetry == "outer-totalistic":
             counts = self.counts[:, pattern]
-            around = ", ".join(f"{counts[s]} in state {s}" for s in self.told)
+            around = ", ".join(f"{counts[s]} in state {s}" for s in self.neighbour_states)
             return f"centre {states[self.centre]}, neighbours: {around}"
         signs = {offset: f"{state:x}" for offset, state in zip(self.offsets, states, strict=True)}
         rows, columns = (sorted({*axis}) for axis in zip(*self.offsets, strict=True))
@@ -306,7 +306,7 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
                                 space,
                                 symmetry=symmetry,
                                 states=space.states + count,
-                                looks=(*range(space.states), *looks),
+                                looks_like=(*range(space.states), *looks),
                                 private=private,
                             )
                         )
@@ -318,9 +318,9 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
 
 def describe_hidden(space: Space) -> str:
     """Describe how hidden states look."""
-    seen = len(set(space.looks))
+    seen = len(set(space.looks_like))
     looks = [
-        f"{state} looks like {look}" for state, look in enumerate(space.looks) if state >= seen
+        f"{state} looks like {look}" for state, look in enumerate(space.looks_like) if state >= seen
     ]
     who = "only the cell itself can tell" if space.private else "its neighbours can tell, too"
     return f"state {', '.join(looks)}; {who}"

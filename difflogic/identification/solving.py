@@ -64,7 +64,7 @@ def solve(
         seen = recording.complete and question.boundary != "unknown"
         if seen and space.private and question.gap == 1:
             search: _Search = _Traces(encoding, question)
-        elif seen and not space.looks and question.gap > 1:
+        elif seen and not space.looks_like and question.gap > 1:
             search = _Lazy(encoding, question)
         else:
             search = _Search(encoding, question)
@@ -76,7 +76,7 @@ def solve(
             table = search.find()
         if table is None:
             return None
-        if space.looks and not plain_start and periodic:  # else start or edge name the states
+        if space.looks_like and not plain_start and periodic:  # else start or edge name the states
             table = _renamed(space, table)
             for entry in _pins(question, table):
                 encoding.fix(entry, int(table[entry]))
@@ -90,7 +90,8 @@ def solve(
 def _renamed(space: Space, table: Table) -> Table:
     """Return the same rule with hidden states renamed so that fewest entries lead to them."""
     groups = [
-        [s for s, each in enumerate(space.looks) if each == look] for look in set(space.looks)
+        [s for s, each in enumerate(space.looks_like) if each == look]
+        for look in set(space.looks_like)
     ]
     visible = len(groups)
     digits, cells = space.digits[:, space.examples], np.arange(space.cells)[:, None]
@@ -115,8 +116,8 @@ def _pins(question: Question, table: Table) -> Iterator[int]:
     the two. The boundary is periodic.
     """
     recording, space = question.recording, question.space
-    looks = np.array(space.looks)
-    alone = np.array([space.looks.count(look) == 1 for look in range(recording.states)])
+    looks = np.array(space.looks_like)
+    alone = np.array([space.looks_like.count(look) == 1 for look in range(recording.states)])
     frames, following = recording.frames[:, :-1], recording.frames[:, 1:]
     clear = (frames != UNKNOWN) & alone[frames]
     around = frames if space.private else np.where(clear, frames, UNKNOWN)
@@ -124,7 +125,7 @@ def _pins(question: Question, table: Table) -> Iterator[int]:
     seen = space.entry_of[patterns[clear & (patterns != UNKNOWN) & (following != UNKNOWN)]]
     pinned = set()
     for entry in np.unique(seen if question.gap == 1 else []).astype(int).tolist():
-        look = space.looks[table[entry]]
+        look = space.looks_like[table[entry]]
         if (looks == look).sum() == 2 and look not in pinned:
             pinned.add(look)
             yield entry
@@ -254,7 +255,7 @@ class _Traces(_Search):
 
     def _possible(self, table: Table) -> Iterator[Flags]:
         """Yield the possible states of cells in each frame, shape (…, height, width, states)."""
-        looks = np.array(self.encoding.space.looks)
+        looks = np.array(self.encoding.space.looks_like)
         states = np.arange(len(looks))
         seen = np.moveaxis(self.frames, 1, 0)[..., None]
         possible = (states if self.encoding.plain_start else looks) == seen[0]
@@ -307,7 +308,7 @@ def _decide(search: _Search, table: Table, occurring: Flags) -> Solved:
             left = undecided
     except StoppedError:
         pass
-    if encoding.space.looks:
+    if encoding.space.looks_like:
         first, table = table, _smallest(search, table, open_)
         if second is not None and (second == table).all():
             second = first

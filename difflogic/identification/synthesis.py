@@ -82,7 +82,7 @@ def merge(space: Space, patterns: Table) -> Table | None:
 
 def _ways(space: Space, table: Table, last_resort: bool) -> Iterator[Callable[[], Built]]:
     """Yield ways to build a table's circuit. One with many inputs is only a last resort."""
-    counted = space.bits + len(space.told) * space.cells.bit_length()
+    counted = space.bits + len(space.neighbour_states) * space.cells.bit_length()
     if space.symmetry == "outer-totalistic" and counted <= MOST_COUNTED:
         yield partial(_by_counts, space, table)
     if space.cells * space.bits <= FEW_INPUTS:
@@ -187,7 +187,7 @@ def _by_counts(space: Space, table: Table) -> Built:
     centre = cells.pop(space.centre)
     counts = [
         count_ones(xag, [_is(xag, cell, like, space.states) for cell in cells])
-        for like in space.told.values()
+        for like in space.neighbour_states.values()
     ]
     literals = centre + [digit for count in counts for digit in count]
     cases = np.arange(1 << len(literals))
@@ -196,10 +196,9 @@ def _by_counts(space: Space, table: Table) -> Built:
     for count in counts:
         codes.append(cases >> shift & (1 << len(count)) - 1)
         shift += len(count)
+    around = list(space.neighbour_states)
     entry = {
-        (int(space.digits[space.centre, p]), *space.counts[list(space.told), p].tolist()): int(
-            value
-        )
+        (int(space.digits[space.centre, p]), *space.counts[around, p].tolist()): int(value)
         for p, value in zip(space.examples.tolist(), table, strict=True)
     }
     keys = zip(*(code.tolist() for code in codes), strict=True)

@@ -204,7 +204,7 @@ def test_hidden_states_agree_with_all_rules(seed):
         return
     found = identify(film_, space, hidden=1)
     assert found.space.private == bool(private)
-    assert found.space.looks in (private or shared)
+    assert found.space.looks_like in (private or shared)
 
 
 def hidden_film(rng, shape):
@@ -219,7 +219,7 @@ def test_brains_brain_with_a_hidden_state(size):
     rng = np.random.default_rng(0)
     frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
     found = identify(from_array(frames == 1), Space(), hidden=1)
-    assert found.space.looks == (0, 1, 0)
+    assert found.space.looks_like == (0, 1, 0)
     assert found.name == "B2/S/C3"
     # Determined entries are those of the automaton.
     states = found.space.digits[:, found.space.examples]
