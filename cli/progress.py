@@ -110,7 +110,7 @@ def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> N
         note(f"compiled in {seconds:.1f} s{rest}")
 
 
-def compile_for(config: Config) -> None:
+def compile_kernels(config: Config) -> None:
     """Compile the kernels for `config` unless they are compiled."""
     from difflogic.training.trainer import Trainer
 

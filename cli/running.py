@@ -104,7 +104,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             begin=begin,
             progress=shown.add,
             should_stop=lambda: shown.interruption.requested,
-            say=note,
+            on_message=note,
             ranks=group,
         )
     summary, path = dict(found.summary), str(found.path)

@@ -23,7 +23,7 @@ from cli.options import (
     option,
     with_flags,
 )
-from cli.progress import compile_for, show_progress
+from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
@@ -134,7 +134,7 @@ def bench(
     if compared.ranks:
         show_ranks(compared, settings, oversubscribe, repeat, as_json)
         return
-    compile_for(settings if profile else settings.without_searches())
+    compile_kernels(settings if profile else settings.without_searches())
     if profile:
         _show_profile(settings, repeat or PROFILE_REPEATS, as_json)
     elif compared.listed:
@@ -168,7 +168,7 @@ def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
     """Train by gradient descent alone, and print the losses."""
     from difflogic.library.benchmarking import learning
 
-    compile_for(config.without_searches())
+    compile_kernels(config.without_searches())
     with show_progress() as progress:
         found = learning(config, epochs=epochs, progress=progress)
     if as_json:

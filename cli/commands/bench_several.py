@@ -11,7 +11,7 @@ import typer
 from cli import ranks as processes
 from cli.errors import FAILURE, note
 from cli.options import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
-from cli.progress import compile_for, show_progress
+from cli.progress import compile_kernels, show_progress
 from cli.terminal import output
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
@@ -98,7 +98,7 @@ def show_ranks(
             world.receive()
             return
         processes.check(config, min(world.here, most), oversubscribe)
-        compile_for(config)
+        compile_kernels(config)
         with world.lockstep(), show_progress() as progress:
             found = compare(
                 config, ranks=compared.ranks, world=world, repeat=repeat, progress=progress

@@ -22,7 +22,7 @@ from cli.options import (
     option,
     with_flags,
 )
-from cli.progress import compile_for, show_progress
+from cli.progress import compile_kernels, show_progress
 from cli.terminal import output
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
@@ -85,7 +85,7 @@ def plan(
     except ConfigError as error:
         raise ConfigError(f"--{error}") from None
     if measure:
-        compile_for(settings)
+        compile_kernels(settings)
     with show_progress() as progress:
         found = make_plan(
             settings,
@@ -182,13 +182,13 @@ def _lines(found: Planned) -> dict[str, str]:
     counts = sorted({1, 2, 4, 8, 16, plan.workers})
     ceilings = ", ".join(f"{count}: {plan.ceiling(count):.2f}" for count in counts)
     lines = {"ceiling by tasks": f"{ceilings} (workers: speed-up over one)"}
-    if found.costs is None or found.expected is None or found.expected_alone is None:
+    if found.costs is None or found.expected is None or found.expected_on_one_worker is None:
         return lines
-    share = found.costs.serial_seconds / found.expected_alone
+    share = found.costs.serial_seconds / found.expected_on_one_worker
     elsewhere = ", at the speed of this machine's cores" if plan.machine.described else ""
     lines["expected step"] = (
-        f"{1000 * found.expected:.2f} ms{elsewhere}; {1000 * found.expected_alone:.2f} ms on one "
-        "worker, at best"
+        f"{1000 * found.expected:.2f} ms{elsewhere}; "
+        f"{1000 * found.expected_on_one_worker:.2f} ms on one worker, at best"
     )
     lines["serial share"] = f"{100 * share:.0f} % of a step on one worker"
     return lines if found.network is None else lines | _network_lines(found.network)
@@ -210,10 +210,10 @@ def _network_lines(found: Network) -> dict[str, str]:
             f"{ms(found.transfer)}) / {found.messages}"
         )
     return {
-        "machines": f"{ms(found.alone)} on one, {ms(found.together)} on {found.ranks} without "
-        f"communication: {ms(found.saved)} saved",
-        "messages": f"{found.messages} in sequence per step, {found.large} with "
-        f"{show_bytes(found.bytes_each)} of sums: {ms(found.transfer)} at "
+        "machines": f"{ms(found.on_one_machine)} on one, {ms(found.on_all_machines)} on "
+        f"{found.ranks} without communication: {ms(found.saved)} saved",
+        "messages": f"{found.messages} in sequence per step, {found.large_messages} with "
+        f"{show_bytes(found.bytes_per_large_message)} of sums: {ms(found.transfer)} at "
         f"{8 * BANDWIDTH / 1e9:.0f} Gbit/s",
         "pays off": pays,
     }

@@ -52,7 +52,7 @@ def simulate(
             engine=engine,
             workers=workers or "auto",
             progress=progress,
-            say=note,
+            on_message=note,
         )
     result = _result(source, found, options.seed)
     # Before the files, so that results are not lost on a full disk.

@@ -26,7 +26,7 @@ from cli.options import (
     run_directory,
     time_option,
 )
-from cli.progress import compile_for
+from cli.progress import compile_kernels
 from cli.terminal import output
 from cli.terminal.screen import Screen, bar, can_animate, clock
 from difflogic.system.quantities import counted
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from difflogic.library.sweeping import SweepProgress
     from difflogic.scale.sweeps.execution import Progress, Snapshot
-    from difflogic.scale.sweeps.question import Question
+    from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
 
 BAR = 24
@@ -108,20 +108,20 @@ def sweep(
             scheduler_timeout=scheduler_timeout,
             progress=shown.update,
             should_stop=lambda: shown.interruption.requested,
-            say=shown.say,
-            compile_for=compile_for,
+            on_message=shown.show_message,
+            compile_kernels=compile_kernels,
             allow_code=allow_code or config is not None,
         )
     code = shown.interruption.exit_code
     if found.problem is not None:
         note(f"error: {found.problem}")
         code = FAILURE
-    _report(found.path, found.question, found.rows, code, as_json)
+    _report(found.path, found.plan, found.rows, code, as_json)
     if code or any(row.status == "failed" for row in found.rows):
         raise typer.Exit(code or FAILURE)
 
 
-def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_json: bool) -> None:
+def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json: bool) -> None:
     """Report failed and missing runs, and print the table of variants, or everything as JSON.
 
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
@@ -139,11 +139,11 @@ def _report(path: Path, question: Question, rows: Sequence[Row], code: int, as_j
             f"{len(rows)} runs ended; continue with: dct sweep --dir {shlex.quote(str(path))}"
         )
     if as_json:
-        data = results.to_data(question, rows)
+        data = results.to_data(plan, rows)
         output.show_json({"directory": str(path), "interrupted": interrupted, **data})
         return
-    headings = results.value_headings(question)
-    lines = [results.to_cells(question, result) for result in results.aggregate(question, rows)]
+    headings = results.value_headings(plan)
+    lines = [results.to_cells(plan, result) for result in results.aggregate(plan, rows)]
     heads = " | ".join([*headings, *results.HEADINGS])
     table = output.make_table(heads, lines, texts=len(headings))
     for column, *texts in zip(table.columns, *lines, strict=True):
@@ -179,14 +179,14 @@ class _Shown(ExitStack):
     def _begin(self, news: SweepProgress) -> None:
         from difflogic.scale.sweeps.execution import Progress
 
-        progress = self._progress = Progress(news.question, news.execution)
+        progress = self._progress = Progress(news.plan, news.execution)
         self.enter_context(self.interruption)
         if self._quiet:
             return
         kept = f", {news.execution.kept} already done" if news.execution.kept else ""
         slots = f", {news.execution.slots} at a time" if news.execution.slots else ""
-        runs = counted(news.question.size, "run")
-        title = f"sweep of {news.question.experiment}: {runs}{slots}{kept}; {news.path}"
+        runs = counted(news.plan.size, "run")
+        title = f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}"
         if not can_animate():
             note(title)
             return
@@ -197,7 +197,7 @@ class _Shown(ExitStack):
         )
         self.callback(self._screen.close)
 
-    def say(self, message: str) -> None:
+    def show_message(self, message: str) -> None:
         """Show a message."""
         if self._screen is None:
             note(message)

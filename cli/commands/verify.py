@@ -29,7 +29,7 @@ from cli.options import (
     output_file,
     parse_size,
 )
-from cli.progress import compile_for, show_progress
+from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs
 from cli.terminal.screen import Counter
 from difflogic.system.errors import ConfigError
@@ -112,7 +112,7 @@ def _findings(
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
-        compile_for(load_config(source, precise, allow_code=True))
+        compile_kernels(load_config(source, precise, allow_code=True))
     return _compare(
         lambda: verification.equivalence(settings),
         lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
@@ -201,7 +201,7 @@ def circuit(
                 "circuit": source,
                 "against": against or "simplified",
                 "gates": [each.gates for each in circuits],
-                "surroundings": list(found.surroundings),
+                "other_differences": list(found.other_differences),
                 "equal": found.equal,
                 "proof": found.proof,
             }
@@ -215,7 +215,7 @@ def circuit(
         output.show_table("circuit | gates | depth | channels", sizes)
         typer.echo()
         proofs.show_equality(found.proof, names)
-        for line in found.surroundings:
+        for line in found.other_differences:
             typer.echo(f"NOT THE SAME AUTOMATON: {line}")
     if not found.equal:
         raise typer.Exit(FAILURE)

@@ -38,7 +38,7 @@ class DeviceLearned:
         """`epsilon` is AdamW's; runs of one shape in the same `fleets` share dispatches."""
         self._host, self._training, self._epsilon, self._fleets = logits, training, epsilon, fleets
         self._form = FORMS[training.form](training.initial_logit)
-        self.made_sure = self._conform()
+        self.conformed_gates = self._conform()
         """Number of gates whose initial logits did not have the form."""
         self.ops = np.zeros(logits.shape[1], np.uint8)
         """The most probable op of each gate in the last mixture."""

@@ -20,7 +20,7 @@ from difflogic.scale.speed.prediction import Curves, Network, StepCosts
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import ORACLE, WAYS, Comparison, Setting
-from difflogic.scale.sweeps.question import combinations, parse_axes
+from difflogic.scale.sweeps.plan import combinations, parse_axes
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
@@ -256,7 +256,7 @@ class Planned:
         return None if self.costs is None else prediction.replay(self.plan, self.costs)
 
     @property
-    def expected_alone(self) -> float | None:
+    def expected_on_one_worker(self) -> float | None:
         """The same on one worker."""
         return None if self.costs is None else prediction.replay(self.plan.at(1), self.costs)
 
@@ -270,7 +270,7 @@ class Planned:
             "warnings": self.plan.warnings,
             "costs": self.costs,
             "expected_step_seconds": self.expected,
-            "expected_step_seconds_alone": self.expected_alone,
+            "expected_step_seconds_on_one_worker": self.expected_on_one_worker,
             "simulated": self.curves,
             "network": self.network,
         }

@@ -167,15 +167,15 @@ def _run(source: str | Path) -> Figure:
 
 
 def _sweep(directory: SweepDirectory) -> Figure:
-    question = directory.read_question()
-    if len(question.variants) > sweeps.MOST_VARIANTS:
+    plan = directory.read_plan()
+    if len(plan.variants) > sweeps.MOST_VARIANTS:
         raise ConfigError(
-            f"{directory.path}: {len(question.variants)} variants are more than a figure can tell "
+            f"{directory.path}: {len(plan.variants)} variants are more than a figure can tell "
             f"apart (at most {sweeps.MOST_VARIANTS}); table.csv holds them all"
         )
     rows = []
-    for variant in question.variants:
-        for seed in question.seeds:
+    for variant in plan.variants:
+        for seed in plan.seeds:
             found = directory.look(variant, seed)
             rows.append(make_row(variant, seed, found.summary, found.problem))
-    return sweeps.draw(directory.path.name, aggregate(question, rows), rows)
+    return sweeps.draw(directory.path.name, aggregate(plan, rows), rows)

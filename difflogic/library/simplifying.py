@@ -84,7 +84,7 @@ class Compared:
     one: Loaded
     other: Loaded
     proof: Proof
-    surroundings: tuple[str, ...]
+    other_differences: tuple[str, ...]
     """Differences outside the circuits: boundary, fire rate, visible channels."""
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Compared:
 
     @property
     def equal(self) -> bool:
-        return self.proof.equal and not self.surroundings
+        return self.proof.equal and not self.other_differences
 
 
 def simplify(

@@ -221,12 +221,12 @@ def simulate(
     engine: str = "auto",
     workers: int | Literal["auto"] = "auto",
     progress: ProgressCallback = ignore,
-    say: MessageCallback = ignore,
+    on_message: MessageCallback = ignore,
 ) -> Simulated:
     """Run a circuit under some conditions, by default as in training.
 
     All engines and numbers of workers give the same bits; "auto" chooses the fastest engine, and as
-    many workers as pay off. `say` receives messages about compiling.
+    many workers as pay off. `on_message` receives messages about compiling.
 
     Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
     """
@@ -243,7 +243,7 @@ def simulate(
     require_memory(geometry)
     damage = [each.place(geometry, steps) for each in conditions.damage]
     setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed)
-    chosen, count = _engine(automaton, setting, engine, workers, say)
+    chosen, count = _engine(automaton, setting, engine, workers, on_message)
     compiling = f"compiling {automaton.circuit.gates} gates:"
 
     def pause() -> None:
@@ -266,7 +266,7 @@ def _engine(
     conditions: simulator.Conditions,
     engine: str,
     workers: int | Literal["auto"],
-    say: MessageCallback,
+    on_message: MessageCallback,
 ) -> tuple[Engine, int]:
     """Return the engine and its number of workers; say if compiling takes long, or too long."""
     from difflogic.simulation import native
@@ -277,7 +277,7 @@ def _engine(
         return "interpreter", 1
     if gates > native.MOST_GATES:
         if steps:
-            say(
+            on_message(
                 f"using the interpreter: compiling more than {native.MOST_GATES} gates takes "
                 "minutes; dct simplify may leave fewer"
             )
@@ -285,10 +285,10 @@ def _engine(
     if engine == "auto" and choose_engine(circuit, conditions, steps) == "interpreter":
         return "interpreter", 1
     if not native.is_cached(circuit):
-        say(f"compiling {circuit.gates} gates, once …")
+        on_message(f"compiling {circuit.gates} gates, once …")
         problem = native.CACHE.problem()
         if problem is not None:
-            say(problem)
+            on_message(problem)
     if workers != "auto":
         return "compiled", workers
     return "compiled", useful_workers(circuit, conditions, machine.cpu_count())

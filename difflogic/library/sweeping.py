@@ -14,7 +14,7 @@ from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
-from difflogic.scale.sweeps.question import Question, Request, ask
+from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
@@ -39,7 +39,7 @@ class SweepProgress:
     """The state of a sweep."""
 
     path: Path
-    question: Question
+    plan: SweepPlan
     execution: Execution
     row: Row | None
     """The run that just ended, if any."""
@@ -50,7 +50,7 @@ class Swept:
     """A sweep's directory and results, a row per run."""
 
     path: Path
-    question: Question
+    plan: SweepPlan
     rows: tuple[Row, ...] = field(repr=False)
     stopped: bool
     """Whether `should_stop` ended it; another sweep of the directory continues it."""
@@ -76,7 +76,7 @@ class Swept:
     @property
     def results(self) -> list[VariantResult]:
         """The results of each combination of settings, over its seeds."""
-        return aggregate(self.question, self.rows)
+        return aggregate(self.plan, self.rows)
 
 
 def warm_up(config: Config) -> None:
@@ -100,8 +100,8 @@ def sweep(
     scheduler_timeout: float | None = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
-    say: MessageCallback = ignore,
-    compile_for: Callable[[Config], None] = warm_up,
+    on_message: MessageCallback = ignore,
+    compile_kernels: Callable[[Config], None] = warm_up,
     allow_code: bool = False,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
@@ -111,8 +111,8 @@ def sweep(
     `seeds` added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
     one at a time (sequential). A Dask scheduler has `scheduler_timeout` seconds to answer.
     `progress` is called several times a second. If `should_stop` returns true, the runs are saved
-    and the sweep ends. `compile_for` compiles kernels before the first run. `allow_code` allows the
-    code of a custom task to run.
+    and the sweep ends. `compile_kernels` is called before the first run. `allow_code` allows the
+    code of a custom task to run. `on_message` receives messages.
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
@@ -123,7 +123,7 @@ def sweep(
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is not None:
         request = Request(config, tuple(overrides), tuple(grid), recipe)
-        question = _ask(request, numbers, place, allow_code)
+        plan = _make_plan(request, numbers, place, allow_code)
     elif place is None:
         raise ConfigError(
             "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
@@ -132,35 +132,35 @@ def sweep(
     elif overrides or grid or recipe:
         raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
     else:
-        question = place.read_question().with_seeds(numbers)
-        place.load_code(question, allow_code)
-    workers = _backend(question, backend, jobs, scheduler, scheduler_timeout)
+        plan = place.read_plan().with_seeds(numbers)
+        place.load_code(plan, allow_code)
+    workers = _backend(plan, backend, jobs, scheduler, scheduler_timeout)
     if place is None:
-        name = f"sweep-{question.experiment}"
+        name = f"sweep-{plan.experiment}"
         place = SweepDirectory(RunDirectory.create(name=name).path)
     else:
         place.make()
-    return _Sweep(place, question, workers, progress, should_stop, say).run(compile_for)
+    return _Sweep(place, plan, workers, progress, should_stop, on_message).run(compile_kernels)
 
 
-def _ask(
+def _make_plan(
     request: Request, seeds: Sequence[int], place: SweepDirectory | None, allow_code: bool
-) -> Question:
+) -> SweepPlan:
     """Return the sweep, including the seeds of an earlier one in that directory."""
     is_earlier = place is not None and place.exists
     if not seeds and not is_earlier:
         raise ConfigError("give the seeds to train, such as --seeds 0-15")
-    question = ask(request, seeds, allow_code=allow_code)
+    plan = make_plan(request, seeds, allow_code=allow_code)
     if place is None:
-        return question
+        return plan
     if is_earlier:
-        return place.join(question)
+        return place.join(plan)
     place.require_empty()
-    return question
+    return plan
 
 
 def _backend(
-    question: Question, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
+    plan: SweepPlan, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
 ) -> Backend:
     if name not in BACKENDS:
         raise ConfigError(f'no backend "{name}": known: {", ".join(BACKENDS)}')
@@ -170,60 +170,60 @@ def _backend(
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
     if jobs is not None and jobs < 1:
         raise ConfigError(f"{jobs} runs at a time: must be at least 1")
-    configs = [variant.config for variant in question.variants]
+    configs = [variant.config for variant in plan.variants]
     devices = {config.parallel.device for config in configs}
     if devices == {"gpu"} and name == "loky":
         from difflogic.gpu.planning import runs_at_a_time
 
-        return DeviceBackend(runs_at_a_time(configs, jobs, question.size))
+        return DeviceBackend(runs_at_a_time(configs, jobs, plan.size))
     if "gpu" in devices:
         raise ConfigError("[parallel] device: a GPU takes all runs of a sweep, on this machine")
     if name == "dask":
         from difflogic.scale.sweeps.cluster import TIMEOUT, DaskBackend
 
         if scheduler is None:
-            jobs = jobs or default_jobs(question)
+            jobs = jobs or default_jobs(plan)
         precisions = {config.training.precision for config in configs}
         return DaskBackend(scheduler, jobs, precisions, timeout or TIMEOUT)
-    return LocalBackend(1 if name == "sequential" else jobs or default_jobs(question))
+    return LocalBackend(1 if name == "sequential" else jobs or default_jobs(plan))
 
 
 @dataclass(frozen=True)
 class _Sweep:
     place: SweepDirectory
-    question: Question
+    plan: SweepPlan
     backend: Backend
     progress: Callable[[SweepProgress], None]
     should_stop: ShouldStop
-    say: MessageCallback
+    on_message: MessageCallback
 
-    def run(self, compile_for: Callable[[Config], None]) -> Swept:
+    def run(self, compile_kernels: Callable[[Config], None]) -> Swept:
         """Train the missing runs, and write the tables."""
         is_new, stopped, problem = not self.place.exists, False, None
         try:
             with RunLock(self.place.path) as held:
                 remove_leftovers(self.place.path)
-                self.place.write_question(self.question)
-                with Execution(self.place, self.question, self.backend) as execution:
-                    configs = [variant.config for variant in self.question.variants]
+                self.place.write_plan(self.plan)
+                with Execution(self.place, self.plan, self.backend) as execution:
+                    configs = [variant.config for variant in self.plan.variants]
                     useless = (each for config in configs for each in without_effect(config))
                     for message in [*execution.warnings, *dict.fromkeys(useless)]:
-                        self.say(f"warning: {message}")
-                    if self.backend.compiles_here and execution.kept < self.question.size:
+                        self.on_message(f"warning: {message}")
+                    if self.backend.compiles_here and execution.kept < self.plan.size:
                         for config in {each.training.precision: each for each in configs}.values():
-                            compile_for(config)
+                            compile_kernels(config)
                     try:
                         stopped = self._watch(execution, held)
                     except TrainingError as error:  # workers are lost for good
                         problem = str(error)
                 rows = execution.rows
                 held.require()
-                write_tables(self.place, self.question, rows)
+                write_tables(self.place, self.plan, rows)
         except (DctError, KeyboardInterrupt):
             if is_new:
                 self.place.discard_if_without_runs()
             raise
-        return Swept(self.place.path, self.question, tuple(rows), stopped, problem)
+        return Swept(self.place.path, self.plan, tuple(rows), stopped, problem)
 
     def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Report progress until all runs have ended; return whether they were stopped."""
@@ -233,21 +233,21 @@ class _Sweep:
         for row in execution.work(TICK_SECONDS):
             self._show(execution, row)
             for message in execution.notices[reported:]:
-                self.say(f"warning: {message}")
+                self.on_message(f"warning: {message}")
                 reported += 1
             now = time.monotonic()
             if not stopping and self.should_stop():
                 stopping, give_up = True, now + GRACE_SECONDS
-                self.say("stopping: the runs are saving …")
+                self.on_message("stopping: the runs are saving …")
                 execution.stop()
             if now > give_up:
                 execution.abandon()
                 break
             if row is not None and now > next_table and held.held:
                 with suppress(RunDirectoryError):  # only at the end it must succeed
-                    write_tables(self.place, self.question, execution.rows)
+                    write_tables(self.place, self.plan, execution.rows)
                 next_table = time.monotonic() + TABLE_SECONDS
         return stopping
 
     def _show(self, execution: Execution, row: Row | None) -> None:
-        self.progress(SweepProgress(self.place.path, self.question, execution, row))
+        self.progress(SweepProgress(self.place.path, self.plan, execution, row))

@@ -118,7 +118,7 @@ def train(
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never_stop,
-    say: MessageCallback = ignore,
+    on_message: MessageCallback = ignore,
     allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:
@@ -131,7 +131,7 @@ def train(
     `begin` is called before the first epoch and must warm up the session; it is not called for a
     finished run. `progress` is called with each epoch's result. `should_stop` is called between
     epochs; if it returns true, the run is saved and can be resumed. Ctrl-C, or a notebook's stop
-    button, saves the run as well, and raises KeyboardInterrupt. `say` receives messages.
+    button, saves the run as well, and raises KeyboardInterrupt. `on_message` receives messages.
     `allow_code` allows the code of a custom task to run. With several `ranks`, the first calls
     this, and the others call `follow`.
 
@@ -151,17 +151,17 @@ def train(
         changes = differing(before.model_copy(update={"run": settings.run}), settings)
         if changes:
             lines = "\n  ".join(changes)
-            say(f"{start.name}: keeps its wires, and so how they were drawn:\n  {lines}")
+            on_message(f"{start.name}: keeps its wires, and so how they were drawn:\n  {lines}")
     run = open_run(settings, directory, new, resume)
-    with Session(settings, run, say, ranks, start) as session:
+    with Session(settings, run, on_message, ranks, start) as session:
         if session.summary is None:
             for useless in without_effect(settings):
-                say(f"warning: {useless}")
+                on_message(f"warning: {useless}")
             begin(session)
             with _saved_at_interrupts() as interrupted:
                 session.train(lambda: interrupted() or should_stop(), progress)
         else:
-            say(_finished(session))
+            on_message(_finished(session))
         assert session.summary is not None
         return Trained(run.path, session.summary)
 

@@ -119,7 +119,7 @@ def simplify(
         if not deadline.passed:
             progress()
             take(name, _Draft(change(draft.net), draft.labels))
-    take("channels dropped that are now unread", _drop_unread_channels(draft, automaton.visible))
+    take("newly unread channels dropped", _drop_unread_channels(draft, automaton.visible))
     return Simplification(automaton.with_circuit(draft.circuit), tuple(stages), stopped)
 
 

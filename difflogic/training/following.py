@@ -28,7 +28,7 @@ def gather(trainer: Trainer, ranks: Ranks) -> None:
     config = config.model_copy(update={"parallel": config.parallel.model_copy(update=sizes)})
     ranks.send({"config": config.to_dict(), "versions": _versions()})
     if config.run.start_sha256 is not None:
-        _share_model(trainer.first, ranks)
+        _share_model(trainer.first_model, ranks)
     for array in trainer.state().values():
         ranks.broadcast(array)
 

@@ -75,7 +75,7 @@ class AdamW:
         self.logits = logits
         self.steps = 0
         self._form = FORMS[config.form](config.initial_logit)
-        self.made_sure = self._conform()
+        self.conformed_gates = self._conform()
         """Number of gates that had another form at first."""
         learned = logits if self._form is None else self._form.numbers(logits)
         self.first = np.zeros_like(learned)
@@ -167,9 +167,9 @@ class Learned:
         return self._soft.decided
 
     @property
-    def made_sure(self) -> int:
+    def conformed_gates(self) -> int:
         """Number of gates that had another form at first."""
-        return self._optimizer.made_sure
+        return self._optimizer.conformed_gates
 
     def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> Engine:
         """Return an engine for rollouts and gradients of a circuit with these logits."""

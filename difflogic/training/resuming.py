@@ -118,14 +118,14 @@ def without_foreign_results(config: Config, source: Config) -> Config:
 
 
 def find_resume_point(
-    run: RunDirectory, config: Config, template: State, say: Callable[[str], None]
+    run: RunDirectory, config: Config, template: State, on_message: Callable[[str], None]
 ) -> tuple[Checkpoint, History] | None:
     """Return the latest usable checkpoint and the metrics up to it.
 
     `template` has the names, shapes and types of the trainer's state. Skips a checkpoint that is
-    damaged, foreign, or not covered by metrics.csv, and tells `say`. Returns None if the run has
-    neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable, or if a
-    newer program wrote one.
+    damaged, foreign, or not covered by metrics.csv, and tells `on_message`. Returns None if the
+    run has neither checkpoints nor results. Raises RunDirectoryError if no checkpoint is usable,
+    or if a newer program wrote one.
     """
     problems: list[str] = []
     for path in checkpoints(run.path):
@@ -135,8 +135,8 @@ def find_resume_point(
             problems.append(str(error))
             continue
         for problem in problems:
-            say(f"warning: {problem}: went back to {path.name}")
-        _note_other_origin(checkpoint, say)
+            on_message(f"warning: {problem}: went back to {path.name}")
+        _note_other_origin(checkpoint, on_message)
         return checkpoint, history
     if not problems and not run.has_results:
         return None
@@ -165,7 +165,7 @@ def _read(
         raise CheckpointError(f"{path}: cannot be used, since {error}") from None
 
 
-def _note_other_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> None:
+def _note_other_origin(checkpoint: Checkpoint, on_message: Callable[[str], None]) -> None:
     """Report if other libraries or another processor may round the last bits differently."""
     others = [
         f"{name} {checkpoint.made_with.get(name)} (now {value})"
@@ -173,7 +173,7 @@ def _note_other_origin(checkpoint: Checkpoint, say: Callable[[str], None]) -> No
         if checkpoint.made_with.get(name) != value
     ]
     if others:
-        say(
+        on_message(
             f"note: until here this run was computed with {', '.join(others)}: it continues, "
             "but may not end in the same bits"
         )

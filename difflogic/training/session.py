@@ -50,7 +50,7 @@ def execute(
     *,
     should_stop: Callable[[], bool] = never_stop,
     on_step: Callable[[StepResult], None] = ignore,
-    say: Callable[[str], None] = ignore,
+    on_message: Callable[[str], None] = ignore,
     fleets: Fleets | None = None,
 ) -> dict[str, Any]:
     """Train in the run directory `path` until done, and return the contents of summary.json.
@@ -58,13 +58,13 @@ def execute(
     Starts a run in a new or empty directory, and resumes an unfinished run of this configuration.
     A finished run is extended if `config` has more epochs, else its summary is returned unchanged.
     `should_stop` is called before each epoch; if it returns True, the run is saved, and its summary
-    is not `finished`. `say` receives messages for the user. Runs on a GPU may share `fleets`. The
-    directory is locked meanwhile.
+    is not `finished`. `on_message` receives messages for the user. Runs on a GPU may share
+    `fleets`. The directory is locked meanwhile.
 
     Raises RunDirectoryError if the directory is in use, cannot be resumed, or has another
     configuration (the message names the keys); TrainingError if training or saving fails.
     """
-    with Session(config, RunDirectory.at(path), say, fleets=fleets) as session:
+    with Session(config, RunDirectory.at(path), on_message, fleets=fleets) as session:
         if session.summary is None:
             session.trainer.warm_up()
             session.train(should_stop, on_step)
@@ -83,7 +83,7 @@ class Session:
         self,
         config: Config,
         run: RunDirectory,
-        say: Callable[[str], None] = ignore,
+        on_message: Callable[[str], None] = ignore,
         ranks: Ranks = ALONE,
         start: StartModel | None = None,
         fleets: Fleets | None = None,
@@ -101,7 +101,7 @@ class Session:
         """Number of times the run was resumed."""
         self.summary: dict[str, Any] | None = None
         self._given = config
-        self._say, self._ranks, self._fleets = say, ranks, fleets
+        self._on_message, self._ranks, self._fleets = on_message, ranks, fleets
         self._stack = ExitStack()
         self._lock = RunLock(run.path)
         self._trainer: Trainer | None = None
@@ -177,7 +177,7 @@ class Session:
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
             # Before the step, since the other ranks begin it too.
-            if not trainer.get_ready(should_stop):
+            if not trainer.wait_for_kernels(should_stop):
                 break
             state = trainer.state() if trainer.may_search else None
             try:
@@ -309,14 +309,14 @@ class Session:
         try:
             summary = self.run.read_summary()
         except RunDirectoryError as error:
-            self._say(f"warning: {error}: it is made again")
+            self._on_message(f"warning: {error}: it is made again")
             return None
         if summary is None or not summary["finished"]:
             return summary
         problem = self.run.problem(summary, stored)
         if problem is None:
             return summary
-        self._say(f"warning: {problem}: it is made again, if a checkpoint can be used")
+        self._on_message(f"warning: {problem}: it is made again, if a checkpoint can be used")
         return None
 
     def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
@@ -331,9 +331,11 @@ class Session:
     def _restore(self) -> None:
         if self._new:
             return
-        found = find_resume_point(self.run, self.config, self.trainer.state(), self._say)
+        found = find_resume_point(self.run, self.config, self.trainer.state(), self._on_message)
         if found is None:
-            self._say(f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0")
+            self._on_message(
+                f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0"
+            )
             self.resumed = 1
             return
         checkpoint, self.history = found
@@ -344,12 +346,12 @@ class Session:
 
     def _note_lost_logits(self) -> None:
         """Report if a new run cannot use all logits of its start model."""
-        sure, gates = self.trainer.made_sure
-        if sure and self._new and self._start is not None:
-            self._say(
-                f"{self._start.name}: {sure} of {gates} gates do not have the form training.form: "
-                "they begin as sure of their most probable op as training.initial_logit says, and "
-                "lose what else they learned"
+        conformed, gates = self.trainer.conformed_gates
+        if conformed and self._new and self._start is not None:
+            self._on_message(
+                f"{self._start.name}: {conformed} of {gates} gates do not have the form "
+                "training.form: they begin as sure of their most probable op as "
+                "training.initial_logit says, and lose what else they learned"
             )
 
     def abandon(self) -> None:

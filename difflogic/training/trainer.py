@@ -63,7 +63,7 @@ class Trainer:
             raise start_model.missing(config)
         self.config = config
         self.ranks = ranks
-        self.first = model or Model.create(config)
+        self.first_model = model or Model.create(config)
         """The model that the run begins with."""
         task = make_task(config)
         self._stages = task.stages
@@ -73,7 +73,7 @@ class Trainer:
         self.epoch = 0
         """Number of finished epochs."""
         # Transposed, for the optimizer's kernels.
-        logits = np.array(self.first.logits.T, dtype=config.training.precision, order="C")
+        logits = np.array(self.first_model.logits.T, dtype=config.training.precision, order="C")
         self._learned = make_learned(config, logits, ranks, fleets)
         self._best = BestCircuit(config, logits)
         self._attempt = self._make_attempt(0)
@@ -296,7 +296,7 @@ class Trainer:
         self.task = self._stages[stage]
         """Draws the samples of each epoch; may be replaced."""
         self._staged = staged(self.config, self.task)
-        self._rank_plan = RankPlan.of(self._staged, self.first.netlist, self.ranks)
+        self._rank_plan = RankPlan.of(self._staged, self.first_model.netlist, self.ranks)
 
     def _go_to(self, attempt: int, stage: int = 0) -> None:
         """Switch to another wiring or stage, and its engines; the logits stay."""
@@ -316,7 +316,7 @@ class Trainer:
 
     def _first_model_of(self, attempt: int) -> Model:
         if attempt == 0 or self.config.run.start_sha256 is not None:
-            return self.first
+            return self.first_model
         return Model.create(self.config, attempt)
 
     # Compiling
@@ -344,7 +344,7 @@ class Trainer:
         self.phases.compile_seconds += seconds
         return seconds
 
-    def get_ready(self, should_stop: Callable[[], bool]) -> bool:
+    def wait_for_kernels(self, should_stop: Callable[[], bool]) -> bool:
         """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
 
         Call it before the step, which cannot be cancelled without losing work.
@@ -422,12 +422,12 @@ class Trainer:
         return self.attempt if self._best.logits is None else self._best.attempt + 1
 
     @property
-    def made_sure(self) -> tuple[int, int]:
+    def conformed_gates(self) -> tuple[int, int]:
         """Number of gates that started from their most probable op alone, and of all gates.
 
         They did not have the form that is learned.
         """
-        return self._learned.made_sure, len(self._learned.ops)
+        return self._learned.conformed_gates, len(self._learned.ops)
 
     @property
     def exact_epoch(self) -> int | None:

@@ -24,7 +24,7 @@ from difflogic.training.run_directory import RunDirectory, list_runs
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import life
-from tests.difflogic.scale.sweeps.small import question
+from tests.difflogic.scale.sweeps.small import small_plan
 from tests.difflogic.training.tiny import tiny
 from tests.fuzz import readers
 
@@ -51,7 +51,7 @@ def seeds(kind: str, folder: Path) -> list[bytes]:
     """Return valid files of a kind; `folder` is for a temporary run."""
     match kind:
         case "sweep":
-            SweepDirectory(folder).write_question(question("training.batch=2,4", seeds=(0, 3)))
+            SweepDirectory(folder).write_plan(small_plan("training.batch=2,4", seeds=(0, 3)))
             return [(folder / FILE).read_bytes()]
         case "metrics":
             rows = [MetricsRow(epoch + 1, 5.0 - epoch, 4.0, 0.5) for epoch in range(EPOCHS)]
@@ -143,7 +143,7 @@ def _read(kind: str, path: Path) -> None:
         case "checkpoint":
             read_checkpoint(path, _template())
         case "sweep":
-            SweepDirectory(path.parent).read_question()
+            SweepDirectory(path.parent).read_plan()
         case "lock":
             with RunLock(path.parent):
                 list_runs(path.parent)

@@ -251,7 +251,7 @@ class Curves:
     config: Config
     seconds: Mapping[str, Mapping[int, float]]
     """By strategy, then by workers."""
-    alone: float
+    on_one_worker: float
     """On one worker."""
     planned: Mapping[int, float]
     """With the plan's own strategy, at the measured worker counts."""
@@ -264,7 +264,7 @@ class Curves:
 
     def speedup(self, strategy: str, workers: int) -> float:
         """Return the speed-up over one worker."""
-        return self.alone / self.seconds[strategy][workers]
+        return self.on_one_worker / self.seconds[strategy][workers]
 
     @property
     def errors(self) -> dict[int, float]:
@@ -325,26 +325,25 @@ class Network:
     """A training step shared by ranks, each on its own machine."""
 
     ranks: int
-    alone: float
+    on_one_machine: float
     """Seconds of a step on one machine."""
-    together: float
+    on_all_machines: float
     """Seconds on all machines, without communication."""
     messages: int
     """Messages of a step that wait for each other."""
-    large: int
+    large_messages: int
     """Those among them that carry the gradient sums."""
-    bytes_each: int
-    """Size of such a message."""
+    bytes_per_large_message: int
 
     @property
     def saved(self) -> float:
         """Seconds of a step that the other machines save, before communication."""
-        return self.alone - self.together
+        return self.on_one_machine - self.on_all_machines
 
     @property
     def transfer(self) -> float:
         """Seconds to transfer the sums at BANDWIDTH, without latency."""
-        return self.large * self.bytes_each / BANDWIDTH
+        return self.large_messages * self.bytes_per_large_message / BANDWIDTH
 
     @property
     def latency(self) -> float | None:
@@ -366,16 +365,16 @@ def network(
     """
     netlist = Model.create(config).netlist
     group = Ranks()
-    alone = RankPlan.of(config, netlist, group, machine).plan
+    one_machine = RankPlan.of(config, netlist, group, machine).plan
     group.size = ranks
-    together = RankPlan.of(config, netlist, group, machine).plan
+    all_machines = RankPlan.of(config, netlist, group, machine).plan
     spread = ceil(log2(ranks))  # a broadcast along a tree
     turns = 1 + ceil(config.pool.batch / (AT_ONCE * ranks))
     large = turns * (ranks - 1 + spread)
     return Network(
         ranks,
-        replay(alone, costs),
-        replay(together, costs),
+        replay(one_machine, costs),
+        replay(all_machines, costs),
         spread + large,
         large,
         exchanged_bytes(config, netlist.parameters),

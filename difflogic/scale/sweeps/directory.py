@@ -1,4 +1,4 @@
-"""The directory of a sweep: its question, a directory per run, and the tables."""
+"""The directory of a sweep: its plan, a directory per run, and the tables."""
 
 from __future__ import annotations
 
@@ -14,14 +14,7 @@ from typing import Any
 import tomli_w
 
 from difflogic.config import config_from_dict
-from difflogic.scale.sweeps.question import (
-    Question,
-    Request,
-    Variant,
-    differences,
-    lookup,
-    with_seed,
-)
+from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant, differences, lookup, with_seed
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
     LEFTOVERS,
@@ -39,7 +32,7 @@ from difflogic.training.resuming import differing
 from difflogic.training.run_directory import SUMMARY, RunDirectory
 
 FORMAT = "dct-sweep"
-VERSION = 2
+VERSION = 3
 """Format of sweep.toml; increases with every incompatible change."""
 
 FILE = "sweep.toml"
@@ -49,7 +42,7 @@ MAX_BYTES = 2**26
 
 
 @dataclass(frozen=True)
-class Found:
+class RunState:
     """State of a run's directory; all empty if the run is missing or can be resumed."""
 
     summary: dict[str, Any] | None = None
@@ -106,8 +99,8 @@ class SweepDirectory:
                 (self.path / FILE).unlink(missing_ok=True)
                 self.path.rmdir()
 
-    def read_question(self) -> Question:
-        """Read the question. Raises RunDirectoryError if it is damaged or of another version."""
+    def read_plan(self) -> SweepPlan:
+        """Read the plan. Raises RunDirectoryError if it is damaged or of another version."""
         path = self.path / FILE
         try:
             content = read_inside(path, MAX_BYTES)
@@ -122,55 +115,55 @@ class SweepDirectory:
                 raise ValueError("it is of another format")
             if data["version"] != VERSION:
                 raise ValueError("another version of dct wrote it: use that one")
-            return _question(data, str(path))
+            return _plan(data, str(path))
         except (ValueError, KeyError, TypeError, AttributeError, ConfigError) as error:
             what = f"no key {error}" if isinstance(error, KeyError) else str(error)
             raise RunDirectoryError(
                 f"{path}: cannot be used: {what}. Restore the file, or start a new sweep"
             ) from None
 
-    def load_code(self, question: Question, allowed: bool) -> None:
+    def load_code(self, plan: SweepPlan, allowed: bool) -> None:
         """Load the code of custom tasks from the copies in the directory.
 
         Raises ConfigError if there is such code and it is not `allowed`.
         """
-        for variant in question.variants:
+        for variant in plan.variants:
             if allowed:
                 own.allow_code(variant.config.task, self.path)
             task_class(variant.config.task)
 
-    def write_question(self, question: Question) -> None:
+    def write_plan(self, plan: SweepPlan) -> None:
         """Write sweep.toml. Raises RunDirectoryError."""
-        request = question.request
+        request = plan.request
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
-            "command": question.command,
-            "seeds": format_ranges(question.seeds),
-            "asked": {
+            "command": plan.command,
+            "seeds": format_ranges(plan.seeds),
+            "request": {
                 "config": request.config,
                 "set": list(request.overrides),
                 "grid": list(request.grid),
-                "axes": list(question.axes),
+                "axes": list(plan.axes),
             },
-            "variants": {variant.name: variant.config.to_dict() for variant in question.variants},
+            "variants": {variant.name: variant.config.to_dict() for variant in plan.variants},
         }
         if request.recipe is not None:
-            data["asked"]["recipe"] = request.recipe
-        for variant in question.variants:
+            data["request"]["recipe"] = request.recipe
+        for variant in plan.variants:
             del data["variants"][variant.name]["training"]["seed"]
             code = own.code_of(variant.config.task)
             if code is not None:
                 code.keep(self.path)
         self.write(FILE, tomli_w.dumps(data, multiline_strings=True))
 
-    def join(self, question: Question) -> Question:
-        """Return `question` with the seeds of the earlier sweep added.
+    def join(self, plan: SweepPlan) -> SweepPlan:
+        """Return `plan` with the seeds of the earlier sweep added.
 
         Raises RunDirectoryError, naming the keys, if the earlier sweep differs otherwise.
         """
-        before = self.read_question()
-        found = differences(before, question)
+        before = self.read_plan()
+        found = differences(before, plan)
         if found:
             raise RunDirectoryError(
                 f"{self.path}: contains a different sweep:\n  "
@@ -178,9 +171,9 @@ class SweepDirectory:
                 + "\nChoose another --dir, or continue the sweep there: dct sweep --dir "
                 + for_shell(self.path)
             )
-        return question.with_seeds(before.seeds)
+        return plan.with_seeds(before.seeds)
 
-    def look(self, variant: Variant, seed: int) -> Found:
+    def look(self, variant: Variant, seed: int) -> RunState:
         """Return the state of a run's directory. Raises RunDirectoryError if it is a link."""
         path = self.run_path(variant, seed)
         require_directory(path.parent)
@@ -190,22 +183,22 @@ class SweepDirectory:
         try:
             stored = run.read_config()
         except ConfigError as error:
-            return Found(problem=str(error), foreign=True)
+            return RunState(problem=str(error), foreign=True)
         if stored is None:
-            return Found()
+            return RunState()
         changes = differing(stored, config)
         if changes:
-            return Found(problem=f"{path}: is another run: {', '.join(changes)}", foreign=True)
+            return RunState(problem=f"{path}: is another run: {', '.join(changes)}", foreign=True)
         try:
             summary = run.read_summary()
         except RunDirectoryError as error:
-            return Found(problem=str(error))
+            return RunState(problem=str(error))
         # If the run was extended by hand, its job will report that it no longer fits.
         epochs = config.training.epochs
         if summary is None or not summary["finished"] or summary["epochs_requested"] != epochs:
-            return Found()
+            return RunState()
         problem = run.problem(summary, config)
-        return Found(summary) if problem is None else Found(problem=problem)
+        return RunState(summary) if problem is None else RunState(problem=problem)
 
     def set_aside(self, variant: Variant, seed: int) -> Path:
         """Rename a foreign directory in a run's place; return its new path."""
@@ -243,8 +236,8 @@ def _make(path: Path) -> None:
         raise refused(path, "created", error) from error
 
 
-def _question(data: Mapping[str, Any], source: str) -> Question:
-    typed = data["asked"]
+def _plan(data: Mapping[str, Any], source: str) -> SweepPlan:
+    typed = data["request"]
     axes = tuple(typed["axes"])
     variants = []
     for name, table in data["variants"].items():
@@ -254,7 +247,7 @@ def _question(data: Mapping[str, Any], source: str) -> Question:
         variants.append(Variant(name, {key: lookup(config, key) for key in axes}, config))
     if not variants:
         raise ValueError("it has no variants")
-    return Question(
+    return SweepPlan(
         Request(typed["config"], tuple(typed["set"]), tuple(typed["grid"]), typed.get("recipe")),
         tuple(variants),
         parse_seeds(data["seeds"]),

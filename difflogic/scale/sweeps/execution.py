@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
-from difflogic.scale.sweeps.directory import Found, SweepDirectory
-from difflogic.scale.sweeps.question import Question, Variant, with_seed
+from difflogic.scale.sweeps.directory import RunState, SweepDirectory
+from difflogic.scale.sweeps.plan import SweepPlan, Variant, with_seed
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, read_beats, remove_control
 from difflogic.system.machine import cpu_count
@@ -31,11 +31,11 @@ class Execution:
     Another thread calls joblib, so that the main thread can draw and receive Ctrl-C.
     """
 
-    def __init__(self, directory: SweepDirectory, question: Question, backend: Backend) -> None:
+    def __init__(self, directory: SweepDirectory, plan: SweepPlan, backend: Backend) -> None:
         self._directory = directory
-        self._question = question
+        self._plan = plan
         self._backend = backend
-        self._runs = list(question.runs)
+        self._runs = list(plan.runs)
         self._rows: dict[int, Row] = {}
         self.warnings: list[str] = []
         """Problems of earlier runs, which are done again."""
@@ -65,7 +65,7 @@ class Execution:
     @property
     def rows(self) -> list[Row]:
         """One row per run, ordered by variant, then by seed."""
-        order = {variant.name: number for number, variant in enumerate(self._question.variants)}
+        order = {variant.name: number for number, variant in enumerate(self._plan.variants)}
         rows = [
             self._rows.get(index) or make_row(variant, seed, None)
             for index, (variant, seed) in enumerate(self._runs)
@@ -121,7 +121,7 @@ class Execution:
         self.stop()
         self._backend.close(at_once=True)
 
-    def _mend(self, found: Found, variant: Variant, seed: int) -> str:
+    def _mend(self, found: RunState, variant: Variant, seed: int) -> str:
         if not found.foreign:
             return f"{found.problem}: the run is restored from its last checkpoint"
         aside = self._directory.set_aside(variant, seed)
@@ -178,18 +178,18 @@ class Execution:
         return Job(index, config.to_dict(), str(path), control, code=code_of(config.task))
 
 
-def epochs_to_do(question: Question, rows: Sequence[Row]) -> int:
+def epochs_to_do(plan: SweepPlan, rows: Sequence[Row]) -> int:
     """Return the most epochs that the missing runs may take."""
-    epochs = {variant.name: variant.config.training.epochs for variant in question.variants}
+    epochs = {variant.name: variant.config.training.epochs for variant in plan.variants}
     return sum(epochs[row.variant] for row in rows if row.status == "missing")
 
 
-def default_jobs(question: Question) -> int:
+def default_jobs(plan: SweepPlan) -> int:
     """Return the number of concurrent runs that keeps all cores of this machine busy."""
     cores = cpu_count()
-    workers = [variant.config.parallel.workers for variant in question.variants]
+    workers = [variant.config.parallel.workers for variant in plan.variants]
     threads = max(cores if count == "auto" else count for count in workers)
-    return max(1, min(cores // threads, question.size))
+    return max(1, min(cores // threads, plan.size))
 
 
 @dataclass(frozen=True)
@@ -226,19 +226,19 @@ class Snapshot:
 class Progress:
     """Takes snapshots of an execution, and estimates the remaining time."""
 
-    def __init__(self, question: Question, execution: Execution) -> None:
-        self.question, self.execution = question, execution
+    def __init__(self, plan: SweepPlan, execution: Execution) -> None:
+        self.plan, self.execution = plan, execution
         self._started = time.monotonic()
-        self._to_do = epochs_to_do(question, execution.rows)
+        self._to_do = epochs_to_do(plan, execution.rows)
 
     def snapshot(self) -> Snapshot:
         rows = self.execution.rows
         running = tuple(Running(*run) for run in self.execution.running())
         seconds = time.monotonic() - self._started
-        left = epochs_to_do(self.question, rows) - sum(run.epoch for run in running)
+        left = epochs_to_do(self.plan, rows) - sum(run.epoch for run in running)
         # The epochs that an early end saves count as done, so the estimate adapts to them.
         done = self._to_do - left
-        variants = tuple(aggregate(self.question, rows))
+        variants = tuple(aggregate(self.plan, rows))
         return Snapshot(
             runs=len(rows),
             ended=sum(row.status != "missing" for row in rows),

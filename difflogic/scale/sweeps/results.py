@@ -14,7 +14,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.question import Question, Variant
+from difflogic.scale.sweeps.plan import SweepPlan, Variant
 from difflogic.scale.sweeps.work import is_finished
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
@@ -133,12 +133,12 @@ def make_row(
     )
 
 
-def aggregate(question: Question, rows: Sequence[Row]) -> list[VariantResult]:
-    """Return one result per variant, in the question's order."""
-    of_variant: dict[str, list[Row]] = {variant.name: [] for variant in question.variants}
+def aggregate(plan: SweepPlan, rows: Sequence[Row]) -> list[VariantResult]:
+    """Return one result per variant, in the plan's order."""
+    of_variant: dict[str, list[Row]] = {variant.name: [] for variant in plan.variants}
     for row in rows:
         of_variant[row.variant].append(row)
-    return [_aggregate(variant, of_variant[variant.name]) for variant in question.variants]
+    return [_aggregate(variant, of_variant[variant.name]) for variant in plan.variants]
 
 
 def _aggregate(variant: Variant, rows: Sequence[Row]) -> VariantResult:
@@ -201,40 +201,40 @@ def wilson_interval(
     return low, high
 
 
-def write_tables(directory: SweepDirectory, question: Question, rows: Sequence[Row]) -> None:
+def write_tables(directory: SweepDirectory, plan: SweepPlan, rows: Sequence[Row]) -> None:
     """Write table.csv (a line per run), table.json (all) and table.md (a line per variant)."""
-    data = json.dumps(to_data(question, rows), indent=2, ensure_ascii=False, allow_nan=False)
-    directory.write("table.csv", to_csv(question, rows))
+    data = json.dumps(to_data(plan, rows), indent=2, ensure_ascii=False, allow_nan=False)
+    directory.write("table.csv", to_csv(plan, rows))
     directory.write("table.json", data + "\n")
-    directory.write("table.md", to_markdown(question, rows))
+    directory.write("table.md", to_markdown(plan, rows))
 
 
-def to_csv(question: Question, rows: Sequence[Row]) -> str:
+def to_csv(plan: SweepPlan, rows: Sequence[Row]) -> str:
     """Return a line per run, with a column per key of the grid."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["variant", *question.axes, *RUN_COLUMNS[1:]])
+    writer.writerow(["variant", *plan.axes, *RUN_COLUMNS[1:]])
     for row in rows:
         name, *rest = [_cell_text(getattr(row, column)) for column in RUN_COLUMNS]
-        writer.writerow([name, *value_texts(question, row), *rest])
+        writer.writerow([name, *value_texts(plan, row), *rest])
     return text.getvalue()
 
 
-def to_data(question: Question, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the question, the variants' results and the runs as JSON values."""
+def to_data(plan: SweepPlan, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the plan, the variants' results and the runs as JSON values."""
     return {
-        "experiment": question.experiment,
-        "command": question.command,
-        "seeds": format_ranges(question.seeds),
-        "grid": list(question.axes),
-        "variants": [json_value(asdict(result)) for result in aggregate(question, rows)],
+        "experiment": plan.experiment,
+        "command": plan.command,
+        "seeds": format_ranges(plan.seeds),
+        "grid": list(plan.axes),
+        "variants": [json_value(asdict(result)) for result in aggregate(plan, rows)],
         "runs": [json_value(asdict(row)) for row in rows],
     }
 
 
-def to_cells(question: Question, result: VariantResult) -> list[str]:
+def to_cells(plan: SweepPlan, result: VariantResult) -> list[str]:
     """Return a variant's line of the table: its values, then a text for each of HEADINGS."""
-    values = value_texts(question, result)
+    values = value_texts(plan, result)
     epochs = number(result.epochs_to_exact)
     if result.exact > 1:
         epochs += f" ({result.epochs_to_exact_min} to {result.epochs_to_exact_max})"
@@ -242,7 +242,7 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
     if result.from_step_min != result.from_step_max:
         steps += f" ({result.from_step_min} to {result.from_step_max})"
     return [
-        *(values or [question.experiment]),
+        *(values or [plan.experiment]),
         f"{result.exact}/{result.seeds}",
         f"{result.proved}/{result.seeds}",
         f"{100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %" if result.seeds else "-",
@@ -257,30 +257,30 @@ def to_cells(question: Question, result: VariantResult) -> list[str]:
     ]
 
 
-def value_texts(question: Question, result: Row | VariantResult) -> list[str]:
+def value_texts(plan: SweepPlan, result: Row | VariantResult) -> list[str]:
     """Return the axes' values as text; a picture, which has several lines, by its name."""
     named = dict(part.partition("=")[::2] for part in result.variant.split(","))
     texts = []
-    for key in question.axes:
+    for key in plan.axes:
         text = _cell_text(result.values[key])
         texts.append(named.get(key.rpartition(".")[2], result.variant) if "\n" in text else text)
     return texts
 
 
-def value_headings(question: Question) -> list[str]:
+def value_headings(plan: SweepPlan) -> list[str]:
     """Return the headings of the columns before HEADINGS."""
-    return list(question.axes) or ["experiment"]
+    return list(plan.axes) or ["experiment"]
 
 
-def to_markdown(question: Question, rows: Sequence[Row]) -> str:
+def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
     """Return the table of variants, with the sweep's command."""
-    headings = [*value_headings(question), *HEADINGS]
+    headings = [*value_headings(plan), *HEADINGS]
     words = len(headings) - len(HEADINGS)
     lines = [_line(headings), _line([":--"] * words + ["--:"] * len(HEADINGS))]
-    for result in aggregate(question, rows):
-        lines.append(_line([_escape(text) for text in to_cells(question, result)]))
+    for result in aggregate(plan, rows):
+        lines.append(_line([_escape(text) for text in to_cells(plan, result)]))
     note = (
-        f"{question.experiment}, seeds {format_ranges(question.seeds)}: `{question.command}`. "
+        f"{plan.experiment}, seeds {format_ranges(plan.seeds)}: `{plan.command}`. "
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
         "proved from step: median (range) of the exact runs that are proved for ever; processor s: "

@@ -8,7 +8,7 @@ from typing import Any
 
 from difflogic.model.model import Model
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.question import Question
+from difflogic.scale.sweeps.plan import SweepPlan
 from difflogic.system.errors import DctError
 from difflogic.training.run_directory import METRICS, MODEL, SUMMARY, RunDirectory
 from difflogic.view.reports.source import read_training
@@ -77,22 +77,22 @@ class Follower:
 
     def _look_at_sweep(self, sweep: SweepDirectory) -> None:
         """Show the run saved last, and list all runs."""
-        question = sweep.read_question()
+        plan = sweep.read_plan()
         places = {
             sweep.run_path(variant, seed): (variant.name, seed)
-            for variant in question.variants
-            for seed in question.seeds
+            for variant in plan.variants
+            for seed in plan.seeds
         }
         saved = {path: _stamp(path / METRICS) for path in places}
         newest = max(saved, key=lambda path: saved[path] or (0, 0))
         if newest != self._run:
             self._run, self._numbers, self._model = newest, None, None
-        runs = tuple(_run(sweep, question, path, newest) for path in places)
+        runs = tuple(_run(sweep, plan, path, newest) for path in places)
         if runs != self._feed.snapshot.runs:
             self._feed.offer(runs=runs)
 
 
-def _run(sweep: SweepDirectory, question: Question, path: Path, shown: Path) -> dict[str, Any]:
+def _run(sweep: SweepDirectory, plan: SweepPlan, path: Path, shown: Path) -> dict[str, Any]:
     try:
         summary = RunDirectory(path).read_summary()
     except DctError:

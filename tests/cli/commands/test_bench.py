@@ -77,7 +77,7 @@ def bench_tiny(dct, tiny, monkeypatch):
 @pytest.fixture
 def shown(dct, monkeypatch):
     """Run `dct bench` with a made-up report."""
-    monkeypatch.setattr(bench, "compile_for", lambda config: None)
+    monkeypatch.setattr(bench, "compile_kernels", lambda config: None)
 
     def run(report, *arguments):
         monkeypatch.setattr(benchmark, "run", lambda *_: report)

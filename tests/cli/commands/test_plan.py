@@ -36,7 +36,7 @@ def test_a_measured_plan_estimates_a_step(plan):
     assert found.exit_code == 0, found.stderr
     data = json.loads(found.stdout)
     assert data["plan"]["workers"] == 1
-    assert data["expected_step_seconds"] == data["expected_step_seconds_alone"] > 0
+    assert data["expected_step_seconds"] == data["expected_step_seconds_on_one_worker"] > 0
     assert data["machine"]["described"] is False
     assert set(data["reasons"]) >= {"lanes", "memory"}
 

@@ -17,7 +17,7 @@ from cli.commands.sweep import compose, line
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
-from difflogic.scale.sweeps.question import Question, Request, ask
+from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import aggregate, make_row
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing
 
@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def question(tiny):
+def words(tiny):
     """Arguments of a sweep with tiny runs."""
     return ["sweep", "checkerboard-small", *(f"--set={x}" for x in tiny), "--epochs=5"]
 
@@ -57,9 +57,9 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path: Path, tiny: 
 
 
 @pytest.mark.thorough
-def test_a_sweep_from_beginning_to_end(dct, tmp_path, question):
+def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     grid = "--grid=training.weight_decay=0.0,0.5"
-    done = dct(*question, "--seeds=0-1", grid, "--backend=sequential", "--json")
+    done = dct(*words, "--seeds=0-1", grid, "--backend=sequential", "--json")
     assert done.exit_code == 0, done.stderr
     data = done.json
     assert "4/4" in done.stderr
@@ -94,8 +94,8 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, question):
     assert [row["seed"] for row in rows] == ["0", "1", "5"] * 2
 
 
-def test_the_table_is_for_people(dct, question):
-    done = dct(*question, "--seeds=3", "--workers=1", "--dir=there", "--quiet")
+def test_the_table_is_for_people(dct, words):
+    done = dct(*words, "--seeds=3", "--workers=1", "--dir=there", "--quiet")
     assert done.exit_code == 0
     assert done.stderr == ""
     heading, line, *_ = done.stdout.splitlines()
@@ -133,23 +133,23 @@ def test_refusals_write_nothing(dct, tmp_path, arguments, says):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_another_question_is_refused(dct, question):
-    assert dct(*question, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
-    refusal = dct(*question, "--seeds=0", "--dir=there", "--set=training.beta1=0.5").refusal
+def test_another_plan_is_refused(dct, words):
+    assert dct(*words, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
+    refusal = dct(*words, "--seeds=0", "--dir=there", "--set=training.beta1=0.5").refusal
     assert "training.beta1: 0.0 → 0.5" in refusal
 
 
-def test_two_sweeps_in_one_directory(dct, question):
+def test_two_sweeps_in_one_directory(dct, words):
     from difflogic.training.lock import RunLock
 
-    assert dct(*question, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
+    assert dct(*words, "--seeds=0", "--workers=1", "--dir=there").exit_code == 0
     with RunLock(Path("there")):
         done = dct("sweep", "--dir=there", "--seeds=1")
     assert done.exit_code == 2
     assert "there: in use by" in done.stderr
 
 
-def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, question):
+def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, words):
     from difflogic.system.errors import TrainingError
     from difflogic.training import session
 
@@ -161,7 +161,7 @@ def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, question):
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    done = dct(*question, "--seeds=0-2", "--workers=1", "--dir=there", "--json")
+    done = dct(*words, "--seeds=0-2", "--workers=1", "--dir=there", "--json")
     assert done.exit_code == 1
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
     assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, False]
@@ -169,20 +169,20 @@ def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, question):
     assert done.json["interrupted"] is False
 
 
-def test_a_missing_dask_is_reported(dct, monkeypatch, question, tmp_path):
+def test_a_missing_dask_is_reported(dct, monkeypatch, words, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install '.[cluster]'" in dct(*question, "--seeds=0", "--backend=dask").refusal
+    assert "pip install '.[cluster]'" in dct(*words, "--seeds=0", "--backend=dask").refusal
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unreachable_scheduler(dct, monkeypatch, question, tmp_path):
+def test_an_unreachable_scheduler(dct, monkeypatch, words, tmp_path):
     pytest.importorskip("distributed")
     from difflogic.scale.sweeps import cluster
 
     monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
     address = "tcp://127.0.0.1:9"
     options = ["--backend=dask", f"--scheduler={address}", "--dir=there"]
-    refusal = dct(*question, "--seeds=0", *options).refusal
+    refusal = dct(*words, "--seeds=0", *options).refusal
     assert f"no scheduler answers at {address}" in refusal
     assert "dask scheduler" in refusal
     assert list(tmp_path.iterdir()) == []
@@ -190,8 +190,8 @@ def test_an_unreachable_scheduler(dct, monkeypatch, question, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
-def test_an_interrupted_sweep_ends_in_the_same_table(dct, tmp_path, question):
-    settings = [*question, "--seeds=0-5", "--epochs=200"]
+def test_an_interrupted_sweep_ends_in_the_same_table(dct, tmp_path, words):
+    settings = [*words, "--seeds=0-5", "--epochs=200"]
     for number in (signal.SIGKILL, signal.SIGINT):
         before = ended(tmp_path / "cut")
         process = subprocess.Popen(
@@ -231,22 +231,22 @@ def ended(sweep):
 
 
 @pytest.fixture
-def asked() -> Question:
-    return ask(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
+def plan() -> SweepPlan:
+    return make_plan(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
 
 
 @pytest.fixture
-def snapshot(asked: Question) -> Snapshot:
-    variant = asked.variants[0]
-    rows = [make_row(variant, seed, None, "no") for seed in asked.seeds[:1]]
-    rows += [make_row(variant, seed, None) for seed in asked.seeds[1:]]
-    running = tuple(Running(asked.variants[1], seed, 50) for seed in asked.seeds)
+def snapshot(plan: SweepPlan) -> Snapshot:
+    variant = plan.variants[0]
+    rows = [make_row(variant, seed, None, "no") for seed in plan.seeds[:1]]
+    rows += [make_row(variant, seed, None) for seed in plan.seeds[1:]]
+    running = tuple(Running(plan.variants[1], seed, 50) for seed in plan.seeds)
     return Snapshot(
         runs=16,
         ended=1,
         failed=1,
         running=running,
-        variants=tuple(aggregate(asked, rows)),
+        variants=tuple(aggregate(plan, rows)),
         seconds=10.0,
         seconds_left=150.4,
     )
@@ -268,8 +268,8 @@ def test_a_frame_fits_the_terminal(snapshot: Snapshot, height: int) -> None:
     assert text.endswith("stopping")
 
 
-def test_lines(asked: Question, snapshot: Snapshot) -> None:
-    variant = asked.variants[0]
+def test_lines(plan: SweepPlan, snapshot: Snapshot) -> None:
+    variant = plan.variants[0]
     summary: dict[str, Any] = {
         "finished": True,
         "epochs": 200,
@@ -293,15 +293,15 @@ class Idle:
 
 
 def test_the_estimate_follows_the_epochs(
-    tmp_path: Path, asked: Question, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, plan: SweepPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    execution = Execution(SweepDirectory(tmp_path), asked, Idle())  # type: ignore[arg-type]
-    progress = Progress(asked, execution)
+    execution = Execution(SweepDirectory(tmp_path), plan, Idle())  # type: ignore[arg-type]
+    progress = Progress(plan, execution)
     assert progress.snapshot().seconds_left is None
-    epochs = asked.variants[0].config.training.epochs
-    at_work = [(asked.variants[0], 0, epochs // 2), (asked.variants[1], 0, epochs // 2)]
+    epochs = plan.variants[0].config.training.epochs
+    at_work = [(plan.variants[0], 0, epochs // 2), (plan.variants[1], 0, epochs // 2)]
     monkeypatch.setattr(execution, "running", lambda: at_work)
     now[0] += 6.0
     # Of 16 runs, one is done so far, in halves.

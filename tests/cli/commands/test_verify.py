@@ -26,7 +26,7 @@ WRONG = Finding("float32 gradients", "float64", "11×13 zero", 0.04, SINGLE_TOLE
 @pytest.fixture
 def check(dct, monkeypatch):
     """Run `dct verify equivalence` with given findings."""
-    monkeypatch.setattr(verify, "compile_for", lambda config: None)
+    monkeypatch.setattr(verify, "compile_kernels", lambda config: None)
 
     def run(findings, *arguments):
         monkeypatch.setattr(verification, "equivalence", lambda config: iter(findings))
@@ -126,7 +126,7 @@ class TestRun:
             yield from FOUND
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr(verify, "compile_for", compiled.append)
+        monkeypatch.setattr(verify, "compile_kernels", compiled.append)
         options = [f"--set={x}" for x in tiny]
         assert dct("verify", "equivalence").exit_code == 0
         assert dct("verify", "equivalence", "--small", *options).exit_code == 0
@@ -155,7 +155,7 @@ class TestRun:
             raise AssertionError("goes on")
 
         monkeypatch.setattr(verification, "equivalence", equivalence)
-        monkeypatch.setattr(verify, "compile_for", lambda config: None)
+        monkeypatch.setattr(verify, "compile_kernels", lambda config: None)
         result = dct("verify", "equivalence")
         assert result.exit_code == 130
         assert "stopped after 2 comparisons, 1 failed" in result.stderr

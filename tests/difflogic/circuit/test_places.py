@@ -65,7 +65,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
 def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_the_picture():
     made = config(11, 13, "training.seed=5")
     with Trainer(made) as trainer:
-        fixed, first = trainer.first.netlist.fixed, trainer.first.logits
+        fixed, first = trainer.first_model.netlist.fixed, trainer.first_model.logits
         trainer.step()
         moved = (trainer.model.logits != first).any(axis=1)
         assert moved.any()
@@ -74,7 +74,7 @@ def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_t
             trainer.step()
         assert trainer.exact_epoch is not None
         model, target = trainer.result, trainer._stages[-1].target
-    np.testing.assert_array_equal(model.ops[fixed], trainer.first.ops[fixed])
+    np.testing.assert_array_equal(model.ops[fixed], trainer.first_model.ops[fixed])
     start = np.random.default_rng(0).integers(0, 2, (made.automaton.channels, 11, 13), np.uint8)
     states = oracle.rollout(model.netlist, gates.one_hot(model.ops), start, 16, "zero")
     for state in states[14:]:

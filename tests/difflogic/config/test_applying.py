@@ -62,10 +62,10 @@ def test_damage_tries_without_damage(name, why):
 def test_run_warns_once(made, tmp_path):
     warnings = []
     config = made(RECTIFY, "training.epochs=1")
-    train(config, directory=tmp_path / "run", say=warnings.append)
+    train(config, directory=tmp_path / "run", on_message=warnings.append)
     assert warnings == [f"warning: {each}" for each in without_effect(config)]
     assert len(warnings) == (made is tiny)
-    train(resume=tmp_path / "run", say=warnings.append)
+    train(resume=tmp_path / "run", on_message=warnings.append)
     assert sum("rectify" in line for line in warnings) == (made is tiny)
 
 
@@ -73,7 +73,13 @@ def test_sweep_warns_once(tmp_path):
     warnings = []
     path = tmp_path / "tiny.toml"
     path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
-    sweep(str(path), "0-1", directory=tmp_path / "sweep", backend="sequential", say=warnings.append)
+    sweep(
+        str(path),
+        "0-1",
+        directory=tmp_path / "sweep",
+        backend="sequential",
+        on_message=warnings.append,
+    )
     assert sum("rectify does nothing" in line for line in warnings) == 1
 
 

@@ -52,7 +52,7 @@ def test_preferred_ops_become_the_most_probable(logits, ops):
             np.testing.assert_array_equal(logits[:, gate], before[:, gate])
 
 
-class Found:
+class GivenSearches:
     """A search with given results."""
 
     def __init__(self, *results):
@@ -105,7 +105,9 @@ def test_the_best_circuit_is_kept():
         ([(8, 0, True)], 7, 0),  # the first exact one stays
         ([(9, 3, False)], 7, 3),
     ]
-    searches = Found(*(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found))
+    searches = GivenSearches(
+        *(result(op, exact, fresh=f) for found, *_ in looks for op, f, exact in found)
+    )
     for epoch, (_, kept, reported) in enumerate(looks, 1):
         found = best.update(searches, logits, epoch)
         assert found.wrong_fresh == reported
@@ -115,7 +117,7 @@ def test_the_best_circuit_is_kept():
     assert not list(searches.results)
 
 
-class Late(Found):
+class Late(GivenSearches):
     """A search whose circuits, once polished, are proved from given steps."""
 
     def __init__(self, *results, steps):

@@ -142,7 +142,7 @@ def test_a_damaged_checkpoint_makes_it_use_the_one_before(run, whole, damage):
     DAMAGES[damage](run / "checkpoint-7.npz")
     messages, summary = Messages(), None
     stretch = []
-    summary = execute(CONFIG, run, say=messages, on_step=stretch.append)
+    summary = execute(CONFIG, run, on_message=messages, on_step=stretch.append)
     assert [result.epoch for result in stretch] == [7, 8, 9, 10]
     assert "checkpoint-7.npz" in str(messages)
     assert "went back to checkpoint-6.npz" in str(messages)
@@ -185,5 +185,5 @@ def test_other_libraries_are_reported(run, monkeypatch):
     messages = Messages()
     now = checkpoint.made_with()
     monkeypatch.setattr(resuming, "made_with", lambda: now | {"numpy": "9.9"})
-    execute(CONFIG, run, say=messages)
+    execute(CONFIG, run, on_message=messages)
     assert f"computed with numpy {now['numpy']} (now 9.9)" in str(messages)

@@ -68,7 +68,7 @@ def test_a_finished_run_does_not_change(whole):
     before = {path.name: path.stat().st_mtime_ns for path in whole.iterdir()}
     messages = Messages()
     expected = json.loads((whole / "summary.json").read_text())
-    assert execute(config(), whole, say=messages) == expected
+    assert execute(config(), whole, on_message=messages) == expected
     assert {path.name: path.stat().st_mtime_ns for path in whole.iterdir()} == before
     assert not messages
 
@@ -233,7 +233,7 @@ def test_a_kill_at_any_write_changes_no_bit(point, tmp_path, monkeypatch):
             killed_at(10 + point % 7, settings, path)
         messages = Messages()
         other = config("checkpoint.every_epochs=1", "parallel.workers=2", epochs=2)
-        execute(other, path, say=messages)
+        execute(other, path, on_message=messages)
         # Metrics are written before the checkpoint that needs them.
         assert "warning" not in str(messages), point
         assert results(path) == expected, point
@@ -302,7 +302,7 @@ def test_a_damaged_finished_run_is_repaired(whole, tmp_path, name, damage):
     shutil.copytree(whole, path)
     damage(path / name)
     messages = Messages()
-    summary = execute(config(), path, say=messages)
+    summary = execute(config(), path, on_message=messages)
     assert f"{path / name}: " in str(messages)
     assert "made again" in str(messages)
     assert summary["finished"]
@@ -322,7 +322,7 @@ def test_unreadable_metrics_are_refused(half, whole, damage):
     damage(half / "metrics.csv")
     messages = Messages()
     with pytest.raises(RunDirectoryError, match=r"metrics\.csv: .*(is a link|regular|cut off)"):
-        execute(config(), half, say=messages)
+        execute(config(), half, on_message=messages)
 
 
 def test_the_model_file_does_not_depend_on_workers(tmp_path, whole):

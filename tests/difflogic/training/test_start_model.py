@@ -131,7 +131,7 @@ AROUND = ("perception.directions=all", "update.carry=3")
 )
 def test_the_model_keeps_its_wiring(source, started, tmp_path, overrides):
     path, messages = tmp_path / "run", []
-    train(config(*overrides), directory=path, source=source, say=messages.append)
+    train(config(*overrides), directory=path, source=source, on_message=messages.append)
     np.testing.assert_array_equal(logits(path), logits(started))
     first, after = (Model.load(run / "model.npz") for run in (source, path))
     np.testing.assert_array_equal(after.netlist.a, first.netlist.a)

@@ -112,7 +112,7 @@ def test_worker_counts(ends, counts):
 def test_curves_of_all_strategies():
     found = simulate(CONFIG, PLAN, COSTS, [1, 2, 4, 6])
     assert tuple(found.seconds) == STRATEGIES
-    assert found.alone == replay(PLAN.at(1), COSTS)
+    assert found.on_one_worker == replay(PLAN.at(1), COSTS)
     assert all(found.speedup(name, 1) == 1 for name in STRATEGIES)
     # One sample is not shared; its three tiles are shared by at most three workers.
     assert found.speedup("samples", 4) == 1
@@ -129,7 +129,7 @@ def test_a_simulation_is_compared_with_measurements():
     found = simulate(CONFIG, PLAN, COSTS, [1, 2], repeat=1, progress=heard.append)
     assert heard == [1]
     assert set(found.measured) == set(found.errors) == {1, 2}
-    assert found.errors[1] == found.alone / found.measured[1] - 1
+    assert found.errors[1] == found.on_one_worker / found.measured[1] - 1
     assert list(found.as_dict()["measured"]) == ["1", "2"]
 
 
@@ -150,12 +150,13 @@ def in_network(ranks, *overrides):
 def test_two_machines_halve_the_shared_work():
     found = in_network(2, "training.batch=4")
     rollout = 4e-6 * 42 * 3  # cells of a sample, times steps
-    assert found.alone == pytest.approx(0.001 + 4 * rollout, rel=0.2)  # lanes are filled up
-    assert found.saved == pytest.approx((found.alone - 0.001) / 2)
+    # Lanes are filled up.
+    assert found.on_one_machine == pytest.approx(0.001 + 4 * rollout, rel=0.2)
+    assert found.saved == pytest.approx((found.on_one_machine - 0.001) / 2)
     # Announced, collected, and broadcast.
-    assert (found.messages, found.large) == (3, 2)
-    assert found.bytes_each == 4 * 4 * 42 + 8 * 4
-    assert found.transfer == 2 * found.bytes_each / BANDWIDTH
+    assert (found.messages, found.large_messages) == (3, 2)
+    assert found.bytes_per_large_message == 4 * 4 * 42 + 8 * 4
+    assert found.transfer == 2 * found.bytes_per_large_message / BANDWIDTH
     assert found.latency == (found.saved - found.transfer) / 3
     assert found.as_dict()["latency"] == found.latency
 
@@ -166,7 +167,7 @@ def test_two_machines_halve_the_shared_work():
 )
 def test_messages_grow_with_machines_and_pool(ranks, pool, messages, large):
     found = in_network(ranks, "training.batch=8", f"pool.batch={pool}")
-    assert (found.messages, found.large) == (messages, large)
+    assert (found.messages, found.large_messages) == (messages, large)
 
 
 def test_one_sample_is_not_shared():

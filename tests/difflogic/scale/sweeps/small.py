@@ -8,7 +8,7 @@ from typing import Any
 from difflogic.scale.sweeps.backends import LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
-from difflogic.scale.sweeps.question import Question, Request, ask
+from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import Row
 
 TINY = (
@@ -25,17 +25,17 @@ TINY = (
 )
 
 
-def question(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:
+def small_plan(*grid: str, seeds: tuple[int, ...] = (0, 1), overrides: tuple[str, ...] = ()) -> Any:
     """A checkerboard of 6×7 cells."""
-    return ask(Request("checkerboard-small", (*TINY, *overrides), grid), seeds)
+    return make_plan(Request("checkerboard-small", (*TINY, *overrides), grid), seeds)
 
 
-def execute_all(path: Path, asked: Question, jobs: int = 1) -> list[Row]:
+def execute_all(path: Path, plan: SweepPlan, jobs: int = 1) -> list[Row]:
     """Do what is missing of a sweep, and return all rows."""
     directory = SweepDirectory(path)
     directory.make()
-    directory.write_question(asked)
-    with Execution(directory, asked, LocalBackend(jobs)) as execution:
+    directory.write_plan(plan)
+    with Execution(directory, plan, LocalBackend(jobs)) as execution:
         for _ in execution.work(tick=0.05):
             pass
         return execution.rows

@@ -16,7 +16,7 @@ import pytest
 from difflogic.scale.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
-from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
+from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
 
 pytestmark = pytest.mark.thorough
 
@@ -24,7 +24,7 @@ pytest.importorskip("distributed")
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 SEEDS = (0, 1, 2, 3)
-ENDLESS = question(seeds=(0, 1), overrides=("training.epochs=1000000",))
+ENDLESS = small_plan(seeds=(0, 1), overrides=("training.epochs=1000000",))
 
 APART = """
 from difflogic.scale.sweeps import work
@@ -105,14 +105,14 @@ def dask(tmp_path):
 def local(tmp_path_factory):
     """Directory and rows of the same runs on this machine."""
     path = tmp_path_factory.mktemp("local")
-    return path, timeless(execute_all(path, question(seeds=SEEDS), jobs=2))
+    return path, timeless(execute_all(path, small_plan(seeds=SEEDS), jobs=2))
 
 
-def at_work(path, asked, backend):
+def at_work(path, plan, backend):
     """Return an execution of a sweep in a new directory."""
     directory = SweepDirectory(path / "cluster")
     directory.make()
-    return Execution(directory, asked, backend)
+    return Execution(directory, plan, backend)
 
 
 @pytest.mark.parametrize("apart", [pytest.param("", marks=pytest.mark.exhaustive), APART])
@@ -121,7 +121,7 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
     dask.add_worker(apart + HELD)
     dask.wait_for(2)
     backend = DaskBackend(dask.address, None, ["float32"])
-    with at_work(tmp_path, question(seeds=SEEDS), backend) as execution:
+    with at_work(tmp_path, small_plan(seeds=SEEDS), backend) as execution:
         for _ in execution.work(tick=0.02):
             # Workers on this machine can report epochs in the sweep's directory.
             active = [run for run in execution.running() if run[2] > 0]
@@ -198,7 +198,7 @@ def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
 def refused(path, address, says):
     """Work at this address for a second, and require this message."""
     backend = DaskBackend(address, None, ["float32"], timeout=1)
-    with at_work(path, question(), backend) as execution, pytest.raises(ClusterError, match=says):
+    with at_work(path, small_plan(), backend) as execution, pytest.raises(ClusterError, match=says):
         list(execution.work(0.05))
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from difflogic.scale.sweeps.directory import FILE, SweepDirectory
-from difflogic.scale.sweeps.question import Request, ask
+from difflogic.scale.sweeps.plan import Request, make_plan
 from difflogic.system.errors import RunDirectoryError
-from tests.difflogic.scale.sweeps.small import question
+from tests.difflogic.scale.sweeps.small import small_plan
 
 
 @pytest.fixture
@@ -13,13 +13,13 @@ def place(tmp_path):
     return SweepDirectory(tmp_path)
 
 
-def test_a_question_is_read_back(place):
+def test_a_plan_is_read_back(place):
     grid = "training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]"
-    asked = question(*grid, seeds=(0, 1, 7))
-    place.write_question(asked)
-    found = place.read_question()
-    assert (found.request, found.seeds, found.axes) == (asked.request, asked.seeds, asked.axes)
-    one, other = ([(each.name, each.values) for each in q.variants] for q in (found, asked))
+    plan = small_plan(*grid, seeds=(0, 1, 7))
+    place.write_plan(plan)
+    found = place.read_plan()
+    assert (found.request, found.seeds, found.axes) == (plan.request, plan.seeds, plan.axes)
+    one, other = ([(each.name, each.values) for each in q.variants] for q in (found, plan))
     assert one == other
 
 
@@ -28,32 +28,32 @@ def test_the_file_of_a_picture_is_needed_only_once(place, tmp_path):
     for name, rows in (("cross", "#.#\n.#.\n#.#"), ("dot", "...\n.#.\n...")):
         files.append(tmp_path / f"{name}.txt")
         files[-1].write_text(rows + "\n")
-    before = ask(Request("lizard", (), (f"task.target={files[0]},{files[1]}",)), (0,))
-    place.write_question(before)
+    before = make_plan(Request("lizard", (), (f"task.target={files[0]},{files[1]}",)), (0,))
+    place.write_plan(before)
     for file in files:
         file.unlink()
-    after = place.read_question()
+    after = place.read_plan()
     one, other = ([each.config.task.target for each in q.variants] for q in (after, before))
     assert one == other
 
 
-def test_seeds_are_added_to_the_same_question(place):
-    place.write_question(question(seeds=(0, 1)))
-    assert place.join(question(seeds=(1, 5))).seeds == (0, 1, 5)
+def test_seeds_are_added_to_the_same_plan(place):
+    place.write_plan(small_plan(seeds=(0, 1)))
+    assert place.join(small_plan(seeds=(1, 5))).seeds == (0, 1, 5)
 
 
-def test_another_question_is_refused_with_its_keys(place):
-    place.write_question(question())
+def test_another_plan_is_refused_with_its_keys(place):
+    place.write_plan(small_plan())
     with pytest.raises(RunDirectoryError, match=r"training\.batch: 2 → 3") as caught:
-        place.join(question(overrides=("training.batch=3",)))
+        place.join(small_plan(overrides=("training.batch=3",)))
     assert "dct sweep --dir" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("version = 2", "version = 1", "another version of dct"),
-        ("version = 2", 'version = "2"', "another version of dct"),
+        ("version = 3", "version = 1", "another version of dct"),
+        ("version = 3", 'version = "2"', "another version of dct"),
         ('"dct-sweep"', '"x"', "another format"),
         ("batch = 2", "batch = 0", r"\[training\] batch"),
         ("variants.checkerboard-small", 'variants."../x"', "variant's name"),
@@ -63,11 +63,11 @@ def test_another_question_is_refused_with_its_keys(place):
     ],
 )
 def test_a_damaged_file_is_refused(place, old, new, says):
-    place.write_question(question())
+    place.write_plan(small_plan())
     path = place.path / FILE
     path.write_text(new if old is None else path.read_text().replace(old, new))
     with pytest.raises(RunDirectoryError, match=says) as caught:
-        place.read_question()
+        place.read_plan()
     assert str(path) in str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_an_unusable_path_is_refused(tmp_path):
 
 
 def test_files_of_another_machine_are_written_with_the_summary_last(place):
-    (variant,) = question().variants
+    (variant,) = small_plan().variants
     files = {"summary.json": b"{}", "model.npz": b"model", "config.toml": b"c"}
     place.write_run(variant, 3, files)
     path = place.run_path(variant, 3)

@@ -14,15 +14,15 @@ from difflogic.scale.sweeps import work
 from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
-from difflogic.scale.sweeps.question import with_seed
+from difflogic.scale.sweeps.plan import with_seed
 from difflogic.scale.sweeps.results import make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import RunDirectoryError, StorageError, TrainingError
 from difflogic.training import session
 from difflogic.training.lock import RunLock
-from tests.difflogic.scale.sweeps.small import execute_all, question, timeless
+from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
 
-LONG = question(seeds=(0, 1), overrides=("training.epochs=500",))
+LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=500",))
 """Runs of at least half a second, long enough to stop or kill."""
 
 
@@ -36,7 +36,7 @@ def whole(tmp_path_factory):
 def finished(tmp_path_factory):
     """Directory and rows of a finished sweep of two runs."""
     path = tmp_path_factory.mktemp("finished")
-    return path, timeless(execute_all(path, question()))
+    return path, timeless(execute_all(path, small_plan()))
 
 
 @pytest.fixture
@@ -46,19 +46,19 @@ def ended(finished, tmp_path):
     return tmp_path / "ended"
 
 
-def at_work(path, asked, jobs):
+def at_work(path, plan, jobs):
     """Return an execution of a sweep in a new directory."""
     directory = SweepDirectory(path)
     directory.make()
-    return Execution(directory, asked, LocalBackend(jobs))
+    return Execution(directory, plan, LocalBackend(jobs))
 
 
 @pytest.mark.thorough
 def test_runs_equal_those_of_a_plain_session(tmp_path):
-    asked = question("training.weight_decay=0.0,0.5", seeds=(3,))
-    rows = execute_all(tmp_path / "sweep", asked, jobs=2)
+    plan = small_plan("training.weight_decay=0.0,0.5", seeds=(3,))
+    rows = execute_all(tmp_path / "sweep", plan, jobs=2)
     expected = []
-    for variant in asked.variants:
+    for variant in plan.variants:
         path = tmp_path / "plain" / variant.name
         summary = session.execute(with_seed(variant.config, 3), path)
         expected.append(make_row(variant, 3, summary))
@@ -71,7 +71,7 @@ def test_runs_equal_those_of_a_plain_session(tmp_path):
 def test_finished_runs_are_kept_and_missing_runs_done(ended, finished):
     models = {path: path.stat().st_mtime_ns for path in ended.rglob("model.npz")}
     assert len(models) == 2
-    rows = execute_all(ended, question(seeds=(0, 1, 2)))
+    rows = execute_all(ended, small_plan(seeds=(0, 1, 2)))
     assert timeless(rows)[:2] == finished[1]
     assert [row.seed for row in rows] == [0, 1, 2]
     assert {path: path.stat().st_mtime_ns for path in models} == models
@@ -89,13 +89,13 @@ def test_a_failed_run_stops_no_other_run_and_is_repeated(tmp_path, monkeypatch):
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    rows = execute_all(tmp_path, question(seeds=(0, 1, 2, 3)))
+    rows = execute_all(tmp_path, small_plan(seeds=(0, 1, 2, 3)))
     assert [row.status == "failed" for row in rows] == [False, True, True, False]
     assert rows[1].error == "epoch 3: the soft loss is nan"
     assert rows[2].error == "ZeroDivisionError: a bug"
 
     monkeypatch.setattr(session, "execute", real)
-    rows = execute_all(tmp_path, question(seeds=(0, 1, 2, 3)))
+    rows = execute_all(tmp_path, small_plan(seeds=(0, 1, 2, 3)))
     assert "failed" not in [row.status for row in rows]
 
 
@@ -147,17 +147,17 @@ class Losing(Backend):
 @pytest.mark.parametrize("finished", [0, 1])
 def test_workers_that_always_die_end_the_sweep(tmp_path, finished):
     """A sweep goes on if runs end in between."""
-    asked, backend = question(seeds=(0, 1, 2, 3)), Losing(finished)
+    plan, backend = small_plan(seeds=(0, 1, 2, 3)), Losing(finished)
     given_up = nullcontext() if finished else pytest.raises(WorkersLostError)
-    with Execution(SweepDirectory(tmp_path), asked, backend) as execution, given_up:
+    with Execution(SweepDirectory(tmp_path), plan, backend) as execution, given_up:
         list(execution.work(0.1))
     missing = [row.status == "missing" for row in execution.rows]
     assert missing == [not finished] * 4
     assert backend.calls == (4 if finished else 3)
 
 
-def make_job(asked, path, control, seed=0, **changes):
-    config = with_seed(asked.variants[0].config, seed).to_dict()
+def make_job(plan, path, control, seed=0, **changes):
+    config = with_seed(plan.variants[0].config, seed).to_dict()
     return Job(0, config, str(path), control, **changes)
 
 
@@ -172,7 +172,7 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
             monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
         else:
             monkeypatch.setattr(time, "sleep", lambda seconds: lock.close())
-        outcome = run(make_job(question(), path, Control(str(control))))
+        outcome = run(make_job(small_plan(), path, Control(str(control))))
     if stays:
         assert "in use by" in outcome.error
     else:
@@ -181,9 +181,9 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
 
 
 def test_no_run_begins_after_the_end_or_in_another_version(tmp_path):
-    asked, path = question(), tmp_path / "run"
-    assert run(make_job(asked, path, Control(str(tmp_path / "gone")))) == Outcome(0)
-    outcome = run(make_job(asked, path, Control(str(tmp_path)), version="0.0.0"))
+    plan, path = small_plan(), tmp_path / "run"
+    assert run(make_job(plan, path, Control(str(tmp_path / "gone")))) == Outcome(0)
+    outcome = run(make_job(plan, path, Control(str(tmp_path)), version="0.0.0"))
     assert "the worker has dct" in outcome.error
     assert not path.exists()
 
@@ -192,17 +192,17 @@ def test_a_run_on_another_machine_returns_its_files(tmp_path, monkeypatch):
     # Pretend not to see the sweep's directory.
     monkeypatch.setattr(Control, "is_shared", lambda self: False)
     monkeypatch.setattr(Control, "stop_test", lambda self: lambda: False)
-    asked = question()
-    job = make_job(asked, tmp_path / "unseen", Control(str(tmp_path / "control"), event="x"))
+    plan = small_plan()
+    job = make_job(plan, tmp_path / "unseen", Control(str(tmp_path / "control"), event="x"))
     outcome = run(job)
     assert not (tmp_path / "unseen").exists()
-    session.execute(with_seed(asked.variants[0].config, 0), tmp_path / "plain")
+    session.execute(with_seed(plan.variants[0].config, 0), tmp_path / "plain")
     assert outcome.files["model.npz"] == (tmp_path / "plain" / "model.npz").read_bytes()
-    SweepDirectory(tmp_path).write_run(asked.variants[0], 0, outcome.files)
-    there = SweepDirectory(tmp_path).run_path(asked.variants[0], 0)
+    SweepDirectory(tmp_path).write_run(plan.variants[0], 0, outcome.files)
+    there = SweepDirectory(tmp_path).run_path(plan.variants[0], 0)
     assert Model.load(there / "model.npz").config.training.seed == 0
     # The copied files are a finished run.
-    assert session.execute(with_seed(asked.variants[0].config, 0), there) == outcome.summary
+    assert session.execute(with_seed(plan.variants[0].config, 0), there) == outcome.summary
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_run_on_another_machine_returns_its_files(tmp_path, monkeypatch):
 )
 def test_jobs_keep_all_cores_busy(monkeypatch, seeds, overrides, jobs):
     monkeypatch.setattr("difflogic.scale.sweeps.execution.cpu_count", lambda: 8)
-    assert default_jobs(question(seeds=range(seeds), overrides=overrides)) == jobs
+    assert default_jobs(small_plan(seeds=range(seeds), overrides=overrides)) == jobs
 
 
 def swapped(first, second):
@@ -242,23 +242,23 @@ def swapped(first, second):
     ],
 )
 def test_a_damaged_or_foreign_run_is_reported_and_repeated(ended, finished, damage, says):
-    asked, directory = question(), SweepDirectory(ended)
-    damage(directory.run_path(asked.variants[0], 0))
-    with Execution(directory, asked, LocalBackend(1)) as execution:
+    plan, directory = small_plan(), SweepDirectory(ended)
+    damage(directory.run_path(plan.variants[0], 0))
+    with Execution(directory, plan, LocalBackend(1)) as execution:
         assert says in "\n".join(execution.warnings)
         assert execution.rows[0].status == "missing"
         list(execution.work(0.05))
         assert timeless(execution.rows) == finished[1]
-    with Execution(directory, asked, LocalBackend(1)) as execution:
+    with Execution(directory, plan, LocalBackend(1)) as execution:
         assert execution.warnings == []
         assert execution.kept == 2
 
 
 def test_foreign_runs_are_moved_aside_and_kept(ended):
-    path = SweepDirectory(ended).run_path(question().variants[0], 0)
+    path = SweepDirectory(ended).run_path(small_plan().variants[0], 0)
     for _ in range(2):
         (path / "config.toml").write_text("mine")
-        execute_all(ended, question())
+        execute_all(ended, small_plan())
     asides = sorted(path.parent.glob("seed0-*"))
     assert [aside.name for aside in asides] == ["seed0-set-aside-1", "seed0-set-aside-2"]
     assert (asides[0] / "config.toml").read_text() == "mine"
@@ -266,14 +266,14 @@ def test_foreign_runs_are_moved_aside_and_kept(ended):
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_in_the_place_of_runs_are_not_followed(tmp_path):
-    asked = question(seeds=(0,))
+    plan = small_plan(seeds=(0,))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    path = SweepDirectory(tmp_path / "sweep").run_path(asked.variants[0], 0)
+    path = SweepDirectory(tmp_path / "sweep").run_path(plan.variants[0], 0)
     path.parent.mkdir(parents=True)
     path.symlink_to(elsewhere)
     with pytest.raises(RunDirectoryError, match="link"):
-        execute_all(tmp_path / "sweep", asked)
+        execute_all(tmp_path / "sweep", plan)
     assert list(elsewhere.iterdir()) == []
 
 

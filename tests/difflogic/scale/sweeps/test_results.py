@@ -8,7 +8,7 @@ import statistics
 import pytest
 from scipy.stats import binomtest
 
-from difflogic.scale.sweeps.question import Request, ask
+from difflogic.scale.sweeps.plan import Request, make_plan
 from difflogic.scale.sweeps.results import (
     aggregate,
     make_row,
@@ -17,7 +17,7 @@ from difflogic.scale.sweeps.results import (
     to_markdown,
     wilson_interval,
 )
-from tests.difflogic.scale.sweeps.small import question
+from tests.difflogic.scale.sweeps.small import small_plan
 
 PROVED = {"verdict": "proved", "text": "proved for every start from step 18 on", "from_step": 18}
 LATE = PROVED | {"text": "proved for every start from step 25 on", "from_step": 25}
@@ -36,13 +36,13 @@ def summary(exact, exact_epoch=None, *, gates=10, seconds=1.0, assurance=None, *
 
 
 @pytest.fixture
-def asked():
-    return question("training.weight_decay=0.0,0.5", seeds=(0, 1, 2, 3, 4, 5))
+def plan():
+    return small_plan("training.weight_decay=0.0,0.5", seeds=(0, 1, 2, 3, 4, 5))
 
 
 @pytest.fixture
-def rows(asked):
-    first, second = asked.variants
+def rows(plan):
+    first, second = plan.variants
     more = {"times": {"processor": 1.5}, "attempts": {"begun": 3, "result": 3}}
     summaries = [
         summary(True, 12, gates=22, assurance=PROVED, **more),
@@ -55,7 +55,7 @@ def rows(asked):
     errors = {3: "the loss is not finite\nmore | of it"}
     return [
         *(make_row(first, seed, each, errors.get(seed)) for seed, each in enumerate(summaries)),
-        *(make_row(second, seed, None) for seed in asked.seeds),
+        *(make_row(second, seed, None) for seed in plan.seeds),
     ]
 
 
@@ -66,8 +66,8 @@ def test_rows(rows):
     assert [row.epochs_to_exact for row in rows[:4]] == [12, 18, None, None]
 
 
-def test_results_count_failed_runs_and_leave_out_missing_ones(asked, rows):
-    first, second = aggregate(asked, rows)
+def test_results_count_failed_runs_and_leave_out_missing_ones(plan, rows):
+    first, second = aggregate(plan, rows)
     assert (first.exact, first.seeds, first.failed, first.missing) == (2, 4, 1, 2)
     expected = binomtest(2, 4).proportion_ci(0.95, method="wilson")
     assert (first.exact_low, first.exact_high) == pytest.approx((expected.low, expected.high))
@@ -82,8 +82,8 @@ def test_results_count_failed_runs_and_leave_out_missing_ones(asked, rows):
     assert second.epochs_to_exact is second.active_gates is second.seconds is None
 
 
-def test_the_csv_has_a_line_per_run(asked, rows):
-    lines = list(csv.DictReader(io.StringIO(to_csv(asked, rows))))
+def test_the_csv_has_a_line_per_run(plan, rows):
+    lines = list(csv.DictReader(io.StringIO(to_csv(plan, rows))))
     assert len(lines) == len(rows)
     assert lines[0] == {
         "variant": "weight_decay=0.0",
@@ -107,9 +107,9 @@ def test_the_csv_has_a_line_per_run(asked, rows):
     assert lines[-1]["training.weight_decay"] == "0.5"
 
 
-def test_the_json_has_everything(asked, rows):
-    data = json.loads(json.dumps(to_data(asked, rows), allow_nan=False))
-    assert data["command"] == asked.command
+def test_the_json_has_everything(plan, rows):
+    data = json.loads(json.dumps(to_data(plan, rows), allow_nan=False))
+    assert data["command"] == plan.command
     assert data["seeds"] == "0-5"
     values = [variant["values"]["training.weight_decay"] for variant in data["variants"]]
     assert values == [0.0, 0.5]
@@ -117,28 +117,28 @@ def test_the_json_has_everything(asked, rows):
     assert [variant["exact"] for variant in data["variants"]] == [2, 0]
 
 
-def test_the_markdown_has_a_line_per_variant(asked, rows):
-    lines = to_markdown(asked, rows).splitlines()
+def test_the_markdown_has_a_line_per_variant(plan, rows):
+    lines = to_markdown(plan, rows).splitlines()
     table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
     assert len({len(line) for line in table}) == 1
     assert table[0][0] == "training.weight_decay"
     ends = ["15 to 85 %", "15 (12 to 18)", "26", "18", "2.0", "1.5"]
     assert table[2][:9] == ["0.0", "2/4", "1/4", *ends]
     assert table[3][:9] == ["0.5", "0/0", "0/0", *["-"] * 6]
-    assert asked.command in lines[-1]
+    assert plan.command in lines[-1]
 
 
 def test_without_a_grid_the_experiment_is_named():
-    asked = question()
-    text = to_markdown(asked, [make_row(asked.variants[0], 0, summary(True))])
+    plan = small_plan()
+    text = to_markdown(plan, [make_row(plan.variants[0], 0, summary(True))])
     assert text.splitlines()[2].startswith("| checkerboard-small | 1/1 | 0/1 |")
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):
     target = tmp_path / "dot.txt"
     target.write_text("...\n.#.\n...\n")
-    asked = ask(Request("lizard", (), (f"task.target=lizard,{target}",)), (0,))
-    text = to_markdown(asked, [make_row(variant, 0, None) for variant in asked.variants])
+    plan = make_plan(Request("lizard", (), (f"task.target=lizard,{target}",)), (0,))
+    text = to_markdown(plan, [make_row(variant, 0, None) for variant in plan.variants])
     lines = text.splitlines()
     assert lines[2].startswith("| lizard |")
     assert "dot.txt" in lines[3]

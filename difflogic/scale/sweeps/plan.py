@@ -1,4 +1,4 @@
-"""What a sweep asks: a configuration, the values of its grid, and seeds."""
+"""The plan of a sweep: a configuration, the values of its grid, and seeds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BRACKETS = {"]": "[", "}": "{"}
 
 @dataclass(frozen=True)
 class Request:
-    """A sweep's question as it was typed."""
+    """A sweep as it was typed."""
 
     config: str
     overrides: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Question:
+class SweepPlan:
     """All runs of a sweep."""
 
     request: Request
@@ -86,12 +86,12 @@ class Question:
     def command(self) -> str:
         return self.request.command(self.seeds)
 
-    def with_seeds(self, seeds: Sequence[int]) -> Question:
-        """Return the same question with more seeds."""
+    def with_seeds(self, seeds: Sequence[int]) -> SweepPlan:
+        """Return the same plan with more seeds."""
         return replace(self, seeds=tuple(sorted({*self.seeds, *seeds})))
 
 
-def ask(request: Request, seeds: Sequence[int], *, allow_code: bool = False) -> Question:
+def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = False) -> SweepPlan:
     """Load and check every configuration of a sweep.
 
     By default, each run has one worker thread, since separate runs need no barriers. `allow_code`
@@ -117,7 +117,7 @@ def ask(request: Request, seeds: Sequence[int], *, allow_code: bool = False) -> 
         tail = f"\n  and {more} more" if more > 0 else ""
         raise ConfigError(head + "\n  ".join(shown) + tail)
     _require_different(variants)
-    return Question(request, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
+    return SweepPlan(request, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
 
 
 def with_seed(config: Config, seed: int) -> Config:
@@ -133,8 +133,8 @@ def lookup(config: Config, key: str) -> Any:
     return value
 
 
-def differences(before: Question, now: Question) -> list[str]:
-    """Return "section.key: before → now" for each key in which two questions differ.
+def differences(before: SweepPlan, now: SweepPlan) -> list[str]:
+    """Return "section.key: before → now" for each key in which two plans differ.
 
     Seeds, and keys that change no result, are not compared.
     """

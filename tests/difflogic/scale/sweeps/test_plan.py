@@ -1,4 +1,4 @@
-"""A sweep's question: its grid, its configurations, and the comparison of two questions."""
+"""A sweep's plan: its grid, its configurations, and the comparison of two plans."""
 
 import re
 import shlex
@@ -6,21 +6,21 @@ import shlex
 import pytest
 
 from difflogic.config import load_config
-from difflogic.scale.sweeps.question import (
+from difflogic.scale.sweeps.plan import (
     MAX_NAME,
     Request,
-    ask,
     combinations,
     differences,
+    make_plan,
     parse_axes,
     variant_name,
 )
 from difflogic.system.errors import ConfigError
-from tests.difflogic.scale.sweeps.small import TINY, question
+from tests.difflogic.scale.sweeps.small import TINY, small_plan
 
 
 def test_each_variant_is_the_configuration_with_its_overrides():
-    asked = question("training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]", seeds=(4, 9))
+    plan = small_plan("training.weight_decay=0.0,0.5", "update.gates=[8,4,2],[6,4,2]", seeds=(4, 9))
     changes = [
         [f"training.weight_decay={decay}", f"update.gates={gates}"]
         for decay in ("0.0", "0.5")
@@ -29,21 +29,21 @@ def test_each_variant_is_the_configuration_with_its_overrides():
     expected = [
         load_config("checkerboard-small", ["parallel.workers=1", *TINY, *each]) for each in changes
     ]
-    assert [variant.config for variant in asked.variants] == expected
-    assert asked.variants[1].values == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
-    assert asked.size == 8
-    seeds = [(variant.name, 4) for variant in asked.variants] + [(asked.variants[0].name, 9)]
-    assert [(variant.name, seed) for variant, seed in asked.runs][:5] == seeds
+    assert [variant.config for variant in plan.variants] == expected
+    assert plan.variants[1].values == {"training.weight_decay": 0.0, "update.gates": [6, 4, 2]}
+    assert plan.size == 8
+    seeds = [(variant.name, 4) for variant in plan.variants] + [(plan.variants[0].name, 9)]
+    assert [(variant.name, seed) for variant, seed in plan.runs][:5] == seeds
 
 
 def test_a_run_has_one_thread_by_default():
-    assert question().variants[0].config.parallel.workers == 1
-    assert question(overrides=("parallel.workers=3",)).variants[0].config.parallel.workers == 3
+    assert small_plan().variants[0].config.parallel.workers == 1
+    assert small_plan(overrides=("parallel.workers=3",)).variants[0].config.parallel.workers == 3
 
 
 def test_all_wrong_values_are_named_once():
     with pytest.raises(ConfigError) as caught:
-        question("training.weight_decay=0.0,-1", "training.epochs=0,3,5")
+        small_plan("training.weight_decay=0.0,-1", "training.epochs=0,3,5")
     lines = str(caught.value).splitlines()
     assert lines[0] == "2 problems in the grid:"
     assert "--grid training.epochs=0: [training] epochs must be" in lines[1]
@@ -53,7 +53,7 @@ def test_all_wrong_values_are_named_once():
 
 def test_a_message_lists_at_most_ten_wrong_values():
     with pytest.raises(ConfigError) as caught:
-        question("training.batch=" + ",".join(f"-{value}" for value in range(1, 25)))
+        small_plan("training.batch=" + ",".join(f"-{value}" for value in range(1, 25)))
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("24 problems in the grid")
     assert len(lines) == 12
@@ -69,20 +69,20 @@ def test_a_message_lists_at_most_ten_wrong_values():
 )
 def test_wrong_keys_and_equal_values_are_refused(axis, says):
     with pytest.raises(ConfigError, match=says):
-        question(axis)
+        small_plan(axis)
 
 
 def test_the_recipe_is_applied_before_the_overrides():
-    asked = ask(Request("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
+    plan = make_plan(Request("checkerboard", ("training.epochs=7",), (), "reference"), (0,))
     expected = load_config("checkerboard", ["parallel.workers=1", "training.epochs=7"], "reference")
-    assert asked.variants[0].config == expected
+    assert plan.variants[0].config == expected
     with pytest.raises(ConfigError, match="no recipe"):
-        ask(Request("checkerboard", (), (), "referenz"), (0,))
+        make_plan(Request("checkerboard", (), (), "referenz"), (0,))
 
 
-def test_the_command_repeats_the_question():
-    asked = question("update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 2, 7))
-    words = shlex.split(asked.command)
+def test_the_command_repeats_the_sweep():
+    plan = small_plan("update.gates=[8,4,2],[6,4,2]", seeds=(0, 1, 2, 7))
+    words = shlex.split(plan.command)
     assert words[:5] == ["dct", "sweep", "checkerboard-small", "--seeds", "0-2,7"]
     pairs = list(zip(words[3::2], words[4::2], strict=True))
     assert [value for flag, value in pairs if flag == "--set"] == list(TINY)
@@ -99,13 +99,13 @@ def test_the_command_repeats_the_question():
     ],
 )
 def test_differences_are_keys_that_change_results(other, found):
-    assert differences(question("training.batch=1,2"), question("training.batch=1,2", **other)) == (
-        found
-    )
+    assert differences(
+        small_plan("training.batch=1,2"), small_plan("training.batch=1,2", **other)
+    ) == (found)
 
 
 def test_another_grid_is_a_difference():
-    found = differences(question("training.batch=1,2"), question("training.batch=1,3"))
+    found = differences(small_plan("training.batch=1,2"), small_plan("training.batch=1,3"))
     assert found == ["grid: batch=1, batch=2 → batch=1, batch=3"]
 
 
