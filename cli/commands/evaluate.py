@@ -113,7 +113,7 @@ def _show_counts(counts: Sequence[Mapping[str, Any]]) -> None:
         "test | grid | fire rate | step | wrong cells | of | right | wrong starts | of | decides",
         (
             (
-                count["what"],
+                count["name"],
                 f"{count['height']}×{count['width']}",
                 f"{count['fire_rate']:g}",
                 count["step"],

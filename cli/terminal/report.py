@@ -117,7 +117,7 @@ def assurance(found: Mapping[str, Any], exact: bool) -> str:
 def _exactness(found: Mapping[str, Any]) -> list[str]:
     """Return one line for each count of a life-like rule's final test."""
     lines = [
-        f"{count['what']} of {count['height']}×{count['width']} cells, step {count['step']}: "
+        f"{count['name']} of {count['height']}×{count['width']} cells, step {count['step']}: "
         f"{count['wrong_cells']} of {count['cells']} wrong"
         for count in found.get("counts", [])
     ]

@@ -145,7 +145,7 @@ def _task_problems(config: Config) -> list[str]:
         )
     if own.is_loaded(task):
         kind, why = task_class(task), None
-        if kind.moves_on():
+        if kind.has_changing_targets():
             why = "the target of this task changes with every step"
         elif kind.has_loss():
             why = "this task has its own loss, which chooses the steps that it reads"

@@ -187,7 +187,7 @@ class SimulatedBase:
 
     def judge(
         self,
-        job: k.Job,
+        job: k.CandidateJob,
         worker: int,
         fields: npt.NDArray[np.int64],
         chances: npt.NDArray[np.float64] = NO_CHANCES,
@@ -199,11 +199,11 @@ class SimulatedBase:
         base is as after the last change that did.
         """
         before = int(fields[k.VERSION])
-        fields[k.MANY_GATES], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
+        fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
         k.judge(*self._circuit, self._scratch, job, worker, fields, chances, draws)
         after = int(fields[k.VERSION])
         if after > before:
-            self.most_active = int(fields[k.MANY_GATES])
+            self.most_active = int(fields[k.GATES_BOUND])
             kept = job.versions[before + 1 : after + 1, k.START] - 1
             self.ops[job.parameters[kept]] = job.ops[kept]
             self._kept += after - before
@@ -211,7 +211,7 @@ class SimulatedBase:
                 self._tidy()
         return bool(fields[k.FITS])
 
-    def take_over(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
+    def change(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
         job, fields = all_kept(parameters, ops), np.zeros(k.WALK_FIELDS, np.int64)
         fits = True
@@ -237,13 +237,13 @@ def new_job(
     keeps: bool = False,
     stop: int = NEVER,
     sizes: Sequence[int] = (),
-) -> k.Job:
+) -> k.CandidateJob:
     """Return a job to be done. `sizes` are the sizes of its batches; by default it is one batch."""
     size = len(ops)
     versions = np.zeros((size + 1, 2), np.int64)
     versions[0] = 0, limit
     ends = np.cumsum(sizes or (size,)).repeat(sizes or (size,)).astype(np.int32)
-    return k.Job(
+    return k.CandidateJob(
         parameters,
         ops,
         np.zeros(k.TICKETS + size + 1, np.int64),
@@ -258,7 +258,7 @@ def new_job(
     )
 
 
-def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.Job:
+def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.CandidateJob:
     """Return a finished job in which every candidate was kept."""
     job = new_job(parameters, ops, 0, 1, keeps=True)
     job.versions[:, k.START] = np.arange(len(ops) + 1)

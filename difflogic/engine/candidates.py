@@ -157,13 +157,13 @@ class Candidates:
         self._seconds = 0.0
         """Seconds of the present job."""
 
-    def differ_from(self, ops: Ops) -> bool:
+    def set_base(self, ops: Ops) -> bool:
         """Make the circuit with `ops` (parameters,) the base; return whether its values fit."""
         return self._base.load(ops)
 
-    def take_over(self, parameters: Sequence[int], ops: Sequence[int]) -> bool:
+    def change_base(self, parameters: Sequence[int], ops: Sequence[int]) -> bool:
         """Change each gate `parameters[i]` of the base to `ops[i]`; return whether it fits."""
-        return self._base.take_over(np.asarray(parameters, np.int32), np.asarray(ops, np.uint8))
+        return self._base.change(np.asarray(parameters, np.int32), np.asarray(ops, np.uint8))
 
     def walk(
         self,
@@ -207,8 +207,8 @@ class Candidates:
             return None
         hit = int(fields[k.HIT])
         judged = np.arange(size if hit == k.NO_HIT else hit + 1)
-        by = job.known.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
-        found = job.told.reshape(job.workers, size, 2)[by, judged]
+        by = job.result_versions.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
+        found = job.results.reshape(job.workers, size, 2)[by, judged]
         return found[:, 0], found[:, 1]
 
     def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, int]:
@@ -232,9 +232,9 @@ class Candidates:
                 fields[k.TRIED] = 0
                 if hit != k.NO_HIT:
                     number = int(np.searchsorted(starts, hit, "right")) - 1
-                    known = job.known[hit :: len(ops)].argmax() * len(ops) + hit
+                    row = job.result_versions[hit :: len(ops)].argmax() * len(ops) + hit
                     found = hit - int(starts[number])
-                    yield Round(number, tried, found, int(job.told[known, 1]))
+                    yield Round(number, tried, found, int(job.results[row, 1]))
                 elif fits:
                     yield Round(len(sizes) - 1, tried)
                     return len(sizes)
@@ -247,7 +247,7 @@ class Candidates:
 
     def _lead(
         self,
-        job: k.Job,
+        job: k.CandidateJob,
         fields: npt.NDArray[np.int64],
         chances: npt.NDArray[np.float64],
         draws: npt.NDArray[np.float64] = NO_DRAWS,
@@ -267,7 +267,7 @@ class Candidates:
         limit: int,
         keeps: bool = False,
         **batches: Any,
-    ) -> Iterator[k.Job]:
+    ) -> Iterator[k.CandidateJob]:
         """Create a job, and call the helpers for it if it is long enough."""
         size, each = max(1, len(ops)), self._usual[keeps]
         workers = 1 + len(self._helpers) if size * each >= WORTH else 1
@@ -282,7 +282,7 @@ class Candidates:
             self._usual[keeps] += RECENT * (self._seconds * workers / size - each)
 
 
-Call = tuple[Ops, k.Job, npt.NDArray[np.float64]]
+Call = tuple[Ops, k.CandidateJob, npt.NDArray[np.float64]]
 
 
 class Helper:
@@ -297,7 +297,7 @@ class Helper:
         self._running = Future[None]()
         self._running.set_result(None)
 
-    def call(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
+    def call(self, ops: Ops, job: k.CandidateJob, chances: npt.NDArray[np.float64]) -> None:
         """Help with candidates of the circuit with `ops`, as soon as this helper is free.
 
         Raises the exception that ended an earlier call.
@@ -317,7 +317,7 @@ class Helper:
                 self._fits = False
                 self.__dict__.pop("_base", None)
 
-    def _help(self, ops: Ops, job: k.Job, chances: npt.NDArray[np.float64]) -> None:
+    def _help(self, ops: Ops, job: k.CandidateJob, chances: npt.NDArray[np.float64]) -> None:
         fields = np.zeros(k.WALK_FIELDS, np.int64)
         fits = self._fits and not job.control[k.OVER] and self._follow(ops)
         while fits and not job.control[k.OVER]:
@@ -338,7 +338,7 @@ class Helper:
         changed = np.flatnonzero(ops != self._base.ops).astype(np.int32)
         if len(changed) >= ANEW:
             return self._base.load(ops)
-        return not len(changed) or self._base.take_over(changed, ops[changed])
+        return not len(changed) or self._base.change(changed, ops[changed])
 
 
 def warm_up(simulator: HardSimulator, ops: Ops) -> None:
@@ -347,6 +347,6 @@ def warm_up(simulator: HardSimulator, ops: Ops) -> None:
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))
     starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))
     candidates = Candidates(simulator, starts, script, Workers(1))
-    if candidates.differ_from(ops):
+    if candidates.set_base(ops):
         candidates.judge([0], [0], 0)
-        candidates.take_over([0] * TIDY, [int(ops[0])] * TIDY)
+        candidates.change_base([0] * TIDY, [int(ops[0])] * TIDY)

@@ -148,7 +148,7 @@ class Detectors:
         netlist, growth = self._netlist, self._growth
         ops = {}
         for row in growth.rows[: growth.count[0]].tolist():
-            first, second = growth.told[row].tolist()
+            first, second = growth.evidence[row].tolist()
             ops[int(netlist.param[row - netlist.inputs])] = CONJUNCTIONS[first, second]
         point = int(self._sites.points[site, number])
         values = self._signals.values[self._sites.place[site]]

@@ -89,20 +89,20 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
     shifts = np.array([dy * grid.width + dx for dy, dx in OFFSETS], dtype=np.int32)
     lead = _lead(grid)
     tile_start, tile_lanes = _cut(cells, lanes)
-    mend_start = np.zeros((len(tile_start), len(OFFSETS) + 1), dtype=np.int32)
-    mend_lane: list[int] = []
-    mend_source: list[int] = []
+    correction_start = np.zeros((len(tile_start), len(OFFSETS) + 1), dtype=np.int32)
+    correction_lane: list[int] = []
+    correction_source: list[int] = []
     for tile, (start, width) in enumerate(zip(tile_start, tile_lanes, strict=True)):
         own = np.arange(start, min(start + width, cells))
-        mend_start[tile, 0] = len(mend_lane)
+        correction_start[tile, 0] = len(correction_lane)
         for n, shift in enumerate(shifts):
             found = stacked[n, own]
             wrong = found != own + shift
-            mend_lane.extend(np.flatnonzero(wrong).tolist())
+            correction_lane.extend(np.flatnonzero(wrong).tolist())
             # Place 0 of a state is before the first cell and always zero.
             source = np.where(found == OUTSIDE, 0, found + lead)[wrong]
-            mend_source.extend(source.tolist())
-            mend_start[tile, n + 1] = len(mend_lane)
+            correction_source.extend(source.tolist())
+            correction_start[tile, n + 1] = len(correction_lane)
     tiles = len(tile_start)
     per_chunk = chunk or automatic_chunk(tiles)
     chunk_start = np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32)
@@ -112,9 +112,9 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
         cells=cells,
         lead=lead,
         shifts=shifts,
-        mend_start=mend_start,
-        mend_lane=np.array(mend_lane, dtype=np.int32),
-        mend_source=np.array(mend_source, dtype=np.int32),
+        correction_start=correction_start,
+        correction_lane=np.array(correction_lane, dtype=np.int32),
+        correction_source=np.array(correction_source, dtype=np.int32),
         tile_start=np.array(tile_start, dtype=np.int32),
         tile_lanes=np.array(tile_lanes, dtype=np.int32),
         chunk_start=chunk_start,

@@ -42,7 +42,7 @@ class ParallelPlan(Arrangement):
 
     search: SearchBuffers | None
     """Buffers of a search for exact circuits; None if there is no search."""
-    searchers: int
+    search_workers: int
     """Workers that judge candidates in a search. They never wait for each other."""
     budget: int | None
     """Bytes that all buffers may take; None if no limit is known."""
@@ -68,7 +68,7 @@ class ParallelPlan(Arrangement):
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
         )
-        searchers = machine.cores if parallel.workers == "auto" else parallel.workers
+        search_workers = machine.cores if parallel.workers == "auto" else parallel.workers
         plan = cls(
             machine=machine,
             rollouts=rollouts,
@@ -76,8 +76,8 @@ class ParallelPlan(Arrangement):
             batch=batch,
             wave=batch,
             sharing=settle(requested, rollouts, machine),
-            search=SearchBuffers.for_config(config, netlist, searchers),
-            searchers=searchers,
+            search=SearchBuffers.for_config(config, netlist, search_workers),
+            search_workers=search_workers,
             budget=_budget(config, machine),
         )
         return _fit(plan.at(_workers(config, plan)), config)
@@ -117,7 +117,7 @@ class ParallelPlan(Arrangement):
         return {
             "strategies": list(self.strategies),
             "workers": self.workers,
-            "searchers": self.searchers,
+            "search_workers": self.search_workers,
             "lanes": self.lanes,
             "chunk": self.chunk,
             "samples_per_group": self.samples_per_group,
@@ -132,7 +132,7 @@ class ParallelPlan(Arrangement):
             "bytes_shared": self.bytes_shared,
             "bytes": self.bytes,
             "bytes_of_search_values": 0 if self.search is None else self.search.values,
-            "bytes_of_later_steps": 0 if self.search is None else self.search.later,
+            "bytes_of_search_at_later_steps": 0 if self.search is None else self.search.later,
             "memory_budget": self.budget,
         }
 

@@ -111,7 +111,7 @@ class SearchBuffers:
     """The starts that circuits are compared on, at most."""
     fresh: tuple[Trials, ...] = ()
     """The starts that circuits are verified on."""
-    searchers: int = 1
+    search_workers: int = 1
     """Workers that judge candidates."""
     rectified: int = 0
     """Starts that circuits are rectified on; 0 without rectification."""
@@ -119,10 +119,12 @@ class SearchBuffers:
     """Whether the target must stay, so that circuits are also checked at later steps."""
 
     @classmethod
-    def for_config(cls, config: Config, netlist: Netlist, searchers: int) -> SearchBuffers | None:
+    def for_config(
+        cls, config: Config, netlist: Netlist, search_workers: int
+    ) -> SearchBuffers | None:
         """Return the largest buffers that the searches of `config` may take; None without search.
 
-        `searchers` is the number of workers that judge candidates.
+        `search_workers` is the number of workers that judge candidates.
         """
         finishing = config.finishing
         if not finishing.every:
@@ -156,7 +158,7 @@ class SearchBuffers:
             min(most_samples(grid), starts if deterministic else ROUND),
             Trials(faced, *common),
             tuple(Trials(size, *common) for size in sizes),
-            searchers,
+            search_workers,
             rectified,
             stays=deterministic and task.holds,
         )
@@ -182,7 +184,7 @@ class SearchBuffers:
 
     @property
     def _bases(self) -> int:
-        return min(self.searchers, 1 + MOST_HELPERS)
+        return min(self.search_workers, 1 + MOST_HELPERS)
 
     @cached_property
     def later(self) -> int:

@@ -224,9 +224,9 @@ def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
         wrong |= state[row] ^ board.pack(cases.targets[:, channel])
     missed = int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
     if missed:
-        text = f"fails on {missed} of {cases.what.removeprefix('all ')}"
+        text = f"fails on {missed} of {cases.name.removeprefix('all ')}"
         return Assurance(Verdict.refuted, "every case", text, "all cases")
-    text = f"proved for {cases.what}"
+    text = f"proved for {cases.name}"
     return Assurance(Verdict.proved, "every case", text, "all cases", cases.steps)
 
 

@@ -21,7 +21,7 @@ from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.scene import FoundStarts, Patches, Scene, Streams, scene_of
+from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
@@ -52,7 +52,7 @@ class Exactness:
         """Cells in all decisive counts."""
         return sum(count.cells for count in self.counts if count.decisive)
 
-    def at(self, step: int) -> Count:
+    def count_after(self, step: int) -> Count:
         """Return the count after `step` steps. Raises KeyError."""
         for count in self.counts:
             if count.step == step:
@@ -72,15 +72,15 @@ class Plan:
     starts: int
     decisive: tuple[int, ...]
     """The steps after which no cell may be wrong."""
-    what: str = "training grid"
+    name: str = "training grid"
     exhaustive: bool = False
-    listed: bool = False
+    covers_all_starts: bool = False
     """Whether `starts` counts all starts, but they are too many to check every time."""
-    held: Task | None = None
+    holding_task: Task | None = None
     """The task, if its picture must stay, which also requires a proof."""
-    general: Task | None = None
+    every_size_task: Task | None = None
     """The task, if every length or size must be decided: proved, or for lengths also refuted."""
-    found_starts: FoundStarts | None = None
+    numbered_starts: NumberedStarts | None = None
     """If every start must reach one target: that target, and starts found by certificates."""
 
     @classmethod
@@ -91,8 +91,14 @@ class Plan:
         if cases is None:
             return cls.sampled(task, starts, streams)
         scene = _scene_of_cases(task, cases, streams)
-        held = task if task.holds else None
-        return cls(scene, len(cases.starts), scene.at, cases.what, exhaustive=True, held=held)
+        return cls(
+            scene,
+            len(cases.starts),
+            scene.at,
+            cases.name,
+            exhaustive=True,
+            holding_task=task if task.holds else None,
+        )
 
     @classmethod
     def holding(cls, task: Task, streams: Streams) -> Plan:
@@ -103,7 +109,7 @@ class Plan:
         """
         steps = task.automaton.steps
         at = tuple(range(steps, 3 * steps + 2))
-        return cls(scene_of(task, streams, at), 1, at, held=task)
+        return cls(scene_of(task, streams, at), 1, at, holding_task=task)
 
     @classmethod
     def healing(cls, task: Task, streams: Streams) -> Plan:
@@ -119,9 +125,11 @@ class Plan:
         damage = Patches(patches, steps + 1)
         at = tuple(range(steps, 3 * steps + 2))
         healed = steps, 2 * steps + 1, 3 * steps + 1
-        alone = tuple(step for step in at if step not in healed)
-        scene = replace(scene_of(task, streams, at), damage=damage, alone=alone)
-        return cls(scene, 1 + len(patches), at, "damages", listed=True, held=task)
+        undamaged_at = tuple(step for step in at if step not in healed)
+        scene = replace(scene_of(task, streams, at), damage=damage, undamaged_at=undamaged_at)
+        return cls(
+            scene, 1 + len(patches), at, "damages", covers_all_starts=True, holding_task=task
+        )
 
     @classmethod
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
@@ -130,21 +138,23 @@ class Plan:
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:
-            held, general = (
-                task if task.holds else None,
-                task if task.machine or task.rule else None,
+            return cls(
+                scene,
+                number,
+                task.decisive_steps,
+                holding_task=task if task.holds else None,
+                every_size_task=task if task.machine or task.rule else None,
             )
-            return cls(scene, number, task.decisive_steps, held=held, general=general)
-        found_starts = FoundStarts(scene.draw, target)
-        scene = replace(scene, draw=found_starts.draw)
-        return cls(scene, number, task.decisive_steps, found_starts=found_starts)
+        numbered_starts = NumberedStarts(scene.draw, target)
+        scene = replace(scene, draw=numbered_starts.draw)
+        return cls(scene, number, task.decisive_steps, numbered_starts=numbered_starts)
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts from the wrong cells of each start, (steps, starts)."""
         return Exactness(
             tuple(
                 replace(count, decisive=count.step in self.decisive)
-                for count in Count.of_scene(self.what, self.scene, wrong)
+                for count in Count.of_scene(self.name, self.scene, wrong)
             )
         )
 
@@ -185,7 +195,7 @@ def held_out(model: Model) -> dict[str, Any]:
     if plan.exhaustive:
         found = judged(Plan.sampled(make_task(config), STARTS, streams))
     steps = config.automaton.steps
-    now, later = found.at(steps), found.at(2 * steps)
+    now, later = found.count_after(steps), found.count_after(2 * steps)
     return {
         "starts": now.starts,
         "cells": now.cells,

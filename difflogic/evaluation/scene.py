@@ -122,7 +122,7 @@ class Scene:
     """Maps a target (H, W) to that of the next step; None if targets stay."""
     first_target: int = 1
     """The step of the drawn target, if targets move on."""
-    alone: tuple[int, ...] = ()
+    undamaged_at: tuple[int, ...] = ()
     """Steps of `at` at which only undamaged starts count."""
 
     @property
@@ -150,15 +150,15 @@ class Scene:
     def until(self, step: int) -> Scene:
         """Return the scene extended to a later step; the new steps count undamaged starts only."""
         later = tuple(range(self.at[-1] + 1, step + 1))
-        alone = self.alone + later if self.damage is not None else ()
-        return replace(self, at=self.at + later, alone=alone)
+        undamaged_at = self.undamaged_at + later if self.damage is not None else ()
+        return replace(self, at=self.at + later, undamaged_at=undamaged_at)
 
     def counts(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return whether each start counts at each counted step, (counts, samples)."""
-        if not self.alone:
+        if not self.undamaged_at:
             return np.ones((len(self.at), len(samples)), np.bool_)
         assert isinstance(self.damage, Patches)
-        everybody: npt.NDArray[np.bool_] = ~np.isin(self.at, self.alone)
+        everybody: npt.NDArray[np.bool_] = ~np.isin(self.at, self.undamaged_at)
         return everybody[:, None] | self.damage.spares(samples)
 
     def targets(self, drawn: npt.NDArray[Any]) -> Bits:
@@ -176,7 +176,7 @@ class Scene:
         return np.array(found)
 
 
-class FoundStarts:
+class NumberedStarts:
     """Starts by number, drawn or found by a certificate, all with the same target."""
 
     def __init__(self, draw: Draw, target: Bits) -> None:
@@ -225,6 +225,6 @@ def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:
         tuple(at),
         tuple(task.loss_channels),
         automaton.fire_rate,
-        advance=advance if task.moves_on() else None,
+        advance=advance if task.has_changing_targets() else None,
         first_target=automaton.steps,
     )

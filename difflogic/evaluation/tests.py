@@ -80,10 +80,10 @@ class Subject:
         """Return a test's random streams."""
         return Streams(self.seed, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK, draw)
 
-    def count(self, what: str, scene: Scene, starts: int) -> list[Count]:
+    def count(self, name: str, scene: Scene, starts: int) -> list[Count]:
         """Return the wrong cells at each counted step of a scene, over `starts` starts."""
         wrong = count_wrong(self.model.netlist, self.ops, scene, starts)
-        return list(Count.of_scene(what, scene, wrong))
+        return list(Count.of_scene(name, scene, wrong))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def exactness(subject: Subject) -> dict[str, Any]:
         notes.append(cases.note)
         if cases.repeats is not None and len(task.loss_channels) == 1:
             more["wrong_neighborhoods"] = counts[0].wrong_cells // cases.repeats
-    if task.moves_on() and subject.config.automaton.fire_rate == 1:
+    if task.has_changing_targets() and subject.config.automaton.fire_rate == 1:
         soup, more["first_wrong_step"] = run_soup(subject)
         counts.append(soup)
     return {"exact": found.exact and keeps(model), "counts": counts, "notes": notes, **more}
@@ -178,7 +178,7 @@ def generalisation(subject: Subject) -> dict[str, Any]:
     larger = subject.task.larger()
     scene = scene_of(larger.task, subject.streams(Draw.GENERALISATION), larger.steps)
     is_one = not larger.task.has_random_start and subject.config.automaton.fire_rate == 1
-    counts = subject.count(larger.what, scene, 1 if is_one else subject.starts or LARGER_STARTS)
+    counts = subject.count(larger.name, scene, 1 if is_one else subject.starts or LARGER_STARTS)
     return {"counts": counts, "notes": [] if larger.note is None else [larger.note]}
 
 
@@ -192,14 +192,14 @@ def healing(subject: Subject) -> dict[str, Any]:
     return _damaged(subject, "everywhere", heals=True)
 
 
-def _damaged(subject: Subject, what: str, heals: bool) -> dict[str, Any]:
+def _damaged(subject: Subject, name: str, heals: bool) -> dict[str, Any]:
     steps = SQUARE_TIMES * subject.config.automaton.steps
     until = steps // 2 if heals else steps
     damage, task = Damage(SQUARE, until), subject.task.on_grid(SQUARE_SIDE, SQUARE_SIDE)
     scene = scene_of(task, subject.streams(Draw.DAMAGE), (steps,))
     ignored = None if heals else damage.middle(scene.grid)
     scene = replace(scene, damage=damage, ignored=ignored)
-    counts = subject.count(what, scene, subject.starts or SQUARE_STARTS)
+    counts = subject.count(name, scene, subject.starts or SQUARE_STARTS)
     note = f"The middle {SQUARE}×{SQUARE} cells are zeroed after each of steps 1 to {until}."
     return {"counts": counts, "damaged_steps": until, "notes": [note]}
 
@@ -214,11 +214,11 @@ def asynchronous(subject: Subject) -> dict[str, Any]:
     trained = automaton.fire_rate
     other = FIRE_RATE if trained == 1 else 1.0
     counts = []
-    for what, rate in (("as trained", trained), ("other mode", other)):
+    for name, rate in (("as trained", trained), ("other mode", other)):
         at = [equal_steps(times * automaton.steps, trained, rate) for times in MODE_TIMES]
         scene = scene_of(subject.task, subject.streams(Draw.ASYNCHRONOUS), at)
         scene = replace(scene, fire_rate=rate)
-        counts += subject.count(what, scene, subject.starts or MODE_STARTS)
+        counts += subject.count(name, scene, subject.starts or MODE_STARTS)
     note = (
         "Both modes give a cell as many updates in the mean: "
         f"{' and '.join(f'1 per {1 / rate:.3g} steps' for rate in (trained, other))}."

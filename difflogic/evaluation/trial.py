@@ -37,7 +37,7 @@ class Count:
     `cells` are those of all starts and loss channels together.
     """
 
-    what: str
+    name: str
     height: int
     width: int
     fire_rate: float
@@ -50,12 +50,12 @@ class Count:
     """Whether an exact circuit must have no wrong cell here; None if this test does not decide."""
 
     @classmethod
-    def of_scene(cls, what: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
+    def of_scene(cls, name: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Iterator[Count]:
         """Yield a count for each step, from the wrong cells of each start (steps, starts)."""
         counted = scene.counted(wrong.shape[1])
         for step, cells in zip(scene.at, wrong, strict=True):
             yield cls(
-                what,
+                name,
                 scene.grid.height,
                 scene.grid.width,
                 scene.fire_rate,
@@ -189,5 +189,5 @@ def _scripts(
             targets[counted] if targets.ndim == 5 else targets,
             scene.channels,
             ignored,
-            counts[counted] if scene.alone else None,
+            counts[counted] if scene.undamaged_at else None,
         )

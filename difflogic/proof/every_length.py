@@ -100,7 +100,7 @@ class EveryLength:
         return f"not proved for every length: {self.reason}"
 
     @property
-    def seen(self) -> list[int]:
+    def left_reads(self) -> list[int]:
         """Positions of the channels that a cell's left neighbour reads."""
         return _read_channels(self.automaton.circuit, EAST)
 
@@ -114,7 +114,7 @@ class EveryLength:
         moves, first = self.histories.moves, self.histories.first
         parts = {
             "delay": self.delay,
-            "seen": self.seen,
+            "seen": self.left_reads,
             "machine": {"moves": self.machine.moves, "prints": self.machine.prints},
             "first": {str(state): at for state, at in sorted(first.items())},
             "histories": [
@@ -166,7 +166,10 @@ class _Cell:
     def __init__(self, automaton: Automaton, machine: Machine) -> None:
         circuit = automaton.circuit
         self.machine, self.size = machine, circuit.channels
-        self.seen, self.left = _read_channels(circuit, EAST), _read_channels(circuit, WEST)
+        self.left_reads, self.right_reads = (
+            _read_channels(circuit, EAST),
+            _read_channels(circuit, WEST),
+        )
         (self.shown,) = automaton.visible_rows
         self._next = _table(circuit)
         self._nexts: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -183,7 +186,7 @@ class _Cell:
 
     def look(self, state: int) -> int:
         """Return what the left neighbour sees of a state."""
-        return sum((state >> channel & 1) << place for place, channel in enumerate(self.seen))
+        return sum((state >> channel & 1) << place for place, channel in enumerate(self.left_reads))
 
     def next(self, west: int, own: int, east: int) -> int:
         """Return the next state of a cell from its own and its neighbours' states."""
@@ -193,9 +196,11 @@ class _Cell:
         """Return all possible next states, given what the cell sees of its right neighbour."""
         key = own, sight
         if key not in self._nexts:
-            east = sum((sight >> place & 1) << channel for place, channel in enumerate(self.seen))
+            east = sum(
+                (sight >> place & 1) << channel for place, channel in enumerate(self.left_reads)
+            )
             wests = [0]
-            for channel in self.left:
+            for channel in self.right_reads:
                 wests += [west | 1 << channel for west in wests]
             self._nexts[key] = tuple(sorted({self.next(west, own, east) for west in wests}))
         return self._nexts[key]

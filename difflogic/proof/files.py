@@ -69,14 +69,14 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     """
     starts = cases.starts[:, list(automaton.circuit.labels)]
     if starts.size + cases.targets.size > MOST_VALUES:
-        raise CircuitError(f"{cases.what}: they are too many for a file")
+        raise CircuitError(f"{cases.name}: they are too many for a file")
     height, width = starts.shape[2:]
     parts = {
         "height": height,
         "width": width,
         "boundary": cases.boundary,
         "steps": cases.steps,
-        "what": cases.what,
+        "what": cases.name,
     }
     targets = (cases.targets != 0).astype(int)
     pairs = [[_planes(start), _planes(end)] for start, end in zip(starts, targets, strict=True)]

@@ -81,10 +81,10 @@ class Finisher(Verifier):
         [finishing] candidates is the budget; with 0 it only verifies. `on_progress` is called
         now and then.
         """
-        if self._plan.found_starts is not None:
-            self._plan.found_starts.clear()
+        if self._plan.numbered_starts is not None:
+            self._plan.numbered_starts.clear()
         samples, scene = self._first_samples, self._scene
-        if self._rectifies and self._plan.held is not None:
+        if self._rectifies and self._plan.holding_task is not None:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
         search = (RectifyingSearch if self._rectifies else Search)(
             self._netlist,
@@ -110,7 +110,7 @@ class Finisher(Verifier):
             if late:
                 scene = scene.until(late)
             # If the others are damaged, keep the first one: only it counts at later steps too.
-            stay = 1 if scene.alone else 0
+            stay = 1 if scene.undamaged_at else 0
             others = samples[stay:] + tuple(failing)
             samples = samples[:stay] + others[stay - MOST_SAMPLES :]
             search.set_trial(Trial(self._netlist, scene, samples))
@@ -121,7 +121,7 @@ class Finisher(Verifier):
         if self._rectifies:
             return self._settings.rectify * len(scene.at)
         # A cell that is wrong once is wrong at many of the counted steps.
-        return FEW_WRONG if self._plan.held is None else 4 * FEW_WRONG
+        return FEW_WRONG if self._plan.holding_task is None else 4 * FEW_WRONG
 
     def _useful_steps(self, ops: npt.NDArray[np.int64]) -> int:
         """Return the number of first steps with few wrong cells on average; at least 1.
@@ -137,10 +137,12 @@ class Finisher(Verifier):
 
         Looks LATER times as far as the scene. None if no step is wrong, or no target must stay.
         """
-        if self._plan.held is None:
+        if self._plan.holding_task is None:
             return None
         seen = scene.at[-1]
-        later = replace(scene, at=tuple(range(seen + 1, LATER * seen)), alone=(), damage=None)
+        later = replace(
+            scene, at=tuple(range(seen + 1, LATER * seen)), undamaged_at=(), damage=None
+        )
         wrong = Trial(self._netlist, later, (0,))(ops)[:, 0]
         return later.at[int(wrong.astype(np.bool_).argmax())] if wrong.any() else None
 

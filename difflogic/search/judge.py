@@ -53,8 +53,8 @@ class Judgement:
 
         They depend only on the circuit. If some start stays wrong, some of these do.
         """
-        question, reach = self.finding.question, self.finding.reach
-        least, most = (unpack(question.board, planes) for planes in reach)
+        question, final = self.finding.question, self.finding.final_sets
+        least, most = (unpack(question.board, planes) for planes in final)
         rng = np.random.default_rng(0)
         starts = np.zeros((DOUBTFUL, self.channels, *least.shape[1:]), np.uint8)
         drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
@@ -76,7 +76,7 @@ class Judge:
     def can_prove(self) -> bool:
         """Whether certificates apply to the task, and its grid is not too large."""
         bits = self._netlist.channels * self._plan.scene.grid.cells
-        return self._plan.found_starts is not None and bits <= MOST_BITS
+        return self._plan.numbered_starts is not None and bits <= MOST_BITS
 
     def __call__(self, ops: Ops) -> Judgement:
         """Judge the circuit with `ops` (parameters,). Requires `can_prove`."""
@@ -126,8 +126,8 @@ class Judge:
         return found
 
     def _question(self, ops: Ops) -> Question:
-        scene, found_starts = self._plan.scene, self._plan.found_starts
-        assert found_starts is not None, "ask can_prove first"
+        scene, numbered_starts = self._plan.scene, self._plan.numbered_starts
+        assert numbered_starts is not None, "ask can_prove first"
         visible = tuple(scene.channels)
         return Question(
             self._live_circuit(ops, visible),
@@ -135,7 +135,7 @@ class Judge:
             scene.grid.height,
             scene.grid.width,
             scene.grid.boundary,
-            found_starts.target,
+            numbered_starts.target,
             scene.fire_rate == 1,
         )
 
@@ -164,7 +164,7 @@ class Judge:
         On a line, whether every length is decided: a rule that fails on longer lines solves a
         stage, and the next stage improves it. True if the task asks for nothing.
         """
-        task = self._plan.held or self._plan.general
+        task = self._plan.holding_task or self._plan.every_size_task
         if task is None:
             return True
         # A search asks several times about the same circuit.

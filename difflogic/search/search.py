@@ -216,7 +216,7 @@ class Changes:
         """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
         self._trial, self._ops = trial, ops.copy()
         candidates = trial.candidates(workers)
-        fits = candidates is not None and candidates.differ_from(self._ops)
+        fits = candidates is not None and candidates.set_base(self._ops)
         self._candidates = candidates if fits else None
 
     @property
@@ -227,7 +227,7 @@ class Changes:
     def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
         """Apply some changes; later ones build on them."""
         self._ops[np.asarray(gates, np.int64)] = ops
-        if self._candidates is not None and not self._candidates.take_over(gates, ops):
+        if self._candidates is not None and not self._candidates.change_base(gates, ops):
             self._candidates = None
 
     def go_to(self, ops: Ops) -> None:
@@ -329,7 +329,7 @@ class GradientSensitivity:
         """`steps` is the training step."""
         scene = plan.scene
         self._netlist, self._scene, self._steps = netlist, scene, steps
-        self._held = plan.held is not None
+        self._holds = plan.holding_task is not None
         self._batch = min(plan.starts, most_samples(scene.grid))
         self._hard = HardGradients(netlist, scene.grid, steps, self._batch)
 
@@ -341,7 +341,7 @@ class GradientSensitivity:
         slopes = np.nan_to_num(1.0 - 2.0 * targets)
         self._hard.begin(ops, scene.channels)
         self._hard.add(starts, slopes, scene.channels, self._masks(chosen))
-        if self._held:
+        if self._holds:
             # A target that must stay may be wrong later, beyond the gradient from the start.
             self._hard.add(self._onward(ops, starts, chosen), slopes, scene.channels, None)
         change = self._hard.gradients @ COEFFICIENTS.T

@@ -60,8 +60,8 @@ class Verifier:
         if judgement.proved:
             return True, []
         # Look for counterexamples among the starts that the certificate leaves open.
-        assert self._plan.found_starts is not None
-        trial = self.trial(tuple(self._plan.found_starts.add(judgement.doubtful_starts())))
+        assert self._plan.numbered_starts is not None
+        trial = self.trial(tuple(self._plan.numbered_starts.add(judgement.doubtful_starts())))
         return False, _worst(trial, trial(ops).sum(axis=0))
 
     def _heals(self, ops: Ops) -> bool:
@@ -72,7 +72,7 @@ class Verifier:
     def _first_samples(self) -> tuple[int, ...]:
         """The numbers of a search's first starts."""
         most = self._plan.starts if self._complete else FIRST_STARTS
-        if self._plan.listed:
+        if self._plan.covers_all_starts:
             most = min(most, self._plan.starts)
         return tuple(range(most))
 
@@ -82,7 +82,7 @@ class Verifier:
             yield range(self._plan.starts)
             return
         first = len(self._first_samples)
-        end = self._plan.starts if self._plan.listed else first + VERIFIED_STARTS
+        end = self._plan.starts if self._plan.covers_all_starts else first + VERIFIED_STARTS
         for start in range(first, end, ROUND):
             yield range(start, min(start + ROUND, end))
         # The search may have replaced its first starts by counterexamples.

@@ -253,7 +253,7 @@ class Task(ABC):
         }
 
     @classmethod
-    def moves_on(cls) -> bool:
+    def has_changing_targets(cls) -> bool:
         """Whether targets change with each step: whether the class defines `advance`."""
         return cls.advance is not Task.advance
 
@@ -382,7 +382,7 @@ class Task(ABC):
             raise TaskError(
                 f"{self.blamed}.cases must return a difflogic.Cases, or None if the cases cannot "
                 f"be listed; it returns {described(cases)}: stack the starts to one array and the "
-                "targets to another, and return Cases(what, starts, targets, boundary, steps, note)"
+                "targets to another, and return Cases(name, starts, targets, boundary, steps, note)"
             )
         for name, channels in ("starts", self.channels), ("targets", len(self.loss_channels)):
             array = getattr(cases, name)
@@ -479,7 +479,7 @@ class Larger:
     """A task on a larger grid than it was trained on, and the steps at which it is tested."""
 
     task: Task
-    what: str
+    name: str
     """Such as "4 × side, same steps"."""
     steps: tuple[int, ...]
     note: str | None = None

@@ -35,7 +35,7 @@ class InapplicableError(ConfigError):
 class Cases:
     """All cases to check, if they can be listed: a circuit right on all of them is proved."""
 
-    what: str
+    name: str
     """Names them, such as "all 512 boards"."""
     starts: Bits
     """Shape (cases, channels, height, width)."""

@@ -40,7 +40,7 @@ class Attempt:
         """Searches for exact circuits; None if [finishing] is off."""
         self._threads: list[Engine | Workers] = [self.engine]
         if config.finishing.every:
-            workers, checks = Workers(plan.searchers), _plan_of_checks(config)
+            workers, checks = Workers(plan.search_workers), _plan_of_checks(config)
             sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
             self.finisher = Finisher(netlist, checks, config.finishing, sensitivity, workers)
             self._threads.append(workers)

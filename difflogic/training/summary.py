@@ -83,7 +83,7 @@ def final_scores(model: Model) -> dict[str, Any]:
     from difflogic.evaluation.assurance import assure
 
     scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}
-    if task_class(model.config.task).moves_on():
+    if task_class(model.config.task).has_changing_targets():
         scores["exactness"] = evaluate(model, ["exactness"])["tests"]["exactness"]
     return scores
 
@@ -115,7 +115,7 @@ class _Assurance(_Entries):
 
 
 class _Count(_Entries):
-    what: str
+    name: str
     height: int
     width: int
     step: int

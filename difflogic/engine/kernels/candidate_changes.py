@@ -83,176 +83,176 @@ UNORDERED = -1
 
 
 @part
-def redirect_readers(wiring, own, gate, parameter):
+def redirect_readers(wiring, scratch, gate, parameter):
     """Give the pass-throughs that read `gate`, directly or not, its source.
 
     Gates of the parameter that changes stay their own sources.
     """
     top = 1
-    own.stack[0] = gate
+    scratch.stack[0] = gate
     while top:
         top -= 1
-        link = own.stack[top]
+        link = scratch.stack[top]
         for i in range(wiring.wire_start[link], wiring.wire_start[link + 1]):
             reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
-            if passes(own.op[reader], second) and wiring.param[reader] != parameter:
-                own.source[reader] = own.source[gate]
-                own.moved[own.sizes[MOVED]] = reader
-                own.sizes[MOVED] += 1
-                own.stack[top] = reader
+            if passes(scratch.op[reader], second) and wiring.param[reader] != parameter:
+                scratch.source[reader] = scratch.source[gate]
+                scratch.moved[scratch.sizes[MOVED]] = reader
+                scratch.sizes[MOVED] += 1
+                scratch.stack[top] = reader
                 top += 1
 
 
 @part
-def take_slot(base, own, row, taken):
+def take_slot(base, scratch, row, taken):
     """Give a row a slot if it needs one; return how many are taken, or NO_ROOM."""
-    if own.source[row] != row or own.slot[row] != NOWHERE:
+    if scratch.source[row] != row or scratch.slot[row] != NOWHERE:
         return taken
     if taken == base.room[0]:
         return NO_ROOM
-    own.slot[row] = base.free[base.room[0] - 1 - taken]
+    scratch.slot[row] = base.free[base.room[0] - 1 - taken]
     return taken + 1
 
 
 @part
-def alter(wiring, base, own, parameter, op):
+def alter(wiring, base, scratch, parameter, op):
     """Make the worker's circuit the base with `op` for a parameter.
 
     Returns the number of the base's free slots that it takes, or NO_ROOM.
     """
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
-    own.sizes[:] = 0
+    scratch.sizes[:] = 0
     taken, top = 0, 0
     for i in range(first, last):
-        own.op[wiring.uses[i]] = op
+        scratch.op[wiring.uses[i]] = op
     for i in range(first, last):
         gate = wiring.uses[i]
         if base.source[gate] != gate:
-            own.source[gate] = gate
-            own.moved[own.sizes[MOVED]] = gate
-            own.sizes[MOVED] += 1
-            redirect_readers(wiring, own, gate, parameter)
+            scratch.source[gate] = gate
+            scratch.moved[scratch.sizes[MOVED]] = gate
+            scratch.sizes[MOVED] += 1
+            redirect_readers(wiring, scratch, gate, parameter)
     for i in range(first, last):
         gate = wiring.uses[i]
         if base.live[gate]:
-            taken = take_slot(base, own, gate, taken)
+            taken = take_slot(base, scratch, gate, taken)
             if taken == NO_ROOM:
                 return NO_ROOM
-            own.always[own.sizes[ALWAYS]] = gate
-            own.sizes[ALWAYS] += 1
-            own.stack[top] = gate
+            scratch.always[scratch.sizes[ALWAYS]] = gate
+            scratch.sizes[ALWAYS] += 1
+            scratch.stack[top] = gate
             top += 1
     while top:
         top -= 1
-        row = own.stack[top]
+        row = scratch.stack[top]
         for second in range(2):
             if row < wiring.inputs:
-                c = row % len(own.channels)
-                if own.channels[c]:
+                c = row % len(scratch.channels)
+                if scratch.channels[c]:
                     continue
-                own.channels[c] = True
-                own.joined[own.sizes[JOINED]] = c
-                own.sizes[JOINED] += 1
+                scratch.channels[c] = True
+                scratch.joined[scratch.sizes[JOINED]] = c
+                scratch.sizes[JOINED] += 1
                 reached = wiring.outputs[c]
-            elif reads(own.op[row], second):
+            elif reads(scratch.op[row], second):
                 reached = wiring.b[row] if second else wiring.a[row]
             else:
                 continue
-            if own.live[reached]:
+            if scratch.live[reached]:
                 continue
-            own.live[reached] = True
-            own.added[own.sizes[ADDED]] = reached
-            own.sizes[ADDED] += 1
-            taken = take_slot(base, own, reached, taken)
+            scratch.live[reached] = True
+            scratch.added[scratch.sizes[ADDED]] = reached
+            scratch.sizes[ADDED] += 1
+            taken = take_slot(base, scratch, reached, taken)
             if taken == NO_ROOM:
                 return NO_ROOM
-            if own.source[reached] == reached:
-                own.always[own.sizes[ALWAYS]] = reached
-                own.sizes[ALWAYS] += 1
-            own.stack[top] = reached
+            if scratch.source[reached] == reached:
+                scratch.always[scratch.sizes[ALWAYS]] = reached
+                scratch.sizes[ALWAYS] += 1
+            scratch.stack[top] = reached
             top += 1
     return taken
 
 
 @part
-def restore(wiring, base, own, parameter):
+def restore(wiring, base, scratch, parameter):
     """Make the worker's circuit the base again."""
     for i in range(wiring.use_start[parameter], wiring.use_start[parameter + 1]):
         gate = wiring.uses[i]
-        own.op[gate], own.slot[gate] = base.op[gate], base.slot[gate]
-    for i in range(own.sizes[MOVED]):
-        own.source[own.moved[i]] = base.source[own.moved[i]]
-    for i in range(own.sizes[ADDED]):
-        own.live[own.added[i]] = False
-        own.slot[own.added[i]] = NOWHERE
-    for i in range(own.sizes[JOINED]):
-        own.channels[own.joined[i]] = False
+        scratch.op[gate], scratch.slot[gate] = base.op[gate], base.slot[gate]
+    for i in range(scratch.sizes[MOVED]):
+        scratch.source[scratch.moved[i]] = base.source[scratch.moved[i]]
+    for i in range(scratch.sizes[ADDED]):
+        scratch.live[scratch.added[i]] = False
+        scratch.slot[scratch.added[i]] = NOWHERE
+    for i in range(scratch.sizes[JOINED]):
+        scratch.channels[scratch.joined[i]] = False
 
 
 @part
-def count_gates(wiring, own, counted):
+def count_gates(wiring, scratch, counted):
     """Return how many gates, without pass-throughs, the counted channels depend on.
 
-    `own` holds the candidate's circuit; only its stack and stamps change.
+    `scratch` holds the candidate's circuit; only its stack and stamps change.
     """
-    own.clock[0] += 1
-    now = own.clock[0]
+    scratch.clock[0] += 1
+    now = scratch.clock[0]
     top, gates = 0, 0
     for i in range(len(counted)):
-        own.seen[counted[i]] = now
-        own.stack[top] = own.source[wiring.outputs[counted[i]]]
+        scratch.seen[counted[i]] = now
+        scratch.stack[top] = scratch.source[wiring.outputs[counted[i]]]
         top += 1
     while top:
         top -= 1
-        row = own.stack[top]
-        if own.stamp[row] == now:
+        row = scratch.stack[top]
+        if scratch.stamp[row] == now:
             continue
-        own.stamp[row] = now
+        scratch.stamp[row] = now
         if row < wiring.inputs:
-            c = row % len(own.channels)
-            if own.seen[c] != now:
-                own.seen[c] = now
-                own.stack[top] = own.source[wiring.outputs[c]]
+            c = row % len(scratch.channels)
+            if scratch.seen[c] != now:
+                scratch.seen[c] = now
+                scratch.stack[top] = scratch.source[wiring.outputs[c]]
                 top += 1
             continue
-        op = own.op[row]
+        op = scratch.op[row]
         # A changed gate may be a pass-through; no other source is one.
         gates += op != 3 and op != 5
         if reads(op, False):
-            own.stack[top] = own.source[wiring.a[row]]
+            scratch.stack[top] = scratch.source[wiring.a[row]]
             top += 1
         if reads(op, True):
-            own.stack[top] = own.source[wiring.b[row]]
+            scratch.stack[top] = scratch.source[wiring.b[row]]
             top += 1
     return gates
 
 
 @part
-def adopt(wiring, base, own, parameter, taken):
+def adopt(wiring, base, scratch, parameter, taken):
     """Make the base the worker's circuit, which is altered in a parameter, with its slots."""
     first, last = wiring.use_start[parameter], wiring.use_start[parameter + 1]
     base.room[0] -= taken
-    for i in range(own.sizes[ALWAYS]):
-        base.slot[own.always[i]] = own.slot[own.always[i]]
+    for i in range(scratch.sizes[ALWAYS]):
+        base.slot[scratch.always[i]] = scratch.slot[scratch.always[i]]
     for i in range(first, last):
         gate = wiring.uses[i]
-        base.op[gate] = own.op[gate]
+        base.op[gate] = scratch.op[gate]
         # A changed gate is its own source: change that if it is a pass-through.
         for second in range(2):
-            if passes(own.op[gate], second):
-                own.source[gate] = own.source[wiring.b[gate] if second else wiring.a[gate]]
-                redirect_readers(wiring, own, gate, parameter)
+            if passes(scratch.op[gate], second):
+                scratch.source[gate] = scratch.source[wiring.b[gate] if second else wiring.a[gate]]
+                redirect_readers(wiring, scratch, gate, parameter)
                 if base.slot[gate] != NOWHERE:
                     release(base, gate)
-                own.slot[gate] = NOWHERE
+                scratch.slot[gate] = NOWHERE
     for i in range(first, last):
-        base.source[wiring.uses[i]] = own.source[wiring.uses[i]]
-    for i in range(own.sizes[MOVED]):
-        base.source[own.moved[i]] = own.source[own.moved[i]]
-    for i in range(own.sizes[ADDED]):
-        base.live[own.added[i]] = True
-    for i in range(own.sizes[JOINED]):
-        base.channels[own.joined[i]] = True
+        base.source[wiring.uses[i]] = scratch.source[wiring.uses[i]]
+    for i in range(scratch.sizes[MOVED]):
+        base.source[scratch.moved[i]] = scratch.source[scratch.moved[i]]
+    for i in range(scratch.sizes[ADDED]):
+        base.live[scratch.added[i]] = True
+    for i in range(scratch.sizes[JOINED]):
+        base.channels[scratch.joined[i]] = True
 
 
 X, Y, TARGET, FORM = range(4)
@@ -275,46 +275,46 @@ def write_record(wiring, records, number, row, source, slot, op, mark):
 
 
 @part
-def write_base(wiring, base, own):
+def write_base(wiring, base, scratch):
     """Write the records of all rows whose values the base keeps."""
-    if own.ordered[0] == UNORDERED:
-        own.ordered[0] = list_sources(base, own.order)
-    size, inputs = own.ordered[0], 0
+    if scratch.ordered[0] == UNORDERED:
+        scratch.ordered[0] = list_sources(base, scratch.order)
+    size, inputs = scratch.ordered[0], 0
     for number in range(size):
-        row = own.order[number]
-        own.number[row] = number
+        row = scratch.order[number]
+        scratch.number[row] = number
         inputs += row < wiring.inputs
-        write_record(wiring, own.records, number, row, base.source, base.slot, base.op, 0)
-    own.ordered[1] = inputs
+        write_record(wiring, scratch.records, number, row, base.source, base.slot, base.op, 0)
+    scratch.ordered[1] = inputs
 
 
 @part
-def follow_order(base, own):
+def follow_order(base, scratch):
     """Update the order after the base took over the worker's circuit."""
-    size, more = own.ordered[0], own.sizes[SPECIALS]
+    size, more = scratch.ordered[0], scratch.sizes[SPECIALS]
     for place in range(size + more - 1, -1, -1):
-        if more and (size == 0 or own.special[more - 1] > own.order[size - 1]):
+        if more and (size == 0 or scratch.special[more - 1] > scratch.order[size - 1]):
             more -= 1
-            own.order[place] = own.special[more]
+            scratch.order[place] = scratch.special[more]
         else:
             size -= 1
-            own.order[place] = own.order[size]
+            scratch.order[place] = scratch.order[size]
     # Drop gates that have become pass-throughs.
-    for place in range(own.ordered[0] + own.sizes[SPECIALS]):
-        row = own.order[place]
+    for place in range(scratch.ordered[0] + scratch.sizes[SPECIALS]):
+        row = scratch.order[place]
         if base.live[row] and base.source[row] == row:
-            own.order[size] = row
+            scratch.order[size] = row
             size += 1
-    own.ordered[0], own.ordered[1] = size, UNORDERED
+    scratch.ordered[0], scratch.ordered[1] = size, UNORDERED
 
 
 @part
-def find_place(own, row):
+def find_place(scratch, row):
     """Return how many rows in the order come before a row that is not in it."""
-    low, high = 0, own.ordered[0]
+    low, high = 0, scratch.ordered[0]
     while low < high:
         middle = (low + high) >> 1
-        if own.order[middle] < row:
+        if scratch.order[middle] < row:
             low = middle + 1
         else:
             high = middle
@@ -322,80 +322,98 @@ def find_place(own, row):
 
 
 @part
-def patch(own, row):
+def patch(scratch, row):
     """Remember that a row's record must be restored."""
-    own.patched[own.sizes[PATCHED]] = row
-    own.sizes[PATCHED] += 1
+    scratch.patched[scratch.sizes[PATCHED]] = row
+    scratch.sizes[PATCHED] += 1
 
 
 @part
-def patch_readers(wiring, base, own, gate):
+def patch_readers(wiring, base, scratch, gate):
     """Point the records of a gate's readers, also through pass-throughs, to the gate's own slot.
 
     In the base the gate was a pass-through.
     """
     top = 1
-    own.stack[0] = gate
+    scratch.stack[0] = gate
     while top:
         top -= 1
-        passed = own.stack[top]
+        passed = scratch.stack[top]
         for i in range(wiring.wire_start[passed], wiring.wire_start[passed + 1]):
             reader, second = wiring.wires[i] >> 1, wiring.wires[i] & 1
-            if own.source[reader] != reader:
-                if passes(own.op[reader], second):
-                    own.stack[top] = reader
+            if scratch.source[reader] != reader:
+                if passes(scratch.op[reader], second):
+                    scratch.stack[top] = reader
                     top += 1
             elif base.live[reader] and base.source[reader] == reader:
-                own.records[own.number[reader], Y if second else X] = own.slot[gate]
-                patch(own, reader)
+                scratch.records[scratch.number[reader], Y if second else X] = scratch.slot[gate]
+                patch(scratch, reader)
 
 
 @part
-def write_records(wiring, base, own):
+def write_records(wiring, base, scratch):
     """Patch the base's records to the candidate's."""
-    if own.ordered[1] == UNORDERED:
-        write_base(wiring, base, own)
-    size = own.ordered[0]
-    own.sizes[FIRST], own.sizes[LAST] = size, 0
-    for i in range(own.sizes[ALWAYS]):
-        row = own.always[i]
+    if scratch.ordered[1] == UNORDERED:
+        write_base(wiring, base, scratch)
+    size = scratch.ordered[0]
+    scratch.sizes[FIRST], scratch.sizes[LAST] = size, 0
+    for i in range(scratch.sizes[ALWAYS]):
+        row = scratch.always[i]
         if base.live[row] and base.source[row] == row:
-            number = own.number[row]
-            write_record(wiring, own.records, number, row, own.source, own.slot, own.op, FORCED)
-            patch(own, row)
-            own.sizes[FIRST] = min(own.sizes[FIRST], number)
-            own.sizes[LAST] = max(own.sizes[LAST], number + 1)
+            number = scratch.number[row]
+            write_record(
+                wiring,
+                scratch.records,
+                number,
+                row,
+                scratch.source,
+                scratch.slot,
+                scratch.op,
+                FORCED,
+            )
+            patch(scratch, row)
+            scratch.sizes[FIRST] = min(scratch.sizes[FIRST], number)
+            scratch.sizes[LAST] = max(scratch.sizes[LAST], number + 1)
             continue
-        place = own.sizes[SPECIALS]
-        while place > 0 and own.special[place - 1] > row:
-            own.special[place] = own.special[place - 1]
+        place = scratch.sizes[SPECIALS]
+        while place > 0 and scratch.special[place - 1] > row:
+            scratch.special[place] = scratch.special[place - 1]
             place -= 1
-        own.special[place] = row
-        own.sizes[SPECIALS] += 1
-    for k in range(own.sizes[SPECIALS]):
-        row = own.special[k]
+        scratch.special[place] = row
+        scratch.sizes[SPECIALS] += 1
+    for k in range(scratch.sizes[SPECIALS]):
+        row = scratch.special[k]
         write_record(
-            wiring, own.records, size + k, row, own.source, own.slot, own.op, FORCED | SPECIAL
+            wiring,
+            scratch.records,
+            size + k,
+            row,
+            scratch.source,
+            scratch.slot,
+            scratch.op,
+            FORCED | SPECIAL,
         )
         if row < wiring.inputs:
-            own.sizes[UNSEEN] += 1
+            scratch.sizes[UNSEEN] += 1
             continue
-        own.cut[k] = find_place(own, row)
-        own.sizes[FIRST] = min(own.sizes[FIRST], own.cut[k])
-        own.sizes[LAST] = max(own.sizes[LAST], own.cut[k])
+        scratch.cut[k] = find_place(scratch, row)
+        scratch.sizes[FIRST] = min(scratch.sizes[FIRST], scratch.cut[k])
+        scratch.sizes[LAST] = max(scratch.sizes[LAST], scratch.cut[k])
         if base.live[row]:
-            patch_readers(wiring, base, own, row)
-    for c in range(len(own.channels)):
-        if own.channels[c]:
-            own.leaving[own.sizes[LEAVING], 0] = c
-            own.leaving[own.sizes[LEAVING], 1] = own.slot[own.source[wiring.outputs[c]]]
-            own.sizes[LEAVING] += 1
+            patch_readers(wiring, base, scratch, row)
+    for c in range(len(scratch.channels)):
+        if scratch.channels[c]:
+            scratch.leaving[scratch.sizes[LEAVING], 0] = c
+            scratch.leaving[scratch.sizes[LEAVING], 1] = scratch.slot[
+                scratch.source[wiring.outputs[c]]
+            ]
+            scratch.sizes[LEAVING] += 1
 
 
 @part
-def restore_records(wiring, base, own):
+def restore_records(wiring, base, scratch):
     """Restore the patched records to the base's."""
-    for i in range(own.sizes[PATCHED]):
-        row = own.patched[i]
-        number = own.number[row]
-        write_record(wiring, own.records, number, row, base.source, base.slot, base.op, 0)
+    for i in range(scratch.sizes[PATCHED]):
+        row = scratch.patched[i]
+        number = scratch.number[row]
+        write_record(wiring, scratch.records, number, row, base.source, base.slot, base.op, 0)

@@ -28,47 +28,51 @@ from difflogic.system.jit import part
 
 
 @part
-def look(cells, history, own, step, row, slots):
+def look(cells, history, scratch, step, row, slots):
     """Evaluate an input row in a step; return whether it differs from the base's value."""
-    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
-    c, neighbor, slot = row % channels, row // channels, own.slot[row]
+    words, stride, channels = (
+        scratch.values.shape[1],
+        scratch.states.shape[1],
+        len(scratch.channels),
+    )
+    c, neighbor, slot = row % channels, row // channels, scratch.slot[row]
     even = step % 2
-    differs = own.differs[even, c]
+    differs = scratch.differs[even, c]
     state = (even if differs else step) * channels + c
     first, end = cells.start[neighbor], cells.start[neighbor + 1]
     hard_view(
-        (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
+        (scratch.values, scratch.states, history.states, cells.skip, cells.shift, cells.masks),
         (slot * words, differs, state * stride, first, end, 0, words, words),
     )
     return hard_differ(
-        (own.values, history.values), (slot * words, (step * slots + slot) * words, words)
+        (scratch.values, history.values), (slot * words, (step * slots + slot) * words, words)
     )
 
 
 @part
-def evaluate_changes(wiring, base, cells, forms, history, own, step):
+def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
     """Evaluate the rows of a step that differ, or may differ."""
-    channels, slots, words = len(own.channels), len(base.free), own.values.shape[1]
-    own.flags[:] = 0
+    channels, slots, words = len(scratch.channels), len(base.free), scratch.values.shape[1]
+    scratch.flags[:] = 0
     changed = 0
-    for i in range(own.sizes[k.DIFFERING] * 9 + own.sizes[k.ALWAYS]):
-        if i < own.sizes[k.DIFFERING] * 9:
-            row = i % 9 * channels + own.differing[i // 9]
+    for i in range(scratch.sizes[k.DIFFERING] * 9 + scratch.sizes[k.ALWAYS]):
+        if i < scratch.sizes[k.DIFFERING] * 9:
+            row = i % 9 * channels + scratch.differing[i // 9]
         else:
-            row = own.always[i - own.sizes[k.DIFFERING] * 9]
-        if row < wiring.inputs and own.live[row]:
-            differs = look(cells, history, own, step, row, slots) != 0 or not base.live[row]
+            row = scratch.always[i - scratch.sizes[k.DIFFERING] * 9]
+        if row < wiring.inputs and scratch.live[row]:
+            differs = look(cells, history, scratch, step, row, slots) != 0 or not base.live[row]
             if differs:
-                own.flags[own.slot[row]] = 1
-                own.changed[changed] = own.slot[row]
+                scratch.flags[scratch.slot[row]] = 1
+                scratch.changed[changed] = scratch.slot[row]
                 changed += 1
     # Without a differing input, rows before the first changed gate equal the base's.
-    size, more = own.ordered[0], own.sizes[k.SPECIALS] - own.sizes[k.UNSEEN]
-    at = own.ordered[1] if changed else own.sizes[k.FIRST]
+    size, more = scratch.ordered[0], scratch.sizes[k.SPECIALS] - scratch.sizes[k.UNSEEN]
+    at = scratch.ordered[1] if changed else scratch.sizes[k.FIRST]
     for piece in range(2 * more + 2):
-        special = own.sizes[k.UNSEEN] + piece // 2
+        special = scratch.sizes[k.UNSEEN] + piece // 2
         if piece == 2 * more:
-            first, end = at, max(at, own.sizes[k.LAST])
+            first, end = at, max(at, scratch.sizes[k.LAST])
         elif piece > 2 * more:
             if changed == 0:
                 break
@@ -76,34 +80,45 @@ def evaluate_changes(wiring, base, cells, forms, history, own, step):
         elif piece & 1:
             first, end = size + special, size + special + 1
         else:
-            first, end = at, np.int64(own.cut[special])
+            first, end = at, np.int64(scratch.cut[special])
         changed = hard_follow(
-            (own.values, history.values, own.records, forms, own.flags, own.changed),
+            (
+                scratch.values,
+                history.values,
+                scratch.records,
+                forms,
+                scratch.flags,
+                scratch.changed,
+            ),
             (first, end, step * slots * words, words, changed),
         )
         if end <= size:
             at = end
-    own.sizes[k.CHANGED] = changed
+    scratch.sizes[k.CHANGED] = changed
 
 
 @part
-def write_states(base, cells, script, history, own, step, follows, first, block):
+def write_states(base, cells, script, history, scratch, step, follows, first, block):
     """Write the channels' states after a step, for some words, and list the channels that differ.
 
     If the step `follows` differences, only write states that may differ; it then covers all words.
     """
-    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    words, stride, channels = (
+        scratch.values.shape[1],
+        scratch.states.shape[1],
+        len(scratch.channels),
+    )
     even, slots = step % 2, len(base.free)
-    if follows and own.sizes[k.CHANGED] == own.sizes[k.DIFFERING] == 0:
-        own.differs[1 - even] = False
+    if follows and scratch.sizes[k.CHANGED] == scratch.sizes[k.DIFFERING] == 0:
+        scratch.differs[1 - even] = False
         return
     fire = step % len(script.fires) * words + first
     keep = step % len(script.keeps) * words + first
     differing, place = 0, cells.pad + first
-    values, states = (own.values, history.values), (own.states, history.states)
-    for i in range(own.sizes[k.LEAVING]):
-        c, slot = own.leaving[i, 0], own.leaving[i, 1]
-        differed, flagged = own.differs[even, c], not follows or own.flags[slot] != 0
+    values, states = (scratch.values, history.values), (scratch.states, history.states)
+    for i in range(scratch.sizes[k.LEAVING]):
+        c, slot = scratch.leaving[i, 0], scratch.leaving[i, 1]
+        differed, flagged = scratch.differs[even, c], not follows or scratch.flags[slot] != 0
         found = np.int64(0)
         if differed or flagged:
             row = slot * block if flagged else (step * slots + slot) * words
@@ -115,93 +130,108 @@ def write_states(base, cells, script, history, own, step, follows, first, block)
                 (row, flagged, before, differed, after, known, fire, keep, block),
             )
         differs = found != 0 or not base.channels[c]
-        own.differs[1 - even, c] = differs
+        scratch.differs[1 - even, c] = differs
         if follows and differs:
-            own.differing[differing] = c
+            scratch.differing[differing] = c
             differing += 1
     if follows:
-        own.sizes[k.DIFFERING] = differing
+        scratch.sizes[k.DIFFERING] = differing
 
 
 @part
-def count(cells, script, history, own, step, counts, first, block):
+def count(cells, script, history, scratch, step, counts, first, block):
     """Return how many bits of some words are wrong after a step."""
-    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    words, stride, channels = (
+        scratch.values.shape[1],
+        scratch.states.shape[1],
+        len(scratch.channels),
+    )
     total, even = 0, step % 2
     first_target = counts % len(script.targets) * len(script.channels)
     counted = counts % len(script.counted) * words + first
     for i in range(len(script.channels)):
         c = script.channels[i]
-        differs = own.differs[1 - even, c]
+        differs = scratch.differs[1 - even, c]
         row = (1 - even if differs else step + 1) * channels + c
         place, target = row * stride + cells.pad + first, (first_target + i) * words + first
         total += hard_count(
-            (own.states, history.states, script.targets, script.counted),
+            (scratch.states, history.states, script.targets, script.counted),
             (differs, place, target, counted, block),
         )
     return total
 
 
 @part
-def view_inputs(cells, history, own, step, first, block, slots):
+def view_inputs(cells, history, scratch, step, first, block, slots):
     """Write all inputs' values in a block; take those of equal channels from the base."""
-    words, stride, channels = own.values.shape[1], own.states.shape[1], len(own.channels)
+    words, stride, channels = (
+        scratch.values.shape[1],
+        scratch.states.shape[1],
+        len(scratch.channels),
+    )
     even = step % 2
-    size, inputs = own.ordered[0], own.ordered[1]
-    for i in range(inputs + own.sizes[k.UNSEEN]):
+    size, inputs = scratch.ordered[0], scratch.ordered[1]
+    for i in range(inputs + scratch.sizes[k.UNSEEN]):
         number = i if i < inputs else size + i - inputs
-        c, slot = own.records[number, k.X], own.records[number, k.TARGET]
-        differs = own.differs[even, c]
-        if not differs and own.records[number, k.FORM] == 0:
+        c, slot = scratch.records[number, k.X], scratch.records[number, k.TARGET]
+        differs = scratch.differs[even, c]
+        if not differs and scratch.records[number, k.FORM] == 0:
             place = (step * slots + slot) * words + first
-            hard_copy((own.values, history.values), (slot * block, place, block))
+            hard_copy((scratch.values, history.values), (slot * block, place, block))
         else:
-            neighbor = own.records[number, k.Y]
+            neighbor = scratch.records[number, k.Y]
             place = ((even if differs else step) * channels + c) * stride + first
             start, end = cells.start[neighbor], cells.start[neighbor + 1]
             hard_view(
-                (own.values, own.states, history.states, cells.skip, cells.shift, cells.masks),
+                (
+                    scratch.values,
+                    scratch.states,
+                    history.states,
+                    cells.skip,
+                    cells.shift,
+                    cells.masks,
+                ),
                 (slot * block, differs, place, start, end, first, words, block),
             )
 
 
 @part
-def evaluate_all(own, forms, block):
+def evaluate_all(scratch, forms, block):
     """Evaluate all gates in a block."""
-    size, at = own.ordered[0], own.ordered[1]
-    more = own.sizes[k.SPECIALS] - own.sizes[k.UNSEEN]
+    size, at = scratch.ordered[0], scratch.ordered[1]
+    more = scratch.sizes[k.SPECIALS] - scratch.sizes[k.UNSEEN]
     for piece in range(2 * more + 1):
-        special = own.sizes[k.UNSEEN] + piece // 2
+        special = scratch.sizes[k.UNSEEN] + piece // 2
         if piece == 2 * more:
             first, end = at, size
         elif piece & 1:
             first, end = size + special, size + special + 1
         else:
-            first, end = at, np.int64(own.cut[special])
+            first, end = at, np.int64(scratch.cut[special])
             at = end
-        hard_list((own.values, own.records, forms), (first, end, block))
+        hard_list((scratch.values, scratch.records, forms), (first, end, block))
 
 
 @part
-def evaluate_rest(base, cells, forms, script, steps, history, own, begun, counts, total, most):
+def evaluate_rest(base, cells, forms, script, steps, history, scratch, begun, counts, total, most):
     """Take a candidate's remaining steps, block by block, until more than `most` bits are wrong.
 
     Steps begin at `begun`. In the `counts` counts before there were `total` wrong bits. Returns the
     new total.
     """
-    slots, words, block = len(base.free), own.values.shape[1], history.block
+    slots, words, block = len(base.free), scratch.values.shape[1], history.block
     first = 0
     while first < words:
-        own.differs[begun % 2] = False
-        for i in range(own.sizes[k.DIFFERING]):
-            own.differs[begun % 2, own.differing[i]] = True
+        scratch.differs[begun % 2] = False
+        for i in range(scratch.sizes[k.DIFFERING]):
+            scratch.differs[begun % 2, scratch.differing[i]] = True
         counted = counts
         for step in range(begun, steps):
-            view_inputs(cells, history, own, step, first, block, slots)
-            evaluate_all(own, forms, block)
-            write_states(base, cells, script, history, own, step, False, first, block)
+            view_inputs(cells, history, scratch, step, first, block, slots)
+            evaluate_all(scratch, forms, block)
+            write_states(base, cells, script, history, scratch, step, False, first, block)
             if counted < len(script.at) and script.at[counted] == step + 1:
-                total += count(cells, script, history, own, step, counted, first, block)
+                total += count(cells, script, history, scratch, step, counted, first, block)
                 counted += 1
                 if total > most:
                     return total

@@ -1,9 +1,9 @@
 """Circuits that differ from the base in one gate, judged by evaluating only what differs.
 
-Workers judge the candidates of a `Job` side by side, each with its own copy of the base. One worker
-leads: it decides on one candidate after the other, using whatever any worker found. A kept change
-makes a new *version* of the base. The others follow to it on their own; results of older versions
-no longer count. The leader never waits: it judges what nobody else has judged.
+Workers judge the candidates of a `CandidateJob` side by side, each with its own copy of the base.
+One worker leads: it decides on one candidate after the other, using whatever any worker found. A
+kept change makes a new *version* of the base. The others follow to it on their own; results of
+older versions no longer count. The leader never waits: it judges what nobody else has judged.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from difflogic.system.jit import borrowing_kernel, by_reference, part
     DRAWN,
     VERSION,
     MOST_KEPT,
-    MANY_GATES,
+    GATES_BOUND,
     HIT,
     FITS,
 ) = range(12)
@@ -83,15 +83,15 @@ START, LIMIT = range(2)
 
 
 @by_reference
-class Job(NamedTuple):
+class CandidateJob(NamedTuple):
     """Candidates that workers judge side by side, and the results that they share."""
 
     parameters: np.ndarray  # int32 (candidates,)
     ops: np.ndarray  # uint8 (candidates,)
     control: np.ndarray  # int64 (TICKETS + candidates + 1,)
     versions: np.ndarray  # int64 (candidates + 1, 2)
-    known: np.ndarray  # int64 (workers * candidates,): version of a result, plus one
-    told: np.ndarray  # int64 (workers * candidates, 2): results: wrong bits and gates
+    result_versions: np.ndarray  # int64 (workers * candidates,): version of each result, plus 1
+    results: np.ndarray  # int64 (workers * candidates, 2): wrong bits and gates
     ends: np.ndarray  # int32 (candidates,): the end of each candidate's batch
     hits: np.ndarray  # int64 (candidates + 1,): a hit of the batch that ends here, or its end
     workers: int
@@ -104,31 +104,31 @@ JUDGE, LEAVE = -1, -2
 
 
 @part
-def begin(history, own):
+def begin(history, scratch):
     """Start a candidate: channels that only it reads differ from the first step on."""
-    own.differs[:] = False
-    for i in range(own.sizes[JOINED]):
-        c = own.joined[i]
-        for w in range(own.states.shape[1]):
-            own.states[c, w] = history.states[c, w]
-        own.differs[0, c] = True
-        own.differing[i] = c
-    own.sizes[DIFFERING] = own.sizes[JOINED]
+    scratch.differs[:] = False
+    for i in range(scratch.sizes[JOINED]):
+        c = scratch.joined[i]
+        for w in range(scratch.states.shape[1]):
+            scratch.states[c, w] = history.states[c, w]
+        scratch.differs[0, c] = True
+        scratch.differing[i] = c
+    scratch.sizes[DIFFERING] = scratch.sizes[JOINED]
 
 
 @part
-def write_history(base, cells, history, own, step):
+def write_history(base, cells, history, scratch, step):
     """Write a step's differences over the base's values, which are no longer needed."""
-    channels, words, even, pad = len(own.channels), own.values.shape[1], step % 2, cells.pad
+    channels, words, even, pad = len(scratch.channels), scratch.values.shape[1], step % 2, cells.pad
     first, after = step * len(base.free), (step + 1) * channels
-    for i in range(own.sizes[CHANGED]):
-        slot = own.changed[i]
+    for i in range(scratch.sizes[CHANGED]):
+        slot = scratch.changed[i]
         for w in range(words):
-            history.values[first + slot, w] = own.values[slot, w]
-    for i in range(own.sizes[DIFFERING]):
-        c = own.differing[i]
+            history.values[first + slot, w] = scratch.values[slot, w]
+    for i in range(scratch.sizes[DIFFERING]):
+        c = scratch.differing[i]
         for w in range(pad, pad + words):
-            history.states[after + c, w] = own.states[(1 - even) * channels + c, w]
+            history.states[after + c, w] = scratch.states[(1 - even) * channels + c, w]
 
 
 @part
@@ -161,12 +161,12 @@ def decide(wiring, base, job, walk, chances, draws):
             continue
         found = -1
         for worker in range(job.workers):
-            if atomic_load(job.known, worker * size + place) == walk[VERSION] + 1:
+            if atomic_load(job.result_versions, worker * size + place) == walk[VERSION] + 1:
                 found = worker * size + place
                 break
         if found < 0:
             return JUDGE
-        wrong, gates = job.told[found, 0], job.told[found, 1]
+        wrong, gates = job.results[found, 0], job.results[found, 1]
         if job.keeps:
             if wrong < walk[WRONG]:
                 return place
@@ -194,8 +194,8 @@ def publish(job, walk, place):
         return
     for worker in range(job.workers):
         found = worker * size + place
-        if atomic_load(job.known, found) == version:
-            job.versions[version, LIMIT] = job.told[found, 0]
+        if atomic_load(job.result_versions, found) == version:
+            job.versions[version, LIMIT] = job.results[found, 0]
             break
     job.versions[version, START] = place + 1
     atomic_add(job.control, NEWEST, 1)
@@ -232,7 +232,7 @@ def take(job, walk, leads):
 
 @borrowing_kernel
 def judge(
-    wiring, base, cells, forms, script, steps, history, own, job, worker, walk, chances, draws
+    wiring, base, cells, forms, script, steps, history, scratch, job, worker, walk, chances, draws
 ):
     """Judge candidates of a job, with the worker's own base.
 
@@ -270,26 +270,40 @@ def judge(
             idle = 0
         parameter = job.parameters[place]
         total, counts, stale = 0, 0, False
-        taken = alter(wiring, base, own, parameter, job.ops[place])
-        begin(history, own)
+        taken = alter(wiring, base, scratch, parameter, job.ops[place])
+        begin(history, scratch)
         if taken != NO_ROOM:
-            write_records(wiring, base, own)
+            write_records(wiring, base, scratch)
         for step in range(steps if taken != NO_ROOM else 0):
-            evaluate_changes(wiring, base, cells, forms, history, own, step)
-            write_states(base, cells, script, history, own, step, True, 0, own.values.shape[1])
+            evaluate_changes(wiring, base, cells, forms, history, scratch, step)
+            write_states(
+                base, cells, script, history, scratch, step, True, 0, scratch.values.shape[1]
+            )
             if keep:
-                write_history(base, cells, history, own, step)
+                write_history(base, cells, history, scratch, step)
                 continue
             if counts < len(script.at) and script.at[counts] == step + 1:
-                total += count(cells, script, history, own, step, counts, 0, own.values.shape[1])
+                total += count(
+                    cells, script, history, scratch, step, counts, 0, scratch.values.shape[1]
+                )
                 counts += 1
             if step + 1 == steps:
                 continue
             if total > limit:
                 break
-            if WHOLE * own.sizes[CHANGED] > own.ordered[0]:
+            if WHOLE * scratch.sizes[CHANGED] > scratch.ordered[0]:
                 total = evaluate_rest(
-                    base, cells, forms, script, steps, history, own, step + 1, counts, total, limit
+                    base,
+                    cells,
+                    forms,
+                    script,
+                    steps,
+                    history,
+                    scratch,
+                    step + 1,
+                    counts,
+                    total,
+                    limit,
                 )
                 break
             if not leads:
@@ -299,9 +313,9 @@ def judge(
                     break
         if keep and taken != NO_ROOM:
             # Gates that no longer matter stay in the base, and may matter again.
-            walk[MANY_GATES] += own.sizes[ALWAYS]
-            adopt(wiring, base, own, parameter, taken)
-            follow_order(base, own)
+            walk[GATES_BOUND] += scratch.sizes[ALWAYS]
+            adopt(wiring, base, scratch, parameter, taken)
+            follow_order(base, scratch)
             if leads:
                 commit(job, walk)
                 if is_over(walk) or walk[VERSION] >= walk[MOST_KEPT]:
@@ -309,13 +323,13 @@ def judge(
             else:
                 walk[VERSION] += 1
             continue
-        gates = walk[MANY_GATES] + own.sizes[ALWAYS]
+        gates = walk[GATES_BOUND] + scratch.sizes[ALWAYS]
         # Counting gates takes longer than judging most candidates.
         asked = not job.keeps or (total == limit and gates > chances[MOST_GATES])
         if asked and total <= limit and taken != NO_ROOM and not stale:
-            gates = count_gates(wiring, own, script.channels)
-        restore(wiring, base, own, parameter)
-        restore_records(wiring, base, own)
+            gates = count_gates(wiring, scratch, script.channels)
+        restore(wiring, base, scratch, parameter)
+        restore_records(wiring, base, scratch)
         if taken == NO_ROOM:
             # A candidate judged ahead may be skipped.
             if not leads or place == walk[PLACE]:
@@ -324,8 +338,8 @@ def judge(
         elif not stale:
             # Write the result before its version: readers check the version first.
             found = worker * size + place
-            job.told[found, 0], job.told[found, 1] = total, gates
-            atomic_add(job.known, found, version + 1 - job.known[found])
+            job.results[found, 0], job.results[found, 1] = total, gates
+            atomic_add(job.result_versions, found, version + 1 - job.result_versions[found])
             # Two workers may write at once: any hit will do.
             if total <= job.stop and place < job.hits[job.ends[place]]:
                 job.hits[job.ends[place]] = place

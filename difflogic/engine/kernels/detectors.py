@@ -42,10 +42,10 @@ class Sites(NamedTuple):
 class Growth(NamedTuple):
     """A detector that grows, and its scratch."""
 
-    left: np.ndarray  # uint64 (words,): points of harm that it cannot yet tell from its own
+    harm_left: np.ndarray  # uint64 (words,): points of harm that it cannot yet tell from its own
     rows: np.ndarray  # int32 (rows,): its gates, the first count[0] of them
     count: np.ndarray  # int64 (1,)
-    told: np.ndarray  # int8 (rows, 2): what each gate's inputs tell
+    evidence: np.ndarray  # int8 (rows, 2): what each gate's inputs tell: NOTHING, LOW or HIGH
     taken: np.ndarray  # bool (rows,)
     stack: np.ndarray  # int32 (layers + 1, 3): a row, its next input, gates before that
 
@@ -88,24 +88,24 @@ def use_row(signals, growth, row, word, bit):
     if place == ABSENT:
         return NOTHING
     true = (signals.values[place, word] >> bit) & np.uint64(1)
-    told = False
-    for w in range(len(growth.left)):
+    narrows = False
+    for w in range(len(growth.harm_left)):
         value = signals.values[place, w]
-        left = growth.left[w] & (value if true else ~value)
-        if left != growth.left[w]:
-            growth.left[w] = left
-            told = True
-    if not told:
+        left = growth.harm_left[w] & (value if true else ~value)
+        if left != growth.harm_left[w]:
+            growth.harm_left[w] = left
+            narrows = True
+    if not narrows:
         return NOTHING
     return HIGH if true else LOW
 
 
 @part
-def is_left(growth):
+def is_harmful(growth):
     """Return whether the detector cannot tell some point of harm from its own."""
     left = np.uint64(0)
-    for w in range(len(growth.left)):
-        left |= growth.left[w]
+    for w in range(len(growth.harm_left)):
+        left |= growth.harm_left[w]
     return left != 0
 
 
@@ -117,7 +117,7 @@ def begin(growth, depth, row):
     growth.count[0] += 1
     growth.stack[depth, 2] = growth.count[0]
     growth.taken[row] = True
-    growth.told[row, 0] = growth.told[row, 1] = NOTHING
+    growth.evidence[row, 0] = growth.evidence[row, 1] = NOTHING
 
 
 @part
@@ -137,24 +137,24 @@ def grow(signals, growth, root, point, layers):
     depth = 0
     while True:
         row, side = growth.stack[depth, 0], growth.stack[depth, 1]
-        if side < 2 and is_left(growth):
+        if side < 2 and is_harmful(growth):
             growth.stack[depth, 2] = growth.count[0]
             child = signals.b[row] if side else signals.a[row]
             if not signals.spare[child]:
-                growth.told[row, side] = use_row(signals, growth, child, word, bit)
+                growth.evidence[row, side] = use_row(signals, growth, child, word, bit)
             elif depth + 1 < layers and not growth.taken[child]:
                 depth += 1
                 begin(growth, depth, child)
                 continue
             growth.stack[depth, 1] += 1
             continue
-        tells = growth.told[row, 0] != NOTHING or growth.told[row, 1] != NOTHING
+        tells = growth.evidence[row, 0] != NOTHING or growth.evidence[row, 1] != NOTHING
         if depth == 0:
             return HIGH if tells else NOTHING
         depth -= 1
         parent, side = growth.stack[depth, 0], growth.stack[depth, 1]
         if tells:
-            growth.told[parent, side] = HIGH
+            growth.evidence[parent, side] = HIGH
         else:
             drop(growth, growth.stack[depth, 2])
         growth.stack[depth, 1] += 1
@@ -184,11 +184,11 @@ def prepare(signals, sites, growth, site, point, root, layers):
     """Grow a detector for a site; return the number of points of harm that remain, or -1."""
     place = sites.place[site]
     value = (signals.values[place, point >> 6] >> np.uint64(point & 63)) & np.uint64(1)
-    for w in range(len(growth.left)):
-        growth.left[w] = sites.harm[site, value, w]
+    for w in range(len(growth.harm_left)):
+        growth.harm_left[w] = sites.harm[site, value, w]
     if grow(signals, growth, root, point, layers) == NOTHING:
         return np.int64(-1)
     left = np.int64(0)
-    for w in range(len(growth.left)):
-        left += ones(growth.left[w])
+    for w in range(len(growth.harm_left)):
+        left += ones(growth.harm_left[w])
     return left

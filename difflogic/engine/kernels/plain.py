@@ -144,13 +144,13 @@ def sums_backward(arrays, lanes):
 
 
 def rows_seen(arrays, integers, lanes):
-    tile, grid, mend_lane, mend_source = arrays
-    first, mend, mend_end, count, row, rows, to = integers
+    tile, grid, correction_lane, correction_source = arrays
+    first, correction, correction_end, count, row, rows, to = integers
     for r in range(rows):
         target = tile[(to + r) * lanes : (to + r + 1) * lanes]
         target[:] = grid[row + r, first : first + lanes]
-        for m in range(mend, mend_end):
-            target[mend_lane[m]] = grid[row + r, mend_source[m]]
+        for m in range(correction, correction_end):
+            target[correction_lane[m]] = grid[row + r, correction_source[m]]
         target[count:] = 0.0
 
 

@@ -85,15 +85,15 @@ class Layout(NamedTuple):
 
     A state is (channels, stride). Cell i stands at `lead` + i; everything else stays zero.
     Neighbour n of most cells is `shifts[n]` further on. For the other lanes of a tile, at an edge,
-    the entries from mend_start[tile, n] to before mend_start[tile, n + 1] say where it is.
+    corrections correction_start[tile, n] to before correction_start[tile, n + 1] say where it is.
     """
 
     cells: int
     lead: int
     shifts: np.ndarray  # int32 (9,)
-    mend_start: np.ndarray  # int32 (tiles, 10)
-    mend_lane: np.ndarray  # int32 (mends,)
-    mend_source: np.ndarray  # int32 (mends,): a place in the state
+    correction_start: np.ndarray  # int32 (tiles, 10)
+    correction_lane: np.ndarray  # int32 (corrections,)
+    correction_source: np.ndarray  # int32 (corrections,): a place in the state
     tile_start: np.ndarray  # int32 (tiles,): first cell
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end

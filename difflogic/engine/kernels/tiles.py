@@ -51,11 +51,11 @@ def _see(tile, source, layout, tile_index, neighbor, row, rows, to):
     """
     start, lanes = layout.tile_start[tile_index], layout.tile_lanes[tile_index]
     first = layout.lead + start + layout.shifts[neighbor]
-    mend = layout.mend_start[tile_index, neighbor]
-    mend_end = layout.mend_start[tile_index, neighbor + 1]
+    correction = layout.correction_start[tile_index, neighbor]
+    correction_end = layout.correction_start[tile_index, neighbor + 1]
     count = min(lanes, layout.cells - start)
-    arrays = (tile, source, layout.mend_lane, layout.mend_source)
-    rows_seen(arrays, (first, mend, mend_end, count, row, rows, to), lanes)
+    arrays = (tile, source, layout.correction_lane, layout.correction_source)
+    rows_seen(arrays, (first, correction, correction_end, count, row, rows, to), lanes)
 
 
 @part

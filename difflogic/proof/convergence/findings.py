@@ -117,7 +117,7 @@ class Finding:
 
     Shape (visible channels, height, width).
     """
-    reach: Sets
+    final_sets: Sets
     """Sets that finally contain every state, from any start."""
     states: tuple[Sets, ...] = ()
     """If proved by sets: the sets of each step from 0 to `from_step`."""

@@ -85,7 +85,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
 
 def with_levers(config: Config) -> Config:
     """Return the configuration with all levers on from the first epoch."""
-    stays = not task_class(config.task).moves_on()
+    stays = not task_class(config.task).has_changing_targets()
     changed = config.with_sections(
         training={"later_steps": 3 if stays else 0},
         pool={"batch": 2 if stays and config.automaton.fire_rate == 1 else 0, "later": 3},

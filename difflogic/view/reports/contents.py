@@ -134,7 +134,7 @@ def _test_row(name: str, count: Mapping[str, Any]) -> dict[str, str]:
     mode = "" if count["fire_rate"] == 1 else f", fire rate {count['fire_rate']:g}"
     optional = " (not required)" if count.get("decisive") is False else ""
     return {
-        "what": f"{name}: {count['what']}{mode}{optional}",
+        "what": f"{name}: {count['name']}{mode}{optional}",
         "size": f"{count['height']} × {count['width']}",
         "step": str(count["step"]),
         "wrong": f"{count['wrong_cells']:,}",

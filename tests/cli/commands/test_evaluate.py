@@ -119,7 +119,7 @@ class TestOutput:
         assert (found["seed"], found["training_seed"]) == (5, 23)
         assert list(found["tests"]) == TEST_NAMES.split()
         count = found["tests"]["exactness"]["counts"][0]
-        assert (count["what"], count["height"], count["step"]) == ("training grid", 4, 2)
+        assert (count["name"], count["height"], count["step"]) == ("training grid", 4, 2)
         assert (count["wrong_starts"], count["wrong_cells"], count["decisive"]) == (3, 48, True)
         assert dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json == found
 

@@ -188,7 +188,7 @@ def test_a_run_without_epochs_or_time_has_a_table() -> None:
 
 
 def test_the_check_of_a_life_like_rule() -> None:
-    names = ("what", "height", "width", "step", "wrong_cells", "cells")
+    names = ("name", "height", "width", "step", "wrong_cells", "cells")
     soup = ("random soup", 128, 128, 300, 7, 4915200)
     counts = [
         dict(zip(names, values, strict=True))

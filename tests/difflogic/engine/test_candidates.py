@@ -72,7 +72,7 @@ class Case:
     def candidates(self, team=None):
         """Candidates with this case's circuit as their base."""
         candidates = Candidates(self.simulator, self.starts, self.script, team or Workers(1))
-        assert candidates.differ_from(self.ops)
+        assert candidates.set_base(self.ops)
         return candidates
 
     def changes(self, rng, count):
@@ -149,7 +149,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
         op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
-        assert candidates.take_over([parameter], [op])
+        assert candidates.change_base([parameter], [op])
         found = candidates.judge([other], [tried], 10**9)
         assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
 
@@ -206,7 +206,7 @@ class StepByStep:
         """Let each helper do all that it can now; count what it has judged."""
         for helper, (ops, job, chances) in self.calls:
             helper._help(ops, job, chances)
-            self.judged += np.count_nonzero(job.known[len(job.ops) :])
+            self.judged += np.count_nonzero(job.result_versions[len(job.ops) :])
 
 
 @pytest.mark.parametrize(("workers", "seed"), [(2, 0), (2, 1), (4, 2), (4, 3)])
@@ -321,7 +321,7 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
         case.ops = case.changed(parameter, Op.XOR)
         (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
         assert (wrong, gates) == case.alone(case.ops)
-        assert candidates.take_over([parameter], [Op.XOR])
+        assert candidates.change_base([parameter], [Op.XOR])
     assert len(candidates._base._base.free) > before
     found = [judges.judge([0], [Op.AND], 10**9) for judges in (candidates, walking)]
     np.testing.assert_array_equal(*found)
@@ -331,4 +331,4 @@ def test_a_base_that_does_not_fit_is_reported(monkeypatch):
     case = Case(5, "zero", False, True, 0.9)
     monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
     candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert not candidates.differ_from(case.ops)
+    assert not candidates.set_base(case.ops)

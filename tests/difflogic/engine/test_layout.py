@@ -36,8 +36,8 @@ def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
             source = layout.lead + start + layout.shifts[n] + np.arange(width)
             assert source.min() >= 0
             assert source.max() < length
-            mends = slice(*layout.mend_start[tile, n : n + 2])
-            source[layout.mend_lane[mends]] = layout.mend_source[mends]
+            corrections = slice(*layout.correction_start[tile, n : n + 2])
+            source[layout.correction_lane[corrections]] = layout.correction_source[corrections]
             for lane in range(min(width, layout.cells - start)):
                 sample, cell = divmod(start + lane, grid.cells)
                 there = table[n, cell]

@@ -224,8 +224,8 @@ def test_too_many_workers_give_warnings():
 
 
 def test_searches_use_all_requested_workers():
-    assert plan_of("parallel.workers=auto").searchers == 4
-    assert plan_of("parallel.workers=3").searchers == 3
+    assert plan_of("parallel.workers=auto").search_workers == 4
+    assert plan_of("parallel.workers=3").search_workers == 3
 
 
 WHATS = ["lanes", "chunks", "groups", "workers", "strategy", "tasks", "waves", "memory"]

@@ -121,7 +121,7 @@ def test_a_search(config, faced):
         values = [part for each in bases for part in (each._history.values, each._base.free)]
         values += [part for each in bases for part in (each._scratch.values, each._scratch.flags)]
         known = sum(bytes_of(each) for each in values)
-    planned = replace(planned, searchers=2)
+    planned = replace(planned, search_workers=2)
     assert 0 < allocated - known <= planned.bytes < 1.25 * (allocated - known) + 20_000
     assert 0 < known <= planned.values
     assert plan.bytes_shared >= planned.bytes

@@ -15,7 +15,7 @@ from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
-from difflogic.evaluation.scene import FIRST_FOUND, FoundStarts, Streams
+from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
 from difflogic.model.model import Model
 from difflogic.proof.convergence.folding import live_circuit
 from difflogic.search import verifying
@@ -155,16 +155,16 @@ def test_found_starts_have_their_own_numbers() -> None:
     def draw(first: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
         return np.full((batch, 1, 2, 2), first, np.uint8), np.zeros((batch, 1, 2, 2))
 
-    found_starts = FoundStarts(draw, np.ones((1, 2, 2), np.uint8))
-    assert found_starts.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
+    numbered_starts = NumberedStarts(draw, np.ones((1, 2, 2), np.uint8))
+    assert numbered_starts.draw(3, 2)[0].tolist() == np.full((2, 1, 2, 2), 3).tolist()
     found = np.arange(8, dtype=np.uint8).reshape(2, 1, 2, 2)
-    assert found_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
-    assert found_starts.add(found[:1]) == range(FIRST_FOUND + 2, FIRST_FOUND + 3)
-    starts, targets = found_starts.draw(FIRST_FOUND + 1, 2)
+    assert numbered_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
+    assert numbered_starts.add(found[:1]) == range(FIRST_FOUND + 2, FIRST_FOUND + 3)
+    starts, targets = numbered_starts.draw(FIRST_FOUND + 1, 2)
     assert (starts == found[[1, 0]]).all()
     assert (targets == 1).all()
-    found_starts.clear()
-    assert found_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
+    numbered_starts.clear()
+    assert numbered_starts.add(found) == range(FIRST_FOUND, FIRST_FOUND + 2)
 
 
 @pytest.mark.parametrize("seed", range(3))

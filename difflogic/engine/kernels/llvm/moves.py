@@ -80,12 +80,12 @@ def moving(emit):
 
 
 @moving
-def rows_seen(v, first, mend, mend_end, count, row, rows, to):
+def rows_seen(v, first, correction, correction_end, count, row, rows, to):
     """Copy one neighbour's values of a tile's cells from `rows` rows of a grid to rows from `to`.
 
     Arrays: tile, grid, the corrected lanes, and their sources. The neighbours begin at `first` in
-    the grid, except for the corrected lanes, entries `mend` to before `mend_end`. Lanes from
-    `count` on become 0.
+    the grid, except for the corrected lanes, entries `correction` to before `correction_end`.
+    Lanes from `count` on become 0.
     """
     builder = v.builder
     with cgutils.for_range(builder, rows, intp=I64) as loop:
@@ -96,7 +96,7 @@ def rows_seen(v, first, mend, mend_end, count, row, rows, to):
         target = v.tile_row(0, builder.add(to, loop.index))
         for k in range(v.vectors):
             v.store(v.load_unaligned(source, k), v.pointer(target, I64(k * v.width)))
-        with cgutils.for_range(builder, mend_end, start=mend, intp=I64) as inner:
+        with cgutils.for_range(builder, correction_end, start=correction, intp=I64) as inner:
             value = builder.load(builder.gep(whole, [v.number(3, inner.index)]))
             builder.store(value, builder.gep(target, [v.number(2, inner.index)]))
         with cgutils.for_range(builder, I64(v.lanes), start=count, intp=I64) as inner:

@@ -58,12 +58,12 @@ def grid(rng):
 
 
 @pytest.mark.parametrize("first", [64, 63, 81])
-@pytest.mark.parametrize(("mends", "count"), [(0, 32), (3, 32), (5, 19)])
-def test_rows_that_a_neighbour_has(tile, grid, rng, first, mends, count):
+@pytest.mark.parametrize(("corrections", "count"), [(0, 32), (3, 32), (5, 19)])
+def test_rows_that_a_neighbour_has(tile, grid, rng, first, corrections, count):
     lanes = rng.permutation(count)[:7].astype(np.int32)
     sources = rng.integers(0, LENGTH, 7).astype(np.int32)
     # The first two corrections belong to another neighbour; the last row is the grid's last.
-    integers = first, 2, 2 + mends, count, ROWS - 6, 6, 3
+    integers = first, 2, 2 + corrections, count, ROWS - 6, 6, 3
     check("rows_seen", (tile, grid, lanes, sources), integers)
 
 

@@ -51,7 +51,9 @@ class TestVerdicts:
             assert found.from_step is not None
             assert found.from_step >= expected
             # If sets know nothing, SAT finds the exact step.
-            if found.method is Method.sat and found.reach == sets.everything(2, question.board):
+            if found.method is Method.sat and found.final_sets == sets.everything(
+                2, question.board
+            ):
                 assert found.from_step == expected
 
     @pytest.mark.thorough

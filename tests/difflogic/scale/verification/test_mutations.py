@@ -119,7 +119,10 @@ PLAIN_MUTATIONS = {
         "neighbor = (8 - n if n > 1 else 7 + n) if mirrored else n",
     ),
     "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n"),
-    "edges not mended": ("for m in range(mend, mend_end):", "for m in range(mend, mend):"),
+    "edges not corrected": (
+        "for m in range(correction, correction_end):",
+        "for m in range(correction, correction):",
+    ),
     "empty lanes not cleared": ("target[count:] = 0.0", "target[count:] = 1.0"),
     "mask ignored forward": (
         "new[i] = computed[i] if updated[i] else old[i]",
@@ -226,9 +229,9 @@ VECTOR_MUTATIONS = {
         "builder.select(add, base, zeros)",
         "builder.select(add, base, base)",
     ),
-    "edges not mended": (
-        "builder, mend_end, start=mend, intp",
-        "builder, mend_end, start=mend_end, intp",
+    "edges not corrected": (
+        "builder, correction_end, start=correction, intp",
+        "builder, correction_end, start=correction_end, intp",
     ),
 }
 
@@ -279,7 +282,7 @@ TRAINING_MUTATIONS = {
 ALWAYS = {
     "two neighbours swapped",
     "mask ignored backward",
-    "edges not mended",
+    "edges not corrected",
     "chunks share a slot",
     "a missing wait",
     "gradients of a row added in another order",
