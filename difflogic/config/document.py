@@ -28,8 +28,8 @@ does not name have their defaults. Give the path of your own file in place of a 
 show` prints the result, with the meaning and range of every key. Its output is a valid file.
 
 A file is TOML, of at most 1 MiB, with keys of at most 8 parts. Errors are reported all at once.
-Each names the file or flag, the key, what is wrong, and what would be right. A key whose default is
-– is required; height and width may follow from a picture.
+Each names the file or flag, the key, what is wrong, and what would be right. Keys whose
+default is – are required; height and width may follow from a picture.
 
 `dct config docs` prints this page.
 """

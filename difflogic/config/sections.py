@@ -54,7 +54,7 @@ class PerceptionConfig(Section):
         default="moore",
         description="wiring of all layers. moore, von-neumann, hexagonal and line apply to the "
         "first layer, and later layers are unique: each gate compares one of 8, 4, 6 or 2 "
-        "neighbours with the centre, and each neighbour has the same number of gates",
+        "neighbours with the centre, and all neighbours have the same number of gates",
     )
     channels: Size = Field(
         default=1,
@@ -65,8 +65,8 @@ class PerceptionConfig(Section):
         default="same",
         description="where untrained kernels look. same: all share one wiring; random: each has "
         "its own; all: each has its own, and together they look in all directions as far as wires "
-        "allow: NW, NE, SE, SW, S, N, W, E in turn; of fewer than five, the last also looks S; "
-        "needs wiring moore",
+        "allow: NW, NE, SE, SW, S, N, W, E in turn; with fewer than five kernels, the last one "
+        "also looks S; needs wiring moore",
     )
 
 
@@ -161,23 +161,23 @@ class PoolConfig(Section):
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
         default=0,
-        description="such samples per training step, besides [training] batch; twice as many once "
-        "damage should grow back; 0 disables",
+        description="pool samples per training step, in addition to [training] batch; twice as "
+        "many once damage should grow back; 0 disables",
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
-        description="such a sample starts at most this many steps after training's last step; the "
-        "number is random",
+        description="most steps after training's last step at which a pool sample starts; the "
+        "actual number is random",
     )
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
         default=6,
-        description="it is compared with the target at most this many steps after its start; the "
-        "number is random; a damaged sample gets [automaton] steps more",
+        description="most steps after its start at which a pool sample is compared with the "
+        "target; the actual number is random; for a damaged sample, [automaton] steps is added",
     )
     damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=1,
-        description="damages to try in the hard circuit's run for each such sample, until one does "
-        "not grow back in time",
+        description="patches of damage to try in the hard circuit's run for each pool sample, "
+        "until one does not grow back in time",
     )
 
 
@@ -190,13 +190,13 @@ class FinishingConfig(Section):
     from_epoch: Epoch = Field(default=0, description="epoch of the first check, at the earliest")
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits that a check may try to make the circuit exact, and as many again to "
-        "make the best one so far exact; 0 only checks",
+        description="circuits that a check may try in order to make the current circuit exact, and "
+        "as many again for the best circuit so far; 0 only checks",
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="when a search is stuck with at most this many wrong cells, it turns unused "
-        "gates into detectors of them; 0 disables. Needs a single start or listed cases, without "
+        "gates into detectors for them; 0 disables. Needs a single start or listed cases, without "
         "chance or damage",
     )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
@@ -222,8 +222,8 @@ class ParallelConfig(Section):
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
-        description="bytes for the buffers of all workers together. Fewer samples are in flight, "
-        "and then fewer workers run, to keep to it; auto: the available memory",
+        description="bytes for the buffers of all workers together. To keep within it, fewer "
+        "samples are in flight, and then fewer workers run; auto: the available memory",
         json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
     lanes: Literal["auto", 16, 32, 64] = Field(
@@ -267,10 +267,13 @@ class PublishedConfig(Section):
 
     epochs: Count | None = Field(default=None, description="training steps, as published")
     batch: Size | None = Field(
-        default=None, description="samples per training step, where another number works better"
+        default=None,
+        description="samples per training step, as published; set only if another number works "
+        "better here",
     )
     learning_rate: LearningRate | None = Field(
-        default=None, description="AdamW's step size, where another one works better here"
+        default=None,
+        description="AdamW's step size, as published; set only if another one works better here",
     )
     learned_by: Count | None = Field(
         default=None, description="first epoch with a hard loss of 0, with the one published seed"

@@ -309,8 +309,9 @@ def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Ver
         known = text.removeprefix("proved ")
         return (
             Verdict.refuted,
-            f"fails: {lasting} of {damages} damages do not heal; proved {known}",
+            f"fails: {lasting} of {damages} cases of damage do not heal; proved {known}",
         )
     within = max(each.within for each in healed)
     unit = "step" if within == 1 else "steps"
-    return Verdict.proved, f"{text}, and at most {within} {unit} after each of {damages} damages"
+    healing = f"at most {within} {unit} after each of {damages} cases of damage"
+    return Verdict.proved, f"{text}, and {healing}"

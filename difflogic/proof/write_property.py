@@ -143,7 +143,7 @@ def write_property(
     what = "step" if question.synchronous else "round"
     begin = "every start" if start is None else "one start"
     if patches is not None:
-        begin = f"one of {len(patches)} damages of what one start comes to"
+        begin = f"one of {len(patches)} cases of damage to a state that one start leads to"
     comment = (
         f"Bad: a visible channel that is wrong at {what} {steps} or later, from {begin}; "
         f"{question.height}x{question.width} cells, boundary {question.boundary}."

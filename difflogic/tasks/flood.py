@@ -24,7 +24,7 @@ class FloodSection(TaskSection):
 
     kind: Literal["flood"] = Field(description="the task's name")
     passages: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.65, description="probability that a cell of a maze is no wall"
+        default=0.65, description="probability that a cell of a maze is not a wall"
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:

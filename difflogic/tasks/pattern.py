@@ -47,7 +47,7 @@ class PatternSection(TaskSection):
 
     kind: Literal["pattern"] = Field(description="the task's name")
     target: Picture = Field(
-        default="", description="the picture to grow; its rows once the configuration is loaded"
+        default="", description="the picture to grow; a loaded configuration holds its rows"
     )
     start: Literal["center", "zeros", "places"] = Field(
         default="center",
@@ -61,16 +61,17 @@ class PatternSection(TaskSection):
     )
     palette: Palette = Field(
         default=(),
-        description="colours of cells for display: one such as #d63031 for each number that the "
-        "bits of the loss channels give, the first channel the lowest bit; [] shows the bits",
+        description="colours of cells for display, such as #d63031. The bits of a cell's loss "
+        "channels, read as a number, choose one; the first channel is the lowest bit; [] shows "
+        "the bits",
     )
     hold: bool = Field(
         default=False, description="whether the picture should stay at every later step"
     )
     heal: Sides = Field(
         default=(),
-        description="sides of square patches: each patch should grow back after it was zeroed in "
-        "any place",
+        description="sides of square patches: each patch should grow back after it is zeroed, "
+        "wherever it lies",
     )
 
     @classmethod

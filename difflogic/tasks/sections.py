@@ -55,8 +55,8 @@ class AutomatonConfig(Section):
     )
     switch: bool = Field(
         default=False,
-        description="whether one more channel, before those of places, becomes 1 everywhere as "
-        "soon as one cell has it, so that a start can choose one of two pictures",
+        description="whether one more channel, before those of places, spreads to all cells once "
+        "it is 1 in one, so that a start can choose one of two pictures",
     )
 
 

@@ -40,7 +40,7 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct: Dct, fla
     assert " left" not in result.stderr, "no bound of hours"
     proof = json.loads(result.stdout)["scores"]["assurance"]
     assert proof["verdict"] == "proved"
-    assert "each of 74 damages" in proof["text"]
+    assert "each of 74 cases of damage" in proof["text"]
 
     assert dct("render", "out", "-o", "end.png", "--at=30", "--scale=1").exit_code == 0
     pixels = np.asarray(Image.open("end.png").convert("RGB"))[:8, :8]

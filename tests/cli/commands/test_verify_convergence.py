@@ -213,7 +213,8 @@ def test_damage_that_heals(dct, tmp_path):
     result = dct("verify", "convergence", circuit, "--task", experiment)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == (
-        "proved at step 2 and at every later one, and at most 1 step after each of 13 damages"
+        "proved at step 2 and at every later one, and at most 1 step after each of 13 cases of "
+        "damage"
     )
     rows = [line.split() for line in result.stdout.splitlines() if line.startswith(("1×1", "2×2"))]
     assert rows[0][:6] == ["1×1", "9", "1", "9", "of", "9"]
@@ -268,7 +269,10 @@ def test_lizards_that_heal(verify, name, experiment, steps, rounds):
     """By proof, and by damages that the proof did not try: any cells, at any time."""
     source = Path(__file__).parents[3] / "docs" / f"{name}.json"
     result = verify(str(source), f"--task {experiment}")
-    said = "proved at step {} and at every later one, and at most {} steps after each of {} damages"
+    said = (
+        "proved at step {} and at every later one, and at most {} steps after each of {} cases of "
+        "damage"
+    )
     assert result.stdout.splitlines()[0] == said.format(*steps)
     found = verify(str(source), "--json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]

@@ -138,7 +138,7 @@ class TestTheOnlyStart:
         found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
         assert not found.proved
         assert found.text == (
-            "fails: 5 of 18 damages do not heal; proved at step 2 and at every later one"
+            "fails: 5 of 18 cases of damage do not heal; proved at step 2 and at every later one"
         )
         one, two = json_value(found.healing)
         assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
@@ -162,7 +162,7 @@ class TestTheOnlyStart:
         unit = "step" if steps == 1 else "steps"
         assert found.text == (
             f"proved at step 8 and at every later one, and at most {steps} {unit} after each of 25 "
-            "damages"
+            "cases of damage"
         )
 
     def test_too_many_states_to_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
