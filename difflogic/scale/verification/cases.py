@@ -56,6 +56,18 @@ class Case:
             object.__setattr__(self, name, value)
 
     @property
+    def any_ops(self) -> npt.NDArray[np.uint8]:
+        """Random ops, (parameters,): all 16, not only those favoured by random logits."""
+        rng = stream(self.seed, Purpose.HELD_OUT_START)
+        return rng.integers(0, gates.OPS, self.netlist.parameters).astype(np.uint8)
+
+    @property
+    def mixing_ops(self) -> npt.NDArray[np.uint8]:
+        """Random ops from `MIXING`, (parameters,): few wrong bits vanish before the next state."""
+        rng = stream(self.seed, Purpose.HELD_OUT_START)
+        return rng.choice(MIXING, self.netlist.parameters).astype(np.uint8)
+
+    @property
     def coefficients(self) -> Array:
         """The gates' coefficients, (parameters, 4), in float64."""
         return gates.mix(gates.softmax(self.logits))
@@ -81,6 +93,11 @@ class Case:
         )
 
 
+LINEAR = [gates.Op.XOR, gates.Op.XNOR]
+NONLINEAR = [op for op in gates.Op if all(gates.READS[op]) and op not in LINEAR]
+MIXING = [*NONLINEAR, *LINEAR * (len(NONLINEAR) // 2)]
+"""Ops that read both inputs; half of them pass every wrong bit on."""
+
 SMALL = Architecture(channels=3, kernels=3, perception=(8, 4, 2), update=(14, 16, 16, 10, 5, 3))
 # The fast paths for common shapes do not cover these: four layers of perception, random wires, a
 # single channel, and a first layer that fits no fused kernel.
@@ -89,6 +106,8 @@ SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
 IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
 DISTINCT = replace(SMALL, distinct_wiring=True)
 HELD = replace(SMALL, held=(0, 2))
+# Each channel's next state reads all 18 bits around a cell, through six layers.
+TREE = Architecture(2, 1, (9, 5, 3, 2, 1), (2,), "unique", "unique", "random", seen_channels=2)
 
 
 def awkward_cases() -> list[Case]:
@@ -107,6 +126,19 @@ def awkward_cases() -> list[Case]:
         Case(f"{name} {boundary}", arch, Grid(h, w, boundary), steps, batch, rate, seed=index)
         for boundary in ("zero", "periodic")
         for index, (name, arch, h, w, steps, batch, rate) in enumerate(cases)
+    ]
+
+
+def hard_cases() -> list[Case]:
+    """Return short rows and rows about as long as a word, in more than one tile of words.
+
+    With their `mixing_ops`, each next state depends on all nine neighbours: see the test.
+    """
+    cases = [(1, 2, 9, 30, 1.0), (2, 3, 63, 3, 0.6), (3, 3, 64, 3, 1.0), (5, 3, 65, 3, 0.6)]
+    return [
+        Case(f"tree {h}×{w} {boundary}", TREE, Grid(h, w, boundary), 3, batch, rate, seed)
+        for boundary in ("zero", "periodic")
+        for seed, h, w, batch, rate in cases
     ]
 
 

@@ -18,7 +18,7 @@ from difflogic.engine.hard import HardSimulator
 from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.scale.verification.cases import Case, awkward_cases, case_of
+from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases
 from difflogic.scale.verification.findings import (
     DIFFERENCE_TOLERANCE,
     EXACT,
@@ -79,7 +79,7 @@ def equivalence(config: Config) -> Iterator[Finding]:
         yield oracle_agrees_with_finite_differences(case)
     for case in [*cases, case_of(config, steps=config.automaton.steps, batch=2)]:
         yield from single_precision_is_close(case)
-    for case in cases:
+    for case in [*cases, *hard_cases()]:
         yield from hard_paths_agree(case)
 
 
@@ -282,19 +282,42 @@ def single_precision_is_close(case: Case) -> Iterator[Finding]:
 
 def hard_paths_agree(case: Case) -> Iterator[Finding]:
     """Compare the bit-packed simulator with the oracle and the soft kernels, exactly."""
-    # All 16 ops, not only those favoured by random logits.
-    rng = stream(case.seed, Purpose.HELD_OUT_START)
-    ops = rng.integers(0, gates.OPS, case.netlist.parameters).astype(np.uint8)
-    coefficients = gates.one_hot(ops)
     simulator = HardSimulator(case.netlist, case.grid, case.batch)
-    simulator.load(ops)
-    bits = simulator.rollout(case.starts, case.steps, case.masks)
-    expected = [case.rollout(coefficients, sample)[-1] for sample in range(case.batch)]
-    soft, _ = _run(case, coefficients.astype(np.float32), SEQUENTIAL)
-    others = {"oracle, argmax gates": np.array(expected), "soft kernel, one-hot gates": soft}
-    for against, states in others.items():
-        difference = distance(bits, states)
-        yield Finding("bit-packed simulator", against, case.name, difference, EXACT)
+    for name, ops in {"any ops": case.any_ops, "mixing ops": case.mixing_ops}.items():
+        where, coefficients = f"{case.name}, {name}", gates.one_hot(ops)
+        simulator.load(ops)
+        bits = simulator.rollout(case.starts, case.steps, case.masks)
+        expected = np.array([case.rollout(coefficients, n) for n in range(case.batch)])
+        soft = _forward(case, coefficients.astype(np.float32))
+        others = {"oracle, argmax gates": expected[:, -1], "soft kernel, one-hot gates": soft}
+        for against, states in others.items():
+            difference = distance(bits, states)
+            yield Finding("bit-packed simulator", against, where, difference, EXACT)
+        difference = _miscounted(case, simulator, expected[:, 1:])
+        yield Finding("wrong bits counted", "oracle, argmax gates", where, difference, EXACT)
+
+
+def _miscounted(case: Case, simulator: HardSimulator, states: Array) -> float:
+    """Return how far the wrong bits that a simulator counts are from those of `states`.
+
+    `states` (batch, steps, C, H, W) are those after each step. Each state of the last channel is
+    compared with a target of its own; some cells do not count.
+    """
+    rng, channel = stream(case.seed, Purpose.MASK), case.netlist.channels - 1
+    shape = (case.steps, case.batch, 1, case.grid.height, case.grid.width)
+    targets, ignored = rng.integers(0, 2, shape), rng.random(shape[1:2] + shape[3:]) < 0.2
+    simulator.state[:] = simulator.pack_states(case.starts)
+    script = simulator.script(
+        case.steps, case.masks, None, range(1, case.steps + 1), targets, (channel,), ignored
+    )
+    differing = (states[:, :, channel] != targets[:, :, 0].swapaxes(0, 1)) & ~ignored[:, None]
+    return distance(simulator.run(script), differing.sum(axis=(2, 3)).T)
+
+
+def _forward(case: Case, coefficients: Array) -> Array:
+    """Return the last states."""
+    with Engine(case.netlist, case.grid, case.steps, case.batch, coefficients.dtype) as engine:
+        return engine.forward(coefficients, case.starts, case.masks).copy()
 
 
 def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Array]:

@@ -1,8 +1,11 @@
 import numpy as np
 
+from difflogic.circuit import gates
+from difflogic.engine import oracle
+from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid, make_layout, samples_per_group
 from difflogic.engine.program import compile_program
-from difflogic.scale.verification.cases import SMALL, Case, awkward_cases, case_of
+from difflogic.scale.verification.cases import SMALL, Case, awkward_cases, case_of, hard_cases
 from tests.difflogic.training.tiny import tiny
 
 
@@ -31,6 +34,29 @@ def test_the_awkward_cases_cover_what_they_should():
     codes = [compile_program(case.netlist).backward for case in cases]
     for kind in ("stars", "runs", "gates"):
         assert any(len(getattr(code, kind)) for code in codes)
+
+
+def test_the_hard_cases_depend_on_every_neighbour():
+    cases = hard_cases()
+    assert {(case.grid.boundary, case.grid.width) for case in cases} == {
+        (boundary, width) for boundary in ("zero", "periodic") for width in (9, 63, 64, 65)
+    }
+    assert all(case.batch * case.grid.cells > 64 * WORDS for case in cases)
+    assert len({case.masks is None for case in cases}) == 2
+    for case in cases:
+        netlist, coefficients = case.netlist, gates.one_hot(case.mixing_ops)
+        inputs = np.random.default_rng(0).integers(0, 2, (netlist.inputs, 500)).astype(float)
+
+        def next_states(inputs, netlist=netlist, coefficients=coefficients):
+            return oracle.evaluate(netlist, coefficients, inputs)[netlist.outputs]
+
+        dependent = np.zeros((9, netlist.channels), bool)
+        for row in range(netlist.inputs):
+            flipped = inputs.copy()
+            flipped[row] = 1 - inputs[row]
+            share = (next_states(flipped) != next_states(inputs)).mean(axis=1)
+            dependent[row // netlist.channels] |= share > 0.02
+        assert dependent.all(), case.name
 
 
 def test_the_circuit_of_a_configuration():

@@ -51,6 +51,7 @@ def test_everything_is_equivalent():
         ("float32 gradients", "float64"),
         ("bit-packed simulator", "oracle, argmax gates"),
         ("bit-packed simulator", "soft kernel, one-hot gates"),
+        ("wrong bits counted", "oracle, argmax gates"),
     } <= compared
     assert all(finding.tolerance.reason and finding.where for finding in findings)
     levers = {f.against for f in findings if "with levers" in f.where}

@@ -50,7 +50,7 @@ def try_out(wanted, vectors):
     from difflogic.engine.kernels import tiles
     from difflogic.engine.kernels.llvm import moves, vectors as emitted
     from difflogic.scale.verification import checks
-    from difflogic.scale.verification.cases import awkward_cases
+    from difflogic.scale.verification.cases import awkward_cases, hard_cases
 
     checks.worker_counts = lambda: (2,)
     if vectors:
@@ -71,7 +71,7 @@ def try_out(wanted, vectors):
             plain(*arguments)
 
         tiles.update = slow
-    cases = {case.name: case for case in awkward_cases()}
+    cases = {case.name: case for case in [*awkward_cases(), *hard_cases()]}
     small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
     small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]
     cases["training"] = load_config("checkerboard-small", small, recipe="reference")
@@ -103,7 +103,7 @@ HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
 PLAIN = {
     SUPERVISED: ["2×9 zero", "3×3, 17 samples periodic"],
     KERNELS: ["2×9 zero", "3×3, 17 samples periodic", "11×13 periodic"],
-    HARD: ["2×9 zero", "3×3, 17 samples periodic"],
+    HARD: ["2×9 zero", "3×3, 17 samples periodic", "tree 2×9 zero", "tree 3×65 periodic"],
     SHARING: ["11×13 zero"],
 }
 VECTORS = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
@@ -194,8 +194,33 @@ PLAIN_MUTATIONS = {
         "        for loss in range(len(loss_steps) - 1, len(loss_steps)):",
     ),
     "hard shift off by one": (
-        "low, high = flat[word : word + words], ",
-        "low, high = flat[word : word + words] >> np.uint64(1), ",
+        "np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)",
+        "np.divmod(np.array(shifts, np.int64) + np.sign(shifts) + 64 * pad, 64)",
+    ),
+    "hard shift off by one within words": (
+        "moved = (low >> shift[s])",
+        "moved = (low >> (shift[s] - np.uint64(1)))",
+    ),
+    "hard shift loses the next word": (
+        "(low >> shift[s]) | (high << (np.uint64(64) - shift[s])) if",
+        "low >> shift[s] if",
+    ),
+    "hard edges of the first tile": (
+        "(row * WORDS, 0, place, start, end, first, words, WORDS)",
+        "(row * WORDS, 0, place, start, end, 0, words, WORDS)",
+    ),
+    "hard mask of the first tile": ("fire = first if len(fires) == words else 0", "fire = 0"),
+    "hard count of the step before": (
+        "and script.at[counts] == step + 1:\n            target",
+        "and script.at[counts] == step:\n            target",
+    ),
+    "hard count with the first target": (
+        "script.targets[counts % len(script.targets)]",
+        "script.targets[0]",
+    ),
+    "hard count includes the sample before": (
+        "bits &= every << np.uint64(start % 64)",
+        "bits &= every",
     ),
     "hard mask ignored": (
         "state = held ^ ((held ^ new) & fires[fire : fire + words])",
