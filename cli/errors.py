@@ -108,9 +108,9 @@ def explained() -> Iterator[None]:
 
 def reword(error: Any) -> None:
     """Make the message of a command line error plain and printable."""
-    from difflogic.system.errors import plain
+    from difflogic.system.errors import in_plain_words
 
-    error.message = printable(plain(error.message))
+    error.message = printable(in_plain_words(error.message))
 
 
 def fail_for(error: OSError) -> NoReturn:

@@ -100,7 +100,7 @@ def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> N
 
     With `meanwhile`, the kernels of searches may compile during training.
     """
-    announced = trainer.cold and not quiet
+    announced = trainer.needs_compiling and not quiet
     if announced:
         precision = trainer.config.training.precision
         note(f"compiling the kernels for {precision}, once; may take half a minute …")
@@ -117,7 +117,7 @@ def compile_kernels(config: Config) -> None:
     # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
     alone = config.parallel.model_copy(update={"workers": 1})
     with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
-        if trainer.cold:
+        if trainer.needs_compiling:
             warm_up(trainer)
 
 

@@ -189,7 +189,7 @@ class Shown(ExitStack):
         super().__init__()
         self.interruption = Interruption(None)
         self._quiet, self._watch, self._usual = quiet, watch, usual
-        self._offer: Callable[[StepResult], None] = lambda result: None
+        self._publish: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
@@ -205,9 +205,9 @@ class Shown(ExitStack):
         for warning in trainer.warnings:
             note(f"warning: {warning}")
         if self._watch:
-            from difflogic.library.serving import offering
+            from difflogic.library.serving import serve_training
 
-            server, self._offer = self.enter_context(offering(session))
+            server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")
         after = "this step or search" if config.finishing.every else "this step"
         self.interruption = self.enter_context(Interruption(after, patience=None))
@@ -241,4 +241,4 @@ class Shown(ExitStack):
         """Show a step's results, if it is time to."""
         self._progress.add(result)
         self._display.update()
-        self._offer(result)
+        self._publish(result)

@@ -180,7 +180,7 @@ def _pictures(found: Finding) -> list[str]:
         period = found.counterexample.period
         again = "at every step" if period == 1 else f"every {period} steps"
         head = f"a state that repeats {again}, with x and X where it is wrong:"
-        shown = found.counterexample.start[list(found.question.shown)]
+        shown = found.counterexample.start[list(found.question.visible_places)]
     else:
         return []
     lines = [f"\n{_size(found)}: {head}"]

@@ -15,7 +15,14 @@ import numpy.typing as npt
 from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.circuit.places import counter_ops, counting, learned
-from difflogic.circuit.wiring import FIRST_TOPOLOGIES, Wiring, carrying, first_ops, looking, looks
+from difflogic.circuit.wiring import (
+    FIRST_TOPOLOGIES,
+    Wiring,
+    carrying,
+    first_ops,
+    spread_directions,
+    wired_to_see,
+)
 from difflogic.system.errors import ConfigError
 
 Ints = npt.NDArray[np.integer]
@@ -42,7 +49,7 @@ class Architecture:
     distinct_wiring: bool = False
     """Whether each kernel has its own wiring, or all share one."""
     all_directions: bool = False
-    """Whether untrained kernels see all directions, by `wiring.looks`."""
+    """Whether untrained kernels see all directions, by `wiring.spread_directions`."""
     carry: float = 0.0
     """Steps for which `wiring.carrying` lets a signal keep its direction; 0 leaves it to chance."""
     held: tuple[int, ...] = ()
@@ -78,10 +85,10 @@ class Architecture:
         return self.kernels * self.kernel_gates + sum(self.update)
 
     @property
-    def first_looks(self) -> list[list[tuple[int, ...]]]:
+    def first_directions(self) -> list[list[tuple[int, ...]]]:
         """The neighbours that each kernel's outputs see before training, with all directions."""
         outputs = self.perception[-1]
-        seen = looks(self.kernels * outputs)
+        seen = spread_directions(self.kernels * outputs)
         return [seen[kernel * outputs :][:outputs] for kernel in range(self.kernels)]
 
     @property
@@ -124,7 +131,7 @@ class WiredLayers:
         """The op of each untrained gate, (parameters,)."""
         architecture = self.architecture
         kernels = [self.kernel(index) for index in range(architecture.kernels)]
-        seen = architecture.first_looks if architecture.all_directions else [()] * len(kernels)
+        seen = architecture.first_directions if architecture.all_directions else [()] * len(kernels)
         ops = first_ops(architecture.parameters, kernels, seen)
         ops[self.fixed] = self._fixed_ops[self.fixed]
         return ops
@@ -161,7 +168,7 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
         for _ in range(architecture.kernel_wirings)
     )
     if architecture.all_directions:
-        perception = tuple(map(looking, perception, architecture.first_looks))
+        perception = tuple(map(wired_to_see, perception, architecture.first_directions))
     topologies = [architecture.update_wiring] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
     if architecture.places:

@@ -132,7 +132,7 @@ SPANNING = 5
 """Number of these that reach every cell in as few steps as any signal can."""
 
 
-def looks(outputs: int) -> list[tuple[int, ...]]:
+def spread_directions(outputs: int) -> list[tuple[int, ...]]:
     """Return which neighbours each of the kernels' outputs should see before training.
 
     One each, in the order of `AROUND`. With fewer than SPANNING outputs the last one sees two.
@@ -143,7 +143,7 @@ def looks(outputs: int) -> list[tuple[int, ...]]:
     return seen
 
 
-def looking(layers: Sequence[Wiring], seen: Sequence[Sequence[int]]) -> tuple[Wiring, ...]:
+def wired_to_see(layers: Sequence[Wiring], seen: Sequence[Sequence[int]]) -> tuple[Wiring, ...]:
     """Return a kernel's wiring whose outputs see the neighbours `seen` if all gates pass a on.
 
     A second neighbour of an output reaches the input b of its gate. Gates of the first layer swap

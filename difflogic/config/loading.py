@@ -16,7 +16,7 @@ from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import open_plain, reason
-from difflogic.tasks import TASKS, OwnSection, Surroundings, is_own, own
+from difflogic.tasks import TASKS, OwnSection, PathContext, is_own, own
 
 MAX_BYTES = 2**20
 """Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
@@ -87,16 +87,16 @@ def load_config(
     shipped = TASKS.get(kind) if isinstance(kind, str) else None
     read_keys = shipped.Section.resolved if shipped is not None else ()
     places = [(TASK, key) for key in read_keys or ("kind",)]
-    surroundings = Surroundings(
+    paths = PathContext(
         path.parent,
         {key for section, *rest in origins if section == TASK for key in rest},
         picture_directory(),
     )
     try:
         if shipped is not None:
-            shipped.Section.resolve(data[TASK], surroundings)
+            shipped.Section.resolve(data[TASK], paths)
         elif allow_code and is_own(kind):
-            _load_code(data, surroundings)
+            _load_code(data, paths)
     except ConfigError as error:
         origin = next((origins[place] for place in places if place in origins), str(path))
         found.append((origin, f"[{TASK}] {places[0][1]}: {error}"))
@@ -192,13 +192,13 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError("nested too deeply") from None
 
 
-def _load_code(data: dict[str, Any], surroundings: Surroundings) -> None:
+def _load_code(data: dict[str, Any], paths: PathContext) -> None:
     """Run the code that [task] names, and record its hash in [run]."""
     facts = data.setdefault(RUN, {})
     if not isinstance(facts, dict):  # the check reports it
         return
     pinned = facts.get("task_sha256")
-    directory = surroundings.base("kind")
+    directory = paths.base("kind")
     code = own.find_code(data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None)
     own.load_code(code)
     facts["task_sha256"] = code.sha256

@@ -231,18 +231,18 @@ class Arrangement:
         team = self.team
         if self.workers == 1:
             return ()
-        samples = ("samples",) if team.whole and team.workers > 1 else ()
+        samples = ("samples",) if team.groups_alone and team.workers > 1 else ()
         if self.sharing.strategy == "gates":
-            steps = ("steps",) if team.whole < self.groups and team.workers > 1 else ()
+            steps = ("steps",) if team.groups_alone < self.groups and team.workers > 1 else ()
             return (*samples, *steps, "gates")
-        return samples if team.whole == self.groups else (*samples, self.sharing.strategy)
+        return samples if team.groups_alone == self.groups else (*samples, self.sharing.strategy)
 
     @property
     def tasks(self) -> int:
         """Most pieces of work that workers can do at the same time."""
         if self.sharing.strategy == "sequential":
             return 1
-        whole = self.team.whole
+        whole = self.team.groups_alone
         return max(whole, (self.groups - whole) * len(self.chunks)) * self.parts
 
     def at(self, workers: int) -> Self:
@@ -263,7 +263,7 @@ class Arrangement:
     def control(self) -> Shape:
         """The array through which workers take tasks and meet."""
         team = self.team
-        places = control_places(team.workers, (self.groups - team.whole) * len(self.chunks))
+        places = control_places(team.workers, (self.groups - team.groups_alone) * len(self.chunks))
         if self.sharing.strategy == "gates":
             places += MEETING * team.workers  # each team has its own meeting place
         return Shape((places,), np.dtype(np.int64))

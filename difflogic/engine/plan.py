@@ -132,12 +132,12 @@ class ParallelPlan(Arrangement):
             "bytes_shared": self.bytes_shared,
             "bytes": self.bytes,
             "bytes_of_search_values": 0 if self.search is None else self.search.values,
-            "bytes_of_search_at_later_steps": 0 if self.search is None else self.search.later,
+            "bytes_of_search_at_later_steps": 0 if self.search is None else self.search.later_bytes,
             "memory_budget": self.budget,
         }
 
 
-def worth_waking(plan: Arrangement) -> int:
+def useful_workers(plan: Arrangement) -> int:
     """Return how many workers have enough work in a wave to pay for waking them."""
     wave = plan.gate_lanes * plan.wave / plan.batch
     return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
@@ -181,7 +181,7 @@ def _workers(config: Config, plan: ParallelPlan) -> int:
     if config.parallel.workers != "auto":
         return config.parallel.workers
     cores = plan.machine.cores
-    return min(cores, plan.at(cores).tasks, worth_waking(plan))
+    return min(cores, plan.at(cores).tasks, useful_workers(plan))
 
 
 def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
@@ -300,7 +300,7 @@ def _why_workers(config: Config, plan: ParallelPlan) -> str:
     bounds = {
         counted(plan.machine.cores, "core"): plan.machine.cores,
         counted(tasks, "task"): tasks,
-        "the step is too short for more": worth_waking(plan),
+        "the step is too short for more": useful_workers(plan),
     }
     least = min(bounds.values())
     if plan.workers < least:
@@ -312,7 +312,7 @@ def _why_strategy(config: Config, plan: ParallelPlan) -> str:
     strategy = config.parallel.strategy
     if not plan.strategies:
         return "[parallel] strategy" if strategy == "sequential" else "one worker does it all"
-    whole, shared = plan.team.whole, plan.groups - plan.team.whole
+    whole, shared = plan.team.groups_alone, plan.groups - plan.team.groups_alone
     reasons = []
     if whole:
         who = "one worker each, without waiting"
@@ -338,8 +338,8 @@ def _why_memory(config: Config, plan: ParallelPlan) -> str:
     if plan.search is not None:
         search = f", {show_bytes(plan.search.bytes)} of it for searches"
         values = f"; a circuit's values in a search up to {show_bytes(plan.search.values)} more"
-        if plan.search.stays:
-            values += f", {show_bytes(plan.search.later)} if the search looks at later steps"
+        if plan.search.checks_later_steps:
+            values += f", {show_bytes(plan.search.later_bytes)} if the search looks at later steps"
     return (
         f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
         f"{search}; {budget}, {source}{values}"

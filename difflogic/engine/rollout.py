@@ -109,7 +109,7 @@ class Engine:
         All workers share the other chunks.
         """
         chunks = len(self.layout.chunk_start) - 1
-        return self._groups * chunks, self.team.whole * chunks
+        return self._groups * chunks, self.team.groups_alone * chunks
 
     def forward(
         self,

@@ -107,7 +107,7 @@ class SearchBuffers:
     steps: int
     samples: int
     """Samples of a gradient."""
-    faced: Trials
+    compared: Trials
     """The starts that circuits are compared on, at most."""
     fresh: tuple[Trials, ...] = ()
     """The starts that circuits are verified on."""
@@ -115,8 +115,8 @@ class SearchBuffers:
     """Workers that judge candidates."""
     rectified: int = 0
     """Starts that circuits are rectified on; 0 without rectification."""
-    stays: bool = False
-    """Whether the target must stay, so that circuits are also checked at later steps."""
+    checks_later_steps: bool = False
+    """Whether circuits are also checked at later steps, since the target must stay."""
 
     @classmethod
     def for_config(
@@ -135,20 +135,20 @@ class SearchBuffers:
         # If nothing is random, one sample of each start decides. Large grids are not tried out.
         deterministic = not masked and grid.cells <= LARGE and not task.has_random_start
         starts = 1 + sum(map(len, task.patches.values()))
-        faced, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
+        compared, first, verified = MOST_SAMPLES, FIRST_STARTS, VERIFIED_STARTS
         if cases is not None:
             height, width = cases.starts.shape[2:]
             grid, steps = Grid(height, width, cases.boundary), cases.steps
-            faced, first, verified = len(cases.starts), len(cases.starts), 0
+            compared, first, verified = len(cases.starts), len(cases.starts), 0
         elif deterministic:
             first = min(first, starts)
-            faced, verified = min(MOST_SAMPLES, starts), starts - first
+            compared, verified = min(MOST_SAMPLES, starts), starts - first
             steps = 3 * config.automaton.steps + 1 if task.holds else steps
         damaged, sizes = deterministic and starts > 1, [first]
         rectified = 0
         known = deterministic or cases is not None
         if finishing.rectify and known and why_not_rectify(config) is None:
-            rectified = faced if cases is not None else 1
+            rectified = compared if cases is not None else 1
         sizes += [min(ROUND, verified - done) for done in range(0, verified, ROUND)]
         common = steps, masked, damaged, steps if damaged else 1, len(config.task.loss_channels)
         return cls(
@@ -156,17 +156,17 @@ class SearchBuffers:
             grid,
             config.automaton.steps,
             min(most_samples(grid), starts if deterministic else ROUND),
-            Trials(faced, *common),
+            Trials(compared, *common),
             tuple(Trials(size, *common) for size in sizes),
             search_workers,
             rectified,
-            stays=deterministic and task.holds,
+            checks_later_steps=deterministic and task.holds,
         )
 
     @cached_property
     def bytes(self) -> int:
         """Bytes of all buffers except the values of circuits."""
-        trials = sum(each.bytes(self.netlist, self.grid) for each in (self.faced, *self.fresh))
+        trials = sum(each.bytes(self.netlist, self.grid) for each in (self.compared, *self.fresh))
         found = self._gradients(self.steps, self.samples) + self._rectification
         return found + trials + self._wiring + self._bases * (self._base + self._scratch)
 
@@ -177,9 +177,9 @@ class SearchBuffers:
         Most circuits need a small part of that. If the values do not fit, each change is simulated
         on its own, with the same results.
         """
-        row = self._faced.words * WORD
-        slots = min(self.netlist.rows + 1, MOST_BYTES // (self.faced.steps * row))
-        kept = min(self._bases * slots * self.faced.steps * row, MOST_BYTES)
+        row = self._compared.words * WORD
+        slots = min(self.netlist.rows + 1, MOST_BYTES // (self.compared.steps * row))
+        kept = min(self._bases * slots * self.compared.steps * row, MOST_BYTES)
         return kept + self._bases * slots * (row + 1 + 4)
 
     @property
@@ -187,22 +187,24 @@ class SearchBuffers:
         return min(self.search_workers, 1 + MOST_HELPERS)
 
     @cached_property
-    def later(self) -> int:
+    def later_bytes(self) -> int:
         """Additional bytes, values included, if a circuit goes wrong only at the last later step.
 
         Nearly all circuits go wrong earlier, and need a small part of that.
         """
-        if not self.stays:
+        if not self.checks_later_steps:
             return 0
-        last = LATER * self.faced.steps - 1
-        longer = replace(self, faced=replace(self.faced, steps=last), stays=False)
-        looked_at = Trials(1, last, loss_channels=self.faced.loss_channels)
+        last = LATER * self.compared.steps - 1
+        longer = replace(
+            self, compared=replace(self.compared, steps=last), checks_later_steps=False
+        )
+        looked_at = Trials(1, last, loss_channels=self.compared.loss_channels)
         more = longer.bytes + longer.values - self.bytes - self.values
         return more + looked_at.bytes(self.netlist, self.grid)
 
     @property
-    def _faced(self) -> Packed:
-        return Packed(self.grid, self.faced.starts)
+    def _compared(self) -> Packed:
+        return Packed(self.grid, self.compared.starts)
 
     @property
     def _wiring(self) -> int:
@@ -212,23 +214,23 @@ class SearchBuffers:
     @property
     def _base(self) -> int:
         """Bytes of one worker's base, except its values."""
-        netlist, batch = self.netlist, self._faced
+        netlist, batch = self.netlist, self._compared
         base = (10 + 4 * 3 + 4 + 1) * netlist.rows + netlist.parameters
-        states = (self.faced.steps + 1) * netlist.channels * batch.padded * WORD
+        states = (self.compared.steps + 1) * netlist.channels * batch.padded * WORD
         return base + states + 2 * batch.words * WORD + 8 * netlist.channels + 64
 
     @property
     def _scratch(self) -> int:
         """Bytes of one worker's scratch space for following a candidate."""
         channels = self.netlist.channels
-        return 98 * self.netlist.rows + channels * (27 + 2 * self._faced.padded * WORD) + 256
+        return 98 * self.netlist.rows + channels * (27 + 2 * self._compared.padded * WORD) + 256
 
     @property
     def _rectification(self) -> int:
         """Bytes of the search for rectifications, with its values and slopes."""
         if not self.rectified:
             return 0
-        netlist, steps = self.netlist, self.faced.steps
+        netlist, steps = self.netlist, self.compared.steps
         points = 64 * steps * Packed(self.grid, self.rectified).words
         slopes = min(max(MOST_SLOPES, 4 * points), netlist.gates * 4 * points)
         values = netlist.rows * points // 8

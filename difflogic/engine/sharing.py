@@ -61,7 +61,7 @@ def plan_team(sharing: Sharing, groups: int, chunks: int) -> Team:
     A group of one chunk cannot be shared.
     """
     if sharing.strategy == "sequential":
-        return Team(workers=1, whole=groups)
+        return Team(workers=1, groups_alone=groups)
     workers, whole = sharing.workers, 0
     if sharing.strategy == "samples" or workers == 1:
         whole = groups
@@ -84,7 +84,9 @@ def ceiling(team: Team, groups: int, steps: int, chunks: list[int]) -> float:
     A whole group is one task of all `steps`. In the other groups each of the `chunks`, given by
     their lanes, is a task in each step; the tasks of one chunk follow each other.
     """
-    per_step, shared = sum(chunks), groups - team.whole
+    per_step, shared = sum(chunks), groups - team.groups_alone
     work = groups * steps * per_step
-    alone = makespan([steps * per_step] * team.whole, team.workers) if team.whole else 0.0
+    alone = (
+        makespan([steps * per_step] * team.groups_alone, team.workers) if team.groups_alone else 0.0
+    )
     return work / max(work / team.workers, alone, steps * max(chunks) if shared else 0.0)

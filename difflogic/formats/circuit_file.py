@@ -18,7 +18,7 @@ from difflogic.circuit.gates import Op
 from difflogic.formats import logicars, strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
 from difflogic.model.automaton import Automaton
-from difflogic.system.errors import CircuitError, did_you_mean, plain
+from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words
 from difflogic.tasks.images import hex_color, parse_color
 
 FORMAT = "dct-circuit"
@@ -116,8 +116,8 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
         hint = did_you_mean(shorten(value), get_args(kind))
         return f"{place} cannot be {show(value)}: {hint}"
     if first["type"] in ("too_short", "too_long"):
-        return f"{place} {plain(first['msg'])}"
-    return f"{place} {plain(first['msg'])}, not {show(value)}"
+        return f"{place} {in_plain_words(first['msg'])}"
+    return f"{place} {in_plain_words(first['msg'])}, not {show(value)}"
 
 
 def write_circuit(automaton: Automaton) -> str:

@@ -176,6 +176,6 @@ def _sweep(directory: SweepDirectory) -> Figure:
     rows = []
     for variant in plan.variants:
         for seed in plan.seeds:
-            found = directory.look(variant, seed)
+            found = directory.run_state(variant, seed)
             rows.append(make_row(variant, seed, found.summary, found.problem))
     return sweeps.draw(directory.path.name, aggregate(plan, rows), rows)

@@ -1,4 +1,4 @@
-"""Live pages of runs in a browser on this machine: `watch` and `offering`."""
+"""Live pages of runs in a browser on this machine: `watch` and `serve_training`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from difflogic.view.watching.following import Follower
 LAST_SECONDS = 1.0
 """Time for which the page is served after the run, so that browsers see the end."""
 
-OFFER_SECONDS = 1.0
+PUBLISH_SECONDS = 1.0
 """Time between two states sent to the page; each copies the logits."""
 
 
@@ -38,13 +38,13 @@ def watch(source: str | Path, port: int = 0) -> Iterator[WatchServer]:
         if not (path / CONFIG).is_file():
             raise RunDirectoryError(f"{path}: contains no run (no {CONFIG})")
     feed = Feed()
-    feed.offer(path=for_shell(path))
+    feed.publish(path=for_shell(path))
     with Follower(path, feed), WatchServer(feed, port) as server:
         yield server
 
 
 @contextmanager
-def offering(
+def serve_training(
     session: Session, port: int = 0
 ) -> Iterator[tuple[WatchServer, Callable[[StepResult], None]]]:
     """Serve a page that shows a session; yield the server and a callback for each step.
@@ -52,12 +52,12 @@ def offering(
     The cost is a time comparison per step, and a copy of the logits per second while a browser is
     open.
     """
-    feed, next_offer = Feed(), 0.0
+    feed, next_time = Feed(), 0.0
 
-    def offer(status: str) -> None:
+    def publish(status: str) -> None:
         trainer = session.trainer
         model = trainer.model if status == "running" else trainer.result
-        feed.offer(
+        feed.publish(
             model=replace(model, config=session.config),
             epoch=trainer.epoch,
             rows=tuple(session.history.rows),
@@ -66,15 +66,15 @@ def offering(
         )
 
     def step(result: StepResult) -> None:
-        nonlocal next_offer
+        nonlocal next_time
         now = time.monotonic()
-        if now >= next_offer and feed.watched:
-            next_offer = now + OFFER_SECONDS
-            offer("running")
+        if now >= next_time and feed.watched:
+            next_time = now + PUBLISH_SECONDS
+            publish("running")
 
-    feed.offer(path=for_shell(session.run.path), training=True)
+    feed.publish(path=for_shell(session.run.path), training=True)
     with WatchServer(feed, port) as server:
-        offer("running")
+        publish("running")
         yield server, step
-        offer("finished" if session.summary and session.summary["finished"] else "stopped")
+        publish("finished" if session.summary and session.summary["finished"] else "stopped")
         feed.pause(LAST_SECONDS if feed.watched else 0.0)

@@ -82,7 +82,7 @@ class Swept:
 def warm_up(config: Config) -> None:
     """Compile once here, instead of in each worker process."""
     with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
-        if trainer.cold:
+        if trainer.needs_compiling:
             trainer.warm_up()
 
 

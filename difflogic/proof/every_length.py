@@ -170,9 +170,9 @@ class _Cell:
             _read_channels(circuit, EAST),
             _read_channels(circuit, WEST),
         )
-        (self.shown,) = automaton.visible_rows
+        (self.visible_place,) = automaton.visible_rows
         self._next = _table(circuit)
-        self._nexts: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._next_states: dict[tuple[int, int], tuple[int, ...]] = {}
         self._labels = circuit.labels
 
     def start(self, number: int) -> int:
@@ -184,7 +184,7 @@ class _Cell:
             if label in bits and number >> label & 1
         )
 
-    def look(self, state: int) -> int:
+    def visible_to_left(self, state: int) -> int:
         """Return what the left neighbour sees of a state."""
         return sum((state >> channel & 1) << place for place, channel in enumerate(self.left_reads))
 
@@ -192,18 +192,18 @@ class _Cell:
         """Return the next state of a cell from its own and its neighbours' states."""
         return self._next[(west << self.size | own) << self.size | east]
 
-    def nexts(self, own: int, sight: int) -> tuple[int, ...]:
+    def next_states(self, own: int, sight: int) -> tuple[int, ...]:
         """Return all possible next states, given what the cell sees of its right neighbour."""
         key = own, sight
-        if key not in self._nexts:
+        if key not in self._next_states:
             east = sum(
                 (sight >> place & 1) << channel for place, channel in enumerate(self.left_reads)
             )
             wests = [0]
             for channel in self.right_reads:
                 wests += [west | 1 << channel for west in wests]
-            self._nexts[key] = tuple(sorted({self.next(west, own, east) for west in wests}))
-        return self._nexts[key]
+            self._next_states[key] = tuple(sorted({self.next(west, own, east) for west in wests}))
+        return self._next_states[key]
 
 
 def _table(circuit: Circuit) -> list[int]:
@@ -238,7 +238,7 @@ def _refute(cell: _Cell, delay: int) -> tuple[tuple[int, ...], int] | None:
             wanted = cell.machine.run(list(line))
             states = [cell.start(number) for number in line]
             for step in range(2 * (length + delay)):
-                shown = [state >> cell.shown & 1 for state in states]
+                shown = [state >> cell.visible_place & 1 for state in states]
                 if step >= length - 1 + delay and shown != wanted:
                     return line, step
                 around = [0, *states, 0]
@@ -291,16 +291,16 @@ class _Nodes:
             if node in self._after:
                 continue
             at, own, mark, wanted = node
-            if mark and own >> cell.shown & 1 != wanted:
+            if mark and own >> cell.visible_place & 1 != wanted:
                 raise _OpenError("some merged histories are wrong")
             if len(self._after) > MOST_NODES:
                 raise _OpenError(TOO_MANY)
             reached = tuple(
                 (to, new, letter & 1, wanted)
                 for letter, to in histories.moves[at].items()
-                for new in cell.nexts(own, letter >> 1)
+                for new in cell.next_states(own, letter >> 1)
             )
-            self._after[node] = 2 * cell.look(own) + mark, reached
+            self._after[node] = 2 * cell.visible_to_left(own) + mark, reached
             waiting.extend(reached)
 
     def edges(self, node: Any) -> Iterator[tuple[Letter, Node]]:

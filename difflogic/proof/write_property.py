@@ -77,7 +77,7 @@ class Model:
         wanted = question.target.reshape(len(question.visible), cells).tolist()
         wrong = [
             literal ^ want
-            for channel, row in zip(question.shown, wanted, strict=True)
+            for channel, row in zip(question.visible_places, wanted, strict=True)
             for literal, want in zip(self.state[channel].tolist(), row, strict=True)
         ]
         right = self.graph.all(literal ^ 1 for literal in wrong)

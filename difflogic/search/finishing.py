@@ -155,7 +155,7 @@ class Finisher(Verifier):
         if not self.can_prove or not self._settings.polish:
             return found
         from_step = None if self._complete else self.judge(found.ops).finding.from_step
-        due = self.judge.due
+        latest = self.judge.latest_step
         polished = polish(
             self._netlist,
             self,
@@ -165,9 +165,9 @@ class Finisher(Verifier):
             self._workers,
             rng,
             self._settings.polish,
-            due if hasten else None,
+            latest if hasten else None,
         )
-        late = due is not None and (polished.after.from_step or 0) > due
+        late = latest is not None and (polished.after.from_step or 0) > latest
         return replace(
             found, ops=polished.ops, polished=polished, late=late, exact=found.exact and not late
         )

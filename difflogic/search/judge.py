@@ -90,7 +90,7 @@ class Judge:
         return self._by_sets(ops).from_step
 
     @property
-    def due(self) -> int | None:
+    def latest_step(self) -> int | None:
         """The latest step at which a certificate is in time; None if it counts rounds."""
         return self._plan.decisive[0] if self._plan.scene.fire_rate == 1 else None
 
@@ -105,7 +105,9 @@ class Judge:
         if found.from_step <= step:
             return 0
         state = found.states[step]
-        visible = (state.least[channel] ^ state.most[channel] for channel in found.question.shown)
+        visible = (
+            state.least[channel] ^ state.most[channel] for channel in found.question.visible_places
+        )
         return sum(map(int.bit_count, visible))
 
     def _by_sets(self, ops: Ops) -> Finding:

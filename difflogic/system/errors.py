@@ -74,7 +74,7 @@ _PLAIN = (
 )
 
 
-def plain(message: str) -> str:
+def in_plain_words(message: str) -> str:
     """Return a message of pydantic in plain words: "must be at least 1"."""
     for pattern, words in _PLAIN:
         if found := re.fullmatch(pattern, message):

@@ -25,7 +25,7 @@ from difflogic.tasks.parts import (
     Start,
 )
 from difflogic.tasks.pattern import Pattern
-from difflogic.tasks.sections import AutomatonConfig, Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, PathContext, TaskSection
 
 __all__ = [
     "TASKS",
@@ -34,11 +34,11 @@ __all__ = [
     "InapplicableError",
     "Machine",
     "OwnSection",
+    "PathContext",
     "Preview",
     "Rule",
     "Sample",
     "Start",
-    "Surroundings",
     "Task",
     "TaskSection",
     "draw_batch",

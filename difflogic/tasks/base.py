@@ -210,7 +210,7 @@ class Task(ABC):
         if (start == center_start(*start.shape)).all():
             return "center"
         raise TaskError(
-            f"{self.blamed}: its only start is neither zeros nor one cell of ones in the middle, "
+            f"{self.prefix}: its only start is neither zeros nor one cell of ones in the middle, "
             'and a circuit file can name no other: give the class start = "random", "center" or '
             '"zeros", whichever is nearest'
         )
@@ -282,7 +282,7 @@ class Task(ABC):
         return bool(rng.bit_generator.state != before)
 
     @property
-    def blamed(self) -> str:
+    def prefix(self) -> str:
         """Begins a message about the task: its class, after the file of a custom one."""
         name = type(self).__name__
         return name if self.source is None else f"{self.source}: {name}"
@@ -291,19 +291,19 @@ class Task(ABC):
         """Return a checked sample. Raises TaskError."""
         sample = self.call("sample", rng)
         if not (isinstance(sample, tuple) and len(sample) == 2):
-            raise TaskError(f"{self.blamed}.sample must return a start and a target, two arrays")
+            raise TaskError(f"{self.prefix}.sample must return a start and a target, two arrays")
         channels = {"start": self.channels, "target": len(self.loss_channels)}
         for array, (name, count) in zip(sample, channels.items(), strict=True):
             found, shape = getattr(array, "shape", None), (count, self.height, self.width)
             if found != shape:
                 what = "channels" if name == "start" else "loss channels"
                 raise TaskError(
-                    f"{self.blamed}.sample gives a {name} of shape {found}, but {shape} is needed: "
+                    f"{self.prefix}.sample gives a {name} of shape {found}, but {shape} is needed: "
                     f"{what}, rows and columns"
                 )
         if sample[0].dtype != np.uint8:
             raise TaskError(
-                f"{self.blamed}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
+                f"{self.prefix}.sample gives a start of type {sample[0].dtype}: uint8 is needed, "
                 "each element 0 or 1: use start.astype(np.uint8)"
             )
         return sample
@@ -332,7 +332,7 @@ class Task(ABC):
         bits = np.asarray(target)
         if bits.shape != shape or not np.isin(bits, (0, 1)).all():
             raise TaskError(
-                f"{self.blamed}.lasting_target must be bits of shape {shape}: loss channels, rows "
+                f"{self.prefix}.lasting_target must be bits of shape {shape}: loss channels, rows "
                 f"and columns of 0 and 1; it is of shape {bits.shape}"
             )
         return bits.astype(np.uint8)
@@ -344,7 +344,7 @@ class Task(ABC):
         whole = all(isinstance(step, int | np.integer) for step in steps)
         if not (steps and whole and steps == sorted({*steps} & {*range(1, last + 1)})):
             raise TaskError(
-                f"{self.blamed}.steps_seen must be whole numbers from 1 to {last} ([automaton] "
+                f"{self.prefix}.steps_seen must be whole numbers from 1 to {last} ([automaton] "
                 f"steps), ascending, each once; it is {found!r:.100}"
             )
         return tuple(map(int, steps))
@@ -356,19 +356,19 @@ class Task(ABC):
         found = self.call("loss", states.copy(), target)
         if not (isinstance(found, tuple) and len(found) == 2):
             raise TaskError(
-                f"{self.blamed}.loss must return a number and its gradient with respect to the "
+                f"{self.prefix}.loss must return a number and its gradient with respect to the "
                 f"states; it returns {described(found)}"
             )
         value, gradient = (np.asarray(each) for each in found)
         for name, array, shape in ("value", value, ()), ("gradient", gradient, states.shape):
             if array.shape != shape or array.dtype.kind not in "buif":
                 raise TaskError(
-                    f"{self.blamed}.loss gives a {name} of shape {array.shape} and type "
+                    f"{self.prefix}.loss gives a {name} of shape {array.shape} and type "
                     f"{array.dtype}: real numbers of shape {shape} are needed"
                 )
             if not np.isfinite(array).all():
                 raise TaskError(
-                    f"{self.blamed}.loss gives a {name} with NaN or infinity: keep the states in a "
+                    f"{self.prefix}.loss gives a {name} with NaN or infinity: keep the states in a "
                     "safe range, as with np.clip(states, 1e-6, 1 - 1e-6)"
                 )
         return float(value), gradient
@@ -380,7 +380,7 @@ class Task(ABC):
             return None
         if not isinstance(cases, Cases):
             raise TaskError(
-                f"{self.blamed}.cases must return a difflogic.Cases, or None if the cases cannot "
+                f"{self.prefix}.cases must return a difflogic.Cases, or None if the cases cannot "
                 f"be listed; it returns {described(cases)}: stack the starts to one array and the "
                 "targets to another, and return Cases(name, starts, targets, boundary, steps, note)"
             )
@@ -389,18 +389,18 @@ class Task(ABC):
             shape: tuple[int, ...] = getattr(array, "shape", ())
             if len(shape) != 4 or shape[1] != channels or not min(shape):
                 raise TaskError(
-                    f"{self.blamed}.cases gives {name} that are {described(array)}: an array of "
+                    f"{self.prefix}.cases gives {name} that are {described(array)}: an array of "
                     f"shape (cases, {channels}, rows, columns) is needed"
                 )
             if array.dtype != np.uint8 or array.max() > 1:
                 raise TaskError(
-                    f"{self.blamed}.cases gives {name} of type {array.dtype}: uint8 is needed, "
+                    f"{self.prefix}.cases gives {name} of type {array.dtype}: uint8 is needed, "
                     f"each element 0 or 1: use {name}.astype(np.uint8)"
                 )
         starts, targets = cases.starts.shape, cases.targets.shape
         if (starts[0], starts[2:]) != (targets[0], targets[2:]):
             raise TaskError(
-                f"{self.blamed}.cases gives starts of shape {starts} and targets of shape "
+                f"{self.prefix}.cases gives starts of shape {starts} and targets of shape "
                 f"{targets}: one target for each case is needed, with the same rows and columns"
             )
         return cases
@@ -416,7 +416,7 @@ class Task(ABC):
             if self.source is None:
                 raise
             raise TaskError(
-                f"{self.blamed}.{name} failed{line_of(error, self.source)}: "
+                f"{self.prefix}.{name} failed{line_of(error, self.source)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
@@ -434,7 +434,7 @@ def draw_batch(
     targets = targets.astype(np.float64, copy=False)
     if starts.max() > 1:
         raise TaskError(
-            f"{task.blamed}.sample gives a start with the value {starts.max()}: each element must "
+            f"{task.prefix}.sample gives a start with the value {starts.max()}: each element must "
             "be 0 or 1"
         )
     free = np.isnan(targets)
@@ -448,7 +448,7 @@ def draw_batch(
             "a cell that does not count"
         )
     if free.all(axis=(1, 2, 3)).any():
-        raise TaskError(f"{task.blamed}.sample gives a target of NaN alone: some cell must count")
+        raise TaskError(f"{task.prefix}.sample gives a target of NaN alone: some cell must count")
     return starts, targets
 
 

@@ -204,7 +204,7 @@ def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
     pairs = (first[0], again[0]), (first[1], again[1])
     if not all(np.array_equal(one, two, equal_nan=True) for one, two in pairs):
         raise TaskError(
-            f"{task.blamed}.sample gives two samples for the same generator: draw only with rng"
+            f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
         )
     if task.has_loss():
         shape = len(task.find_steps_seen()), *first[0].shape[1:]

@@ -16,7 +16,7 @@ from difflogic.tasks.base import Larger, Task, center_start
 from difflogic.tasks.images import Color, image_bits, parse_color
 from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Preview, Sample, Start
 from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
-from difflogic.tasks.sections import AutomatonConfig, Size, Surroundings, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, PathContext, Size, TaskSection
 
 Picture = Annotated[
     str,
@@ -75,9 +75,9 @@ class PatternSection(TaskSection):
     )
 
     @classmethod
-    def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
+    def resolve(cls, task: dict[str, Any], paths: PathContext) -> None:
         """Replace the target by its rows, so that a run keeps its picture."""
-        _resolve_target(task, surroundings)
+        _resolve_target(task, paths)
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check the picture, its size, its palette, and whether it can stay and heal."""
@@ -342,7 +342,7 @@ def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
     return (np.arange(length) - first) % length < side
 
 
-def _resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
+def _resolve_target(task: dict[str, Any], paths: PathContext) -> None:
     """Replace the target in `task`, the keys of [task], by its rows.
 
     A text picture sets a missing height or width, and also one from a file if an override sets the
@@ -358,20 +358,20 @@ def _resolve_target(task: dict[str, Any], surroundings: Surroundings) -> None:
     if "\n" in target:
         content: str | bytes = target
     else:
-        content = read_picture(target, surroundings.base("target"), surroundings.pictures)
+        content = read_picture(target, paths.base("target"), paths.pictures)
     prefix = "" if "\n" in target else f"{target}: "
     try:
         if isinstance(content, str):
-            _place_text(task, content, channels, surroundings)
+            _place_text(task, content, channels, paths)
         else:
             _place_image(task, content, channels)
     except ConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
 
 
-def _place_text(task: dict[str, Any], text: str, channels: int, surroundings: Surroundings) -> None:
+def _place_text(task: dict[str, Any], text: str, channels: int, paths: PathContext) -> None:
     bits = parse_picture(text, channels)
-    overridden = surroundings.overridden
+    overridden = paths.overridden
     for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
         stale = "target" in overridden and side not in overridden
         if stale or side not in task:

@@ -61,7 +61,7 @@ class AutomatonConfig(Section):
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PathContext:
     """Where a section finds the files that its keys name."""
 
     directory: Path
@@ -120,7 +120,7 @@ class TaskSection(Section):
         return spread
 
     @classmethod
-    def resolve(cls, task: dict[str, Any], surroundings: Surroundings) -> None:
+    def resolve(cls, task: dict[str, Any], paths: PathContext) -> None:
         """Replace names in the unchecked `task` by their files' contents. Raises ConfigError."""
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:

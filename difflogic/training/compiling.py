@@ -74,7 +74,7 @@ class Compilation:
         self._helper: HelperProcess | None = None
 
     @property
-    def cold(self) -> bool:
+    def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
         return not (self._rollouts_are_cached and self._search_is_cached)
 
@@ -103,7 +103,7 @@ class Compilation:
         `logits` (16, parameters) are not changed.
         """
         found, training = self._rollouts_are_cached, self._training
-        if may_help and self._leads and self.cold:
+        if may_help and self._leads and self.needs_compiling:
             self._helper = start_helper(training.precision)
         try:
             if self._rolls_out:

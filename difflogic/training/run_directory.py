@@ -387,11 +387,11 @@ def list_runs(root: str | Path = ROOT) -> list[Listed]:
         raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/") from None
     except OSError as error:
         raise refused(root, "searched", error) from error
-    found = [listed for path in paths for listed in _look(path)]
+    found = [listed for path in paths for listed in _listed(path)]
     return sorted(found, key=lambda listed: (listed.begun, listed.path))
 
 
-def _look(path: Path) -> Iterator[Listed]:
+def _listed(path: Path) -> Iterator[Listed]:
     try:
         if (path / SWEEP).is_file():
             changed = datetime.fromtimestamp((path / SWEEP).stat().st_mtime, UTC)

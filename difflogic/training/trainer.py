@@ -322,9 +322,9 @@ class Trainer:
     # Compiling
 
     @property
-    def cold(self) -> bool:
+    def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        return self._compilation.cold
+        return self._compilation.needs_compiling
 
     @property
     def compiles(self) -> bool:

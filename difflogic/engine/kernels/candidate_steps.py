@@ -28,7 +28,7 @@ from difflogic.system.jit import part
 
 
 @part
-def look(cells, history, scratch, step, row, slots):
+def evaluate_input(cells, history, scratch, step, row, slots):
     """Evaluate an input row in a step; return whether it differs from the base's value."""
     words, stride, channels = (
         scratch.values.shape[1],
@@ -61,7 +61,9 @@ def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
         else:
             row = scratch.always[i - scratch.sizes[k.DIFFERING] * 9]
         if row < wiring.inputs and scratch.live[row]:
-            differs = look(cells, history, scratch, step, row, slots) != 0 or not base.live[row]
+            differs = (
+                evaluate_input(cells, history, scratch, step, row, slots) != 0 or not base.live[row]
+            )
             if differs:
                 scratch.flags[scratch.slot[row]] = 1
                 scratch.changed[changed] = scratch.slot[row]

@@ -325,8 +325,8 @@ def judge(
             continue
         gates = walk[GATES_BOUND] + scratch.sizes[ALWAYS]
         # Counting gates takes longer than judging most candidates.
-        asked = not job.keeps or (total == limit and gates > chances[MOST_GATES])
-        if asked and total <= limit and taken != NO_ROOM and not stale:
+        counts_gates = not job.keeps or (total == limit and gates > chances[MOST_GATES])
+        if counts_gates and total <= limit and taken != NO_ROOM and not stale:
             gates = count_gates(wiring, scratch, script.channels)
         restore(wiring, base, scratch, parameter)
         restore_records(wiring, base, scratch)

@@ -101,7 +101,9 @@ def next_alone(worker, problem, span, control, cursor):
         cursor[t.CHUNK] = 0
         turn += 1
     if cursor[t.GROUP] < 0 or turn == steps:
-        cursor[t.GROUP] = take_group(control, backward, team.whole, worker, team.workers, cursor)
+        cursor[t.GROUP] = take_group(
+            control, backward, team.groups_alone, worker, team.workers, cursor
+        )
         cursor[t.CHUNK] = turn = 0
     cursor[t.STEP] = span.end - 1 - turn if backward else span.first + turn
     return cursor[t.GROUP] >= 0
@@ -118,12 +120,12 @@ def next_piece(worker, problem, groups, span, control, cursor):
     backward = cursor[t.WAY] == BACKWARD
     team, layout = problem.team, problem.layout
     chunks, steps = len(layout.chunk_start) - 1, span.end - span.first
-    pieces = (groups - team.whole) * chunks
+    pieces = (groups - team.groups_alone) * chunks
     base = t.TICKETS + APART * (-(-2 * team.workers // APART))
     if backward:
         base += APART * pieces
     if cursor[t.PHASE] == t.SHARING:
-        piece = (cursor[t.GROUP] - team.whole) * chunks + cursor[t.CHUNK]
+        piece = (cursor[t.GROUP] - team.groups_alone) * chunks + cursor[t.CHUNK]
         atomic_add(control, base + APART * piece + DONE, 1)
     else:
         if next_alone(worker, problem, span, control, cursor):
@@ -143,7 +145,10 @@ def next_piece(worker, problem, groups, span, control, cursor):
                 if spins:
                     t.count_wait(cursor, since)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1
-                cursor[t.GROUP], cursor[t.CHUNK] = team.whole + piece // chunks, piece % chunks
+                cursor[t.GROUP], cursor[t.CHUNK] = (
+                    team.groups_alone + piece // chunks,
+                    piece % chunks,
+                )
                 cursor[t.STEP] = span.end - 1 - step if backward else span.first + step
                 return True
             left = left or piece == -1

@@ -103,10 +103,12 @@ class Layout(NamedTuple):
 
 @by_reference
 class Team(NamedTuple):
-    """How workers share the groups of samples: `whole` groups each alone, the others together."""
+    """How workers share the groups of samples: `groups_alone` by one worker each, others
+    by all together.
+    """
 
     workers: int
-    whole: int
+    groups_alone: int
 
 
 @by_reference

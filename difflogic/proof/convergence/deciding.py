@@ -106,7 +106,7 @@ class _Search:
         # From this step on, every state lies in these sets under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
         for step, state in enumerate(run):
-            if question.is_known(state):
+            if question.is_always_right(state):
                 states = tuple(run[: step + 1])
                 return self._finding(Verdict.proved, Method.sets, from_step=step, states=states)
         return "too coarse"
@@ -129,7 +129,7 @@ class _Search:
             layout = Unrolled(self.question, self.within, formula)
             for period in PERIODS if self.question.synchronous else PERIODS[:1]:
                 layout.advance(period, self.deadline)
-                start = layout.ask_cycle(period, self.deadline)
+                start = layout.find_cycle(period, self.deadline)
                 found = None if start is None else self._confirmed(start)
                 if found is not None:
                     return self._finding(Verdict.refuted, Method.sat, counterexample=found)
@@ -141,7 +141,7 @@ class _Search:
             layout, steps, late = Unrolled(self.question, self.within, formula), 1, 0
             while True:
                 layout.advance(steps, self.deadline)
-                start = layout.ask_late(steps, self.deadline)
+                start = layout.find_late(steps, self.deadline)
                 if start is None:
                     from_step = self.from_step + self._earliest(layout, late, steps)
                     return self._finding(Verdict.proved, Method.sat, from_step=from_step)
@@ -155,7 +155,7 @@ class _Search:
         while steps - late > 1:
             middle = (late + steps) // 2
             try:
-                start = layout.ask_late(middle, self.deadline)
+                start = layout.find_late(middle, self.deadline)
             except TimeoutError:
                 break
             late, steps = (late, middle) if start is None else (middle, steps)
@@ -179,7 +179,7 @@ class _Search:
     ) -> Finding:
         question, known = self.question, self.question.target
         if verdict is not Verdict.proved:
-            known = sets.as_array(question.board, self.within)[list(question.shown)]
+            known = sets.as_array(question.board, self.within)[list(question.visible_places)]
         return Finding(
             question,
             verdict,
@@ -238,25 +238,25 @@ class Unrolled:
             if formula.variables > MOST_GATES:
                 raise TimeoutError
 
-    def ask_late(self, step: int, deadline: Deadline) -> Planes | None:
+    def find_late(self, step: int, deadline: Deadline) -> Planes | None:
         """Return a start that misses the target at a step, if any. Raises TimeoutError."""
-        return self._ask([self._wrong(step)], deadline)
+        return self._find([self._wrong(step)], deadline)
 
-    def ask_cycle(self, period: int, deadline: Deadline) -> Planes | None:
+    def find_cycle(self, period: int, deadline: Deadline) -> Planes | None:
         """Return a wrong state that repeats after `period` steps, if any. Raises TimeoutError."""
         pairs = zip(self._states[0], self._states[period], strict=True)
         same = [-self._formula.xor_(a, b) for a, b in pairs]
-        return self._ask([self._wrong(0), *same], deadline)
+        return self._find([self._wrong(0), *same], deadline)
 
     def _wrong(self, step: int) -> int:
         """Return a literal that is 1 only if the target is missed at a step."""
         question, literal = self._question, self._formula.variable()
         state = np.array(self._states[step]).reshape(question.circuit.channels, -1)
-        shown, target = state[list(question.shown)].ravel(), question.target.ravel()
+        shown, target = state[list(question.visible_places)].ravel(), question.target.ravel()
         self._formula.add([-literal, *np.where(target, -shown, shown).tolist()])
         return literal
 
-    def _ask(self, literals: Sequence[int], deadline: Deadline) -> Planes | None:
+    def _find(self, literals: Sequence[int], deadline: Deadline) -> Planes | None:
         """Return a start that makes all literals 1, if any. Raises TimeoutError."""
         question = self._question
         answer = self._formula.solve(literals, deadline)

@@ -65,20 +65,23 @@ class Question:
         return Network(self.circuit)
 
     @cached_property
-    def shown(self) -> tuple[int, ...]:
+    def visible_places(self) -> tuple[int, ...]:
         """Positions of the visible channels."""
         return places(self.circuit, self.visible)
 
     @cached_property
-    def wanted(self) -> Planes:
+    def target_planes(self) -> Planes:
         """The target, one plane per visible channel."""
         return tuple(self.board.pack(channel) for channel in self.target)
 
     def is_right(self, state: Planes) -> bool:
         """Return whether a state shows the target."""
-        return all(state[c] == plane for c, plane in zip(self.shown, self.wanted, strict=True))
+        return all(
+            state[c] == plane
+            for c, plane in zip(self.visible_places, self.target_planes, strict=True)
+        )
 
-    def is_known(self, state: Sets) -> bool:
+    def is_always_right(self, state: Sets) -> bool:
         """Return whether every state in these sets shows the target."""
         return self.is_right(state.least) and self.is_right(state.most)
 

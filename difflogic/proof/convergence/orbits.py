@@ -143,7 +143,7 @@ def counterexample(
     first = state = unpack(question.board, start)
     for _ in range(found.period):
         state = plain_step(question, state)
-    if (state != first).any() or (first[list(question.shown)] == question.target).all():
+    if (state != first).any() or (first[list(question.visible_places)] == question.target).all():
         raise RuntimeError("the plain interpreter disagrees with a counterexample")
     return Counterexample(first, found.period)
 
@@ -176,7 +176,7 @@ def missed(question: Question, steps: int, starts: int, deadline: Deadline) -> I
             return
         state = question.network.step(board, state)
     wrong = 0
-    for channel, plane in zip(question.shown, question.wanted, strict=True):
+    for channel, plane in zip(question.visible_places, question.target_planes, strict=True):
         wrong |= state[channel] ^ board.repeated(plane)
     one = question.board.full
     for copy in range(starts):
@@ -219,10 +219,12 @@ def _after_damage(
     kept = board.full ^ board.pack(patches)
     now = tuple(board.repeated(plane) & kept for plane in state)
     goals = [tuple(board.repeated(plane) for plane in goal) for goal in resting]
-    wanted = [board.repeated(plane) for plane in question.wanted]
+    wanted = [board.repeated(plane) for plane in question.target_planes]
 
     def wrong() -> npt.NDArray[np.bool_]:
-        return _copies_that_differ(board, [now[channel] for channel in question.shown], wanted)
+        return _copies_that_differ(
+            board, [now[channel] for channel in question.visible_places], wanted
+        )
 
     def astray() -> npt.NDArray[np.bool_]:
         return np.asarray(np.all([_copies_that_differ(board, now, goal) for goal in goals], axis=0))

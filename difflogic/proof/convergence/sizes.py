@@ -185,9 +185,9 @@ class Sizes:
             height, width = (side + (rest - side) % period for rest in (rows, columns))
             question = self._question(height, width)
             first = arrivals(question, np.zeros((self._circuit.channels, height, width), np.int64))
-            steps = first.steps[list(question.shown)]
+            steps = first.steps[list(question.visible_places)]
             known = (steps < NEVER).all()
-            if not known or (first.values[list(question.shown)] != question.target).any():
+            if not known or (first.values[list(question.visible_places)] != question.target).any():
                 return None
             base = self._base(question, steps, period, deadline)
             if base is not None or deadline.passed:
@@ -207,7 +207,9 @@ class Sizes:
             rows, columns = Repeat(cuts[0], period, down), Repeat(cuts[1], period, across)
             found = repeating(question, rows, columns, last_step)
             if found is not None:
-                upper, lower = np.split(found.steps[list(question.shown)], [rows.at], axis=1)
+                upper, lower = np.split(
+                    found.steps[list(question.visible_places)], [rows.at], axis=1
+                )
                 latest = _latest(upper, columns.at), _latest(lower, columns.at)
                 return Base(question.height, question.width, rows, columns, latest)
         return None
@@ -262,7 +264,7 @@ def repeating(question: Question, rows: Repeat, columns: Repeat, latest: int) ->
     Hidden channels whose values do not repeat stay unknown. Visible ones must be known by step
     `latest`.
     """
-    shown = list(question.shown)
+    shown = list(question.visible_places)
     earliest = np.zeros((question.circuit.channels, question.height, question.width), np.int64)
     for _ in range(MOST_ROUNDS):
         found = arrivals(question, earliest)

@@ -193,9 +193,9 @@ def _pass_seconds(plan: ParallelPlan, costs: StepCosts, per_lane: float, meeting
     meet = meetings * barrier_seconds(costs, plan.parts) * plan.chunk
     chunks = [lanes * per_lane / plan.parts + meet for lanes in plan.chunks]
     free = [0.0] * team.workers  # when each team finishes its current work
-    for _ in range(team.whole):
+    for _ in range(team.groups_alone):
         heapq.heapreplace(free, free[0] + steps * sum(chunks))
-    shared = plan.groups - team.whole
+    shared = plan.groups - team.groups_alone
     if not shared:
         return max(free)
     if plan.sharing.strategy == "steps" and team.workers > 1:
@@ -215,7 +215,7 @@ def _pipeline(plan: ParallelPlan, free: list[float], per_lane: float) -> float:
     layout = make_layout(plan.rollouts.grid, plan.lanes, plan.chunk)
     start, chunks = layout.seen_start, len(plan.chunks)
     sees = [layout.seen[start[c] : start[c + 1]].tolist() for c in range(chunks)]
-    pieces = range((plan.groups - plan.team.whole) * chunks)
+    pieces = range((plan.groups - plan.team.groups_alone) * chunks)
     around = [[piece - piece % chunks + c for c in sees[piece % chunks]] for piece in pieces]
     done = [[0.0] for _ in pieces]  # done[piece][n]: when the piece finished n steps
     steps = plan.rollouts.steps

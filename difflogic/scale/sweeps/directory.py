@@ -173,7 +173,7 @@ class SweepDirectory:
             )
         return plan.with_seeds(before.seeds)
 
-    def look(self, variant: Variant, seed: int) -> RunState:
+    def run_state(self, variant: Variant, seed: int) -> RunState:
         """Return the state of a run's directory. Raises RunDirectoryError if it is a link."""
         path = self.run_path(variant, seed)
         require_directory(path.parent)

@@ -40,11 +40,11 @@ class Execution:
         self.warnings: list[str] = []
         """Problems of earlier runs, which are done again."""
         for index, (variant, seed) in enumerate(self._runs):
-            found = directory.look(variant, seed)
+            found = directory.run_state(variant, seed)
             if found.summary is not None:
                 self._rows[index] = make_row(variant, seed, found.summary)
             elif found.problem is not None:
-                self.warnings.append(self._mend(found, variant, seed))
+                self.warnings.append(self._repair(found, variant, seed))
         self.kept = len(self._rows)
         """Number of runs that had ended before."""
         self.notices: list[str] = []
@@ -121,7 +121,7 @@ class Execution:
         self.stop()
         self._backend.close(at_once=True)
 
-    def _mend(self, found: RunState, variant: Variant, seed: int) -> str:
+    def _repair(self, found: RunState, variant: Variant, seed: int) -> str:
         if not found.foreign:
             return f"{found.problem}: the run is restored from its last checkpoint"
         aside = self._directory.set_aside(variant, seed)

@@ -151,7 +151,7 @@ def _execute(
     give_up = time.monotonic() + LOCK_SECONDS
     try:
         while True:
-            beat.tell(0)
+            beat.write(0)
             try:
                 return execute(config, path, should_stop=should_stop, on_step=beat, fleets=fleets)
             except RunDirectoryError:
@@ -173,9 +173,9 @@ class Beat:
 
     def __call__(self, result: StepResult) -> None:
         if time.monotonic() >= self._next:
-            self.tell(result.epoch)
+            self.write(result.epoch)
 
-    def tell(self, epoch: int) -> None:
+    def write(self, epoch: int) -> None:
         self._next = time.monotonic() + BEAT_SECONDS
         # Neither a full disk nor the end of the sweep may stop a run here.
         with suppress(OSError):

@@ -55,7 +55,7 @@ def _draw_share(axes: Axes, number: int, result: VariantResult, ended: Sequence[
     steps = share_by_epoch(ended)
     x = [epoch for epoch, _ in steps]
     bounds = [wilson_interval(exact, len(ended)) for _, exact in steps]
-    color, line = _look(number)[:2]
+    color, line = _style(number)[:2]
     label = f"{result.variant}: {result.exact}/{result.seeds}"
     axes.step(x, [n / len(ended) for _, n in steps], line, where="post", color=color, label=label)
     low, high = zip(*bounds, strict=True)
@@ -66,7 +66,7 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
     exact = [row for row in ended if row.epochs_to_exact is not None]
     if not exact:
         return
-    color, _, mark = _look(number)
+    color, _, mark = _style(number)
     axes.plot(
         [row.epochs_to_exact or 0 for row in exact],
         [row.active_gates or 0 for row in exact],
@@ -82,7 +82,7 @@ def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
     axes.set_title("Exact in the end")
     for number, result in enumerate(results):
         share = result.exact / result.seeds if result.seeds else 0.0
-        color, _, mark = _look(number)
+        color, _, mark = _style(number)
         axes.plot([result.exact_low, result.exact_high], [number, number], color=color, linewidth=3)
         axes.plot([share], [number], mark, color=color, markersize=7)
     axes.set_yticks(range(len(results)), [result.variant for result in results])
@@ -93,7 +93,7 @@ def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
 
 def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
     axes.set_title("Seconds of training, median")
-    colors = [_look(number)[0] for number in range(len(results))]
+    colors = [_style(number)[0] for number in range(len(results))]
     names = [result.variant for result in results]
     bars = axes.barh(names, [result.seconds or 0 for result in results], color=colors)
     axes.bar_label(bars, fmt="%.3g", padding=3)
@@ -102,5 +102,5 @@ def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def _look(number: int) -> tuple[str, str, str]:
+def _style(number: int) -> tuple[str, str, str]:
     return (COLORS[number % len(COLORS)], LINES[number % len(LINES)], MARKS[number % len(MARKS)])

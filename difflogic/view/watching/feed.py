@@ -57,7 +57,7 @@ class Feed:
     def snapshot(self) -> Snapshot:
         return self._snapshot
 
-    def offer(self, **changes: Any) -> None:
+    def publish(self, **changes: Any) -> None:
         """Change fields of the snapshot."""
         with self._changed:
             rows = changes.get("rows")

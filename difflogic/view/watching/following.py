@@ -36,7 +36,7 @@ class Follower:
         self._model: _Stamp = None
 
     def __enter__(self) -> Follower:
-        self.look()
+        self.poll()
         self._thread.start()
         return self
 
@@ -46,24 +46,24 @@ class Follower:
 
     def _follow(self) -> None:
         while not self._over.wait(POLL_SECONDS):
-            self.look()
+            self.poll()
 
-    def look(self) -> None:
-        """Look once and offer what has changed."""
+    def poll(self) -> None:
+        """Read the files once and publish what has changed."""
         try:
             if self._sweep is not None:
-                self._look_at_sweep(self._sweep)
-            self._look_at_run(self._run)
+                self._poll_sweep(self._sweep)
+            self._poll_run(self._run)
         except (DctError, OSError):
             return  # perhaps half written: the next look tries again
 
-    def _look_at_run(self, path: Path) -> None:
+    def _poll_run(self, path: Path) -> None:
         numbers = _stamp(path / METRICS), _stamp(path / SUMMARY)
         if numbers != self._numbers:
             history, summary = read_training(path)
             rows = tuple(history.rows) if history is not None else ()
             self._numbers = numbers
-            self._feed.offer(
+            self._feed.publish(
                 rows=rows,
                 status=_status(summary, rows),
                 exact_epoch=summary["exact_epoch"] if summary else None,
@@ -73,9 +73,9 @@ class Follower:
             found = Model.load(path / MODEL)
             self._model = model
             # The metrics are saved just before the model.
-            self._feed.offer(model=found, epoch=len(self._feed.snapshot.rows))
+            self._feed.publish(model=found, epoch=len(self._feed.snapshot.rows))
 
-    def _look_at_sweep(self, sweep: SweepDirectory) -> None:
+    def _poll_sweep(self, sweep: SweepDirectory) -> None:
         """Show the run saved last, and list all runs."""
         plan = sweep.read_plan()
         places = {
@@ -89,7 +89,7 @@ class Follower:
             self._run, self._numbers, self._model = newest, None, None
         runs = tuple(_run(sweep, plan, path, newest) for path in places)
         if runs != self._feed.snapshot.runs:
-            self._feed.offer(runs=runs)
+            self._feed.publish(runs=runs)
 
 
 def _run(sweep: SweepDirectory, plan: SweepPlan, path: Path, shown: Path) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class TestRun:
 
     def test_alone(self, bench_tiny, staged, monkeypatch):
         monkeypatch.setattr(screen, "QUIET_SECONDS", 0.0)
-        staged.cold = True
+        staged.needs_compiling = True
         result = bench_tiny("--workers=2")
         assert result.exit_code == 0
         assert "2 workers · 2 repeats" in result.stdout

@@ -84,7 +84,7 @@ class TestRun:
         assert Model.load(run / "model.npz").config.training.seed == 8
 
     def test_results_go_to_stdout_and_progress_to_stderr(self, train_tiny, staged):
-        staged.cold = True
+        staged.needs_compiling = True
         shown = train_tiny("--epochs=3", "--dir=a/b")
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()

@@ -166,7 +166,7 @@ class TestRun:
 def test_a_cold_start_is_announced_for_both_precisions(dct, tiny, staged, monkeypatch):
     monkeypatch.setattr(verification, "equivalence", lambda config: iter(FOUND))
     monkeypatch.setattr(staged, "warm_up", lambda self, meanwhile=False: 1.0)
-    staged.cold = True
+    staged.needs_compiling = True
     result = dct("verify", "equivalence", *(f"--set={x}" for x in tiny))
     for precision in ("float32", "float64"):
         assert f"compiling the kernels for {precision}, once" in result.stderr

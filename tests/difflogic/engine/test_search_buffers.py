@@ -74,7 +74,7 @@ def test_gradients(height, width, boundary, steps, samples):
 
 
 @pytest.mark.parametrize(
-    ("config", "faced"),
+    ("config", "compared"),
     [
         (tiny("finishing.every=1"), 64),
         (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
@@ -94,17 +94,17 @@ def test_gradients(height, width, boundary, steps, samples):
         "all cases",
     ],
 )
-def test_a_search(config, faced):
+def test_a_search(config, compared):
     """All its buffers, with the most starts that it may face and two workers."""
     model = Model.create(config)
     plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
     planned = plan.search
     assert planned is not None
-    assert planned.faced.starts == faced
+    assert planned.compared.starts == compared
     with Attempt(config, 0, model, plan, engine_for(model, plan)) as attempt:
         finisher = attempt.finisher
         assert finisher is not None
-        trial = finisher.trial(range(faced))
+        trial = finisher.trial(range(compared))
         changes = Changes(trial, Workers(2), model.ops)
         candidates = changes._candidates
         assert candidates is not None
@@ -134,7 +134,7 @@ def test_a_search_at_later_steps(rectifies):
     model = Model.create(config)
     planned = ParallelPlan.for_model(config, Machine.here(), model.netlist).search
     assert planned is not None
-    assert planned.faced.steps == 10
+    assert planned.compared.steps == 10
     last = LATER * 10 - 1
     plan = ParallelPlan.for_model(config)
     with Attempt(config, 0, model, plan, engine_for(model, plan)) as attempt:
@@ -152,4 +152,4 @@ def test_a_search_at_later_steps(rectifies):
                 found.append(rectifier._hard)
                 found.append(rectifier._trace(model.ops, np.arange(model.netlist.rows), gates))
             taken.append(bytes_of([model.netlist, *found]))
-    assert 0 < taken[1] - taken[0] <= planned.later
+    assert 0 < taken[1] - taken[0] <= planned.later_bytes

@@ -85,7 +85,7 @@ def test_latches_follow_the_cells_and_count(name):
         fire = rng.integers(0, 2, (4, 4)).astype(bool)
         given = now | dict(zip((line[0] for line in inputs), fire.ravel().tolist(), strict=False))
         values = values_of(parts, {each: int(bit) for each, bit in given.items()})
-        right = (state[list(question.shown)] == question.target).all()
+        right = (state[list(question.visible_places)] == question.target).all()
         assert values[bad[0]] == (rounds >= steps and not right)
         now = {own: values[after] for own, after, _ in latches}
         state = step(
@@ -186,7 +186,7 @@ def test_z3_agrees_on_the_steps_to_heal():
         hurt = rest * (1 - patches[:, None])
         for count in range(1, 30):
             hurt = np.array([step(each.circuit, one, question.boundary) for one in hurt])
-            if (hurt[:, list(question.shown)] != question.target).any():
+            if (hurt[:, list(question.visible_places)] != question.target).any():
                 needed = count + 1
         within = within or needed
         for most in (within - 1, within):
@@ -221,7 +221,7 @@ def test_an_input_damages_once_and_starts_the_count():
             number = int(rng.integers(8))
             bits = {line[0]: number >> place & 1 for place, line in enumerate(inputs)}
             values = values_of(parts, now | bits)
-            right = (state[list(question.shown)] == question.target).all()
+            right = (state[list(question.visible_places)] == question.target).all()
             wrong = since is not None and since >= within and not right
             assert values[bad[0]] == wrong
             seen.add(wrong)

@@ -52,7 +52,7 @@ def right_from(question: Question) -> int | None:
     circuit, grid = question.circuit, (question.height, question.width)
     after = successors(circuit, *grid, question.boundary)
     states = all_states(circuit.channels, *grid)
-    right = (states[:, list(question.shown)] == question.target).all(axis=(1, 2, 3))
+    right = (states[:, list(question.visible_places)] == question.target).all(axis=(1, 2, 3))
     reached = np.arange(len(states))
     for step in range(len(states) + 1):
         if right[reached].all():

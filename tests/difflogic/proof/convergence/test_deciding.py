@@ -37,7 +37,7 @@ REACHED = 40
 
 
 def shown(question: Question, state) -> np.ndarray:
-    return state[..., list(question.shown), :, :]
+    return state[..., list(question.visible_places), :, :]
 
 
 class TestVerdicts:
@@ -98,7 +98,7 @@ class TestMethods:
             for number in range(5):
                 layout.advance(number, NEVER)
                 wrong = (shown(question, states) != question.target).any(axis=(1, 2, 3))
-                assert (layout.ask_late(number, NEVER) is not None) == wrong.any()
+                assert (layout.find_late(number, NEVER) is not None) == wrong.any()
                 states = step_all(question.circuit, states, question.boundary)
 
 
@@ -173,7 +173,7 @@ def test_sat_decides_where_sets_are_too_coarse(name: str, one: int, other: int) 
         )
         for _ in range(found.from_step):
             state = step(question.circuit, state, "zero")
-        assert (state[list(question.shown)] == question.target).all()
+        assert (state[list(question.visible_places)] == question.target).all()
     found = decide(replace(question, synchronous=False), 60)
     assert found.verdict is Verdict.open
     assert found.unknown_cells == int((found.known > 1).any(axis=0).sum())

@@ -32,7 +32,7 @@ def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
     circuit, grid = question.circuit, (question.height, question.width)
     states = all_states(circuit.channels, *grid)
     after = successors(circuit, *grid, question.boundary)
-    right = (states[:, list(question.shown)] == question.target).all(axis=(1, 2, 3))
+    right = (states[:, list(question.visible_places)] == question.target).all(axis=(1, 2, 3))
     start = pack(question.board, np.zeros((circuit.channels, *grid), np.uint8))
     found = orbit(question, start)
     assume(found is not None and found.right_from is not None)

@@ -64,7 +64,7 @@ def adversary(question: Question, state: Bits, rng: np.random.Generator) -> Bits
     """Always choose the most harmful of the cells that have not yet fired."""
     waiting = np.ones((question.height, question.width), bool)
     everywhere = np.ones((question.height, question.width), bool)
-    shown = list(question.shown)
+    shown = list(question.visible_places)
     while waiting.any():
         after = fire(question, state, everywhere)
         wrong_now = (state[shown] != question.target).sum(axis=0)
@@ -90,7 +90,7 @@ def starts(question: Question, play: Round, rng: np.random.Generator) -> Iterato
 
 
 def right(question: Question, state: Bits) -> bool:
-    return bool((state[list(question.shown)] == question.target).all())
+    return bool((state[list(question.visible_places)] == question.target).all())
 
 
 @pytest.mark.parametrize("play", ROUNDS)
@@ -137,7 +137,7 @@ def test_all_damage_of_single_cells_heals(name: str) -> None:
     assert found.from_step is not None
     for _ in range(found.from_step):
         states = step_all(question.circuit, states, question.boundary)
-    assert (states[:, list(question.shown)] == question.target).all()
+    assert (states[:, list(question.visible_places)] == question.target).all()
 
 
 @given(st.sampled_from(NAMES), st.integers(0, 2**32), st.sampled_from(ROUNDS))

@@ -37,7 +37,7 @@ import os, time
 from difflogic.scale.sweeps import work
 
 def hold(self, result):
-    self.tell(result.epoch)
+    self.write(result.epoch)
     while not os.path.exists("go"):
         time.sleep(0.01)
 

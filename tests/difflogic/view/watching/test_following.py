@@ -37,7 +37,7 @@ def run(trained, tmp_path):
 def followed(path):
     feed = Feed()
     follower = Follower(path, feed)
-    follower.look()
+    follower.poll()
     return follower, feed
 
 
@@ -57,14 +57,14 @@ def test_missing_files_are_found_later(run, tmp_path):
     assert feed.snapshot.status == "waiting"
     lines = (aside / "metrics.csv").read_text().splitlines(keepends=True)
     (run / "metrics.csv").write_text("".join(lines[:2]) + lines[2][:7])
-    follower.look()
+    follower.poll()
     assert (feed.snapshot.status, len(feed.snapshot.rows)) == ("running", 1)
     (run / "model.npz").write_bytes((aside / "model.npz").read_bytes()[:100])
-    follower.look()
+    follower.poll()
     assert feed.snapshot.model is None, "half written"
     for name in ("metrics.csv", "model.npz", "summary.json"):
         shutil.copy(aside / name, run / name)
-    follower.look()
+    follower.poll()
     assert (feed.snapshot.status, feed.snapshot.epoch) == ("finished", 3)
     assert feed.snapshot.model is not None
 

@@ -55,24 +55,24 @@ def decoded(text, dtype):
 def test_everything_is_sent_once():
     feed, listener, found = Feed(), Listener(), model()
     assert set(events_of(listener, feed)) == {"rows", "state"}
-    feed.offer(model=found, epoch=3, rows=rows(3), status="running")
+    feed.publish(model=found, epoch=3, rows=rows(3), status="running")
     events = events_of(listener, feed)
     assert set(events) == {"run", "rows", "circuit", "state"}
     assert [row[0] for row in events["rows"]["rows"]] == [1, 2, 3]
     assert events_of(listener, feed) == {}
-    feed.offer(rows=rows(5))
+    feed.publish(rows=rows(5))
     events = events_of(listener, feed)
     assert [row[0] for row in events["rows"]["rows"]] == [4, 5]
     assert not events["rows"]["begins"]
     assert events["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
     assert events["rows"]["searches"] == [[5, None, None, None, None]], "without details"
-    feed.offer(rows=rows(10))
+    feed.publish(rows=rows(10))
     assert events_of(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
 
 
 def test_the_circuit_is_sent_unchanged():
     feed, listener, found = Feed(), Listener(), model()
-    feed.offer(model=found, epoch=1)
+    feed.publish(model=found, epoch=1)
     circuit = events_of(listener, feed)["circuit"]
     netlist = found.netlist
     for name in ("a", "b", "param", "outputs"):
@@ -85,7 +85,7 @@ def test_the_circuit_is_sent_unchanged():
         sure[: found.config.architecture.kernels * found.config.architecture.kernel_gates].mean()
     )
     assert sum(map(sum, circuit["histogram"])) == len(found.ops)
-    feed.offer(model=replace(found, logits=-found.logits), epoch=2)
+    feed.publish(model=replace(found, logits=-found.logits), epoch=2)
     events = events_of(listener, feed)
     assert set(events) == {"circuit"}
     assert "netlist" not in events["circuit"], "the wiring is the same"
@@ -93,13 +93,13 @@ def test_the_circuit_is_sent_unchanged():
 
 def test_a_run_that_went_back_is_sent_from_its_beginning():
     feed, listener = Feed(), Listener()
-    feed.offer(rows=rows(9))
+    feed.publish(rows=rows(9))
     events_of(listener, feed)
-    feed.offer(rows=rows(4))
+    feed.publish(rows=rows(4))
     events = events_of(listener, feed)["rows"]
     assert events["begins"]
     assert len(events["rows"]) == 4
-    feed.offer(rows=(*rows(3), MetricsRow(4, 7.0)))
+    feed.publish(rows=(*rows(3), MetricsRow(4, 7.0)))
     assert events_of(listener, feed)["rows"]["begins"], "other rows than before"
 
 
@@ -108,14 +108,14 @@ def test_restarts_are_sent_once():
     found = tuple(replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6)) for row in rows(9))
     sent = []
     for count in (3, 4, 5, 6, 7, 9):
-        feed.offer(rows=found[:count])
+        feed.publish(rows=found[:count])
         events = events_of(listener, feed)["rows"]
         sent.append([list(start) for start in events["starts"]])
         assert events["rows"][-1][5] == found[count - 1].attempt
     assert sent == [[], [], [[4, 2]], [], [[6, 3]], []]
     events = events_of(Listener(), feed)["rows"]
     assert [start[0] for start in events["starts"]] == [4, 6]
-    feed.offer(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
+    feed.publish(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
     starts = events_of(Listener(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 
@@ -132,7 +132,7 @@ def test_the_soft_circuit_is_that_of_the_oracle(boundary, rate):
         "automaton.steps=4",
     )
     feed, listener = Feed(), Listener()
-    feed.offer(model=found, epoch=1)
+    feed.publish(model=found, epoch=1)
     events = events_of(listener, feed)
     run, netlist = events["run"], found.netlist
     table = decoded(events["circuit"]["coefficients"], "<f4")

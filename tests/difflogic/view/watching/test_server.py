@@ -30,7 +30,7 @@ def server():
 def refusing():
     """A server with some rows, for tests that only send requests."""
     with WatchServer(Feed()) as running:
-        running.feed.offer(rows=rows(3))
+        running.feed.publish(rows=rows(3))
         yield running
 
 
@@ -114,7 +114,7 @@ def test_it_can_only_be_read(refusing, method):
 
 
 def test_events_show_the_run(server):
-    server.feed.offer(model=model(), epoch=2, rows=rows(2), status="running")
+    server.feed.publish(model=model(), epoch=2, rows=rows(2), status="running")
     found = dict(events(server, 4))
     assert found["run"]["name"] == "checkerboard-small"
     assert len(found["rows"]["rows"]) == 2
@@ -132,7 +132,7 @@ def test_a_stalled_browser_keeps_nobody_waiting(server):
     first = model()
     with closing(stalled):
         for epoch in range(1, 200):
-            server.feed.offer(model=model(seed=epoch) if epoch < 20 else first, epoch=epoch)
+            server.feed.publish(model=model(seed=epoch) if epoch < 20 else first, epoch=epoch)
         assert dict(events(server, 4))["circuit"]["epoch"] == 199
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import difflogic
-from difflogic.library.serving import offering, watch
+from difflogic.library.serving import serve_training, watch
 from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
@@ -83,7 +83,7 @@ def requested(window):
 
 def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
     """Training runs in a thread, and waits until the browser has shown earlier epochs."""
-    monkeypatch.setattr("difflogic.library.serving.OFFER_SECONDS", 0.0)
+    monkeypatch.setattr("difflogic.library.serving.PUBLISH_SECONDS", 0.0)
     seen = {epoch: threading.Event() for epoch in (4, 9)}
     config = settings(
         "training.epochs=12",
@@ -102,7 +102,7 @@ def test_training_is_shown_to_its_end(window, tmp_path, monkeypatch):
         session.train(on_step=step)
 
     with Session(config, RunDirectory.at(tmp_path / "run")) as session:
-        with offering(session) as (server, offer):
+        with serve_training(session) as (server, offer):
             thread = threading.Thread(target=train, args=(session, offer))
             look(window, server.link)
             window.wait(f"return {STATUS} === 'training'", 60)
@@ -177,7 +177,7 @@ def test_a_killed_run_is_shown_again_after_resuming(window, tmp_path):
 
 def test_the_brush_works_on_the_current_circuit(window):
     feed = Feed()
-    feed.offer(model=model(), epoch=30, rows=rows(30), status="running")
+    feed.publish(model=model(), epoch=30, rows=rows(30), status="running")
     with WatchServer(feed) as server:
         look(window, server.link)
         window.wait("return dct.player")
