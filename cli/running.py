@@ -77,7 +77,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
 def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
     from difflogic.library.training import train  # slow to import
-    from difflogic.tasks import OwnSection
+    from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options)
     ranks.check(settings, group.here, options.oversubscribe)
@@ -116,8 +116,8 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     if options.as_json:
         typer.echo(json.dumps({**summary, "run_directory": path}, indent=2))
     else:
-        own_code = isinstance(settings.task, OwnSection)
-        typer.echo(report.render(summary, path, own_code, options.quiet))
+        custom_task = isinstance(settings.task, CustomSection)
+        typer.echo(report.render(summary, path, custom_task, options.quiet))
     traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
     if shown.interruption.exit_code or not traced:
         raise typer.Exit(shown.interruption.exit_code or FAILURE)

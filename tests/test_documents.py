@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from difflogic.config import document
-from difflogic.tasks import own as tasks_own
+from difflogic.tasks import custom
 
 ROOT = Path(__file__).parent.parent
 USER_PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "runs" / "README.md"])
@@ -184,7 +184,7 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
 def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
     """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tasks_own, "_LOADED", {})
+    monkeypatch.setattr(custom, "_LOADED", {})
     page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
     for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
         (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)

@@ -22,13 +22,13 @@ OF_ONE_RUN: Any = {
 
 
 def render(
-    summary: Mapping[str, Any], directory: str, own_code: bool = False, quiet: bool = False
+    summary: Mapping[str, Any], directory: str, custom_task: bool = False, quiet: bool = False
 ) -> str:
     """Return the summary as text: seconds per phase unless `quiet`, scores, and next commands.
 
-    With `own_code` the task is the user's own code: the commands need --allow-code.
+    With `custom_task` the task is the user's own code: the commands need --allow-code.
     """
-    headline, *commands = _next_step(summary, directory, " --allow-code" if own_code else "")
+    headline, *commands = _next_step(summary, directory, " --allow-code" if custom_task else "")
     paragraphs = [
         *([] if quiet else [_timing(summary["seconds"], summary["epochs"])]),
         [

@@ -6,7 +6,7 @@ They are not errors, so that the task of a shipped recipe can be changed without
 from __future__ import annotations
 
 from difflogic.config.models import Config
-from difflogic.tasks import make_task, own
+from difflogic.tasks import custom, make_task
 
 LARGE = 2**18
 """Cells of a grid above which no sample is drawn to see whether starts are random."""
@@ -32,7 +32,7 @@ def without_effect(config: Config) -> list[str]:
         if why is not None:
             found.append(f"[pool] damage_tries does nothing, since {why}: set it to 1")
     is_torus = config.automaton.boundary == "periodic"
-    if is_torus and own.is_loaded(config.task) and make_task(config).holds:
+    if is_torus and custom.is_loaded(config.task) and make_task(config).holds:
         found.append(
             "[task] hold: no picture was ever held on a torus, where cells cannot find their "
             'place: set [automaton] boundary = "zero" and [task] start = "zeros", as in the '
@@ -45,7 +45,7 @@ def _why_no_damage(config: Config) -> str | None:
     """Return why training damages no sample; None if it does, or if that is unknown."""
     if not config.pool.batch:
         return "there is no pool: [pool] batch is 0"
-    if not own.is_loaded(config.task) or make_task(config).patches:
+    if not custom.is_loaded(config.task) or make_task(config).patches:
         return None
     return "no damage should grow back"
 
@@ -57,7 +57,7 @@ def why_not_rectify(config: Config) -> str | None:
     """
     if config.automaton.fire_rate < 1:
         return "cells fire by chance"
-    if not own.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
+    if not custom.is_loaded(config.task) or config.task.height * config.task.width > LARGE:
         return None
     task = make_task(config)
     return "starts are random" if task.find_cases() is None and task.has_random_start else None

@@ -16,7 +16,7 @@ from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import OwnSection, TaskSection, make_task, own, task_class
+from difflogic.tasks import CustomSection, TaskSection, custom, make_task, task_class
 from difflogic.tasks.pictures import parse_picture, shipped_pictures
 from difflogic.tasks.sections import Section
 
@@ -94,7 +94,7 @@ def document() -> str:
         parts.append(_table(name, model, [*model.model_fields]))
         if name == TASK:
             parts.append(_TASK)
-            kinds = schema.task_sections() | {"my_task.py:MyTask": OwnSection}
+            kinds = schema.task_sections() | {"my_task.py:MyTask": CustomSection}
             for kind, section in kinds.items():
                 parts += [f'### kind = "{kind}"', cleandoc(section.__doc__ or "")]
                 keys = [key for key in section.model_fields if key not in TaskSection.model_fields]
@@ -151,7 +151,7 @@ def _models(config: Config, section: str) -> list[type[Section]]:
     if section != TASK:
         return [schema.sections()[section]]
     kind = type(config.task)
-    return [task_class(config.task).Section, kind] if own.is_loaded(config.task) else [kind]
+    return [task_class(config.task).Section, kind] if custom.is_loaded(config.task) else [kind]
 
 
 def _entry(section: str, key: str, value: Any, model: type[Section] | None) -> list[str]:

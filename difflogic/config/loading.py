@@ -16,7 +16,7 @@ from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import open_plain, reason
-from difflogic.tasks import TASKS, OwnSection, PathContext, is_own, own
+from difflogic.tasks import TASKS, CustomSection, PathContext, custom, is_custom
 
 MAX_BYTES = 2**20
 """Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
@@ -95,15 +95,15 @@ def load_config(
     try:
         if shipped is not None:
             shipped.Section.resolve(data[TASK], paths)
-        elif allow_code and is_own(kind):
+        elif allow_code and is_custom(kind):
             _load_code(data, paths)
     except ConfigError as error:
         origin = next((origins[place] for place in places if place in origins), str(path))
         found.append((origin, f"[{TASK}] {places[0][1]}: {error}"))
         return _check(data, str(path), origins, found, known=places[:1])
     config = _check(data, str(path), origins, found)
-    if allow_code and isinstance(config.task, OwnSection):
-        config = config.with_facts(task_start=own.try_out(config.task, config.automaton))
+    if allow_code and isinstance(config.task, CustomSection):
+        config = config.with_facts(task_start=custom.try_out(config.task, config.automaton))
     return config
 
 
@@ -199,8 +199,10 @@ def _load_code(data: dict[str, Any], paths: PathContext) -> None:
         return
     pinned = facts.get("task_sha256")
     directory = paths.base("kind")
-    code = own.find_code(data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None)
-    own.load_code(code)
+    code = custom.find_code(
+        data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None
+    )
+    custom.load_code(code)
     facts["task_sha256"] = code.sha256
 
 
@@ -233,10 +235,10 @@ def _parse_overrides(
 def _names_code(item: Any) -> bool:
     """Whether a [task] or an override names a custom task, which has its own keys."""
     if isinstance(item, dict):
-        return is_own(item.get("kind"))
+        return is_custom(item.get("kind"))
     text = item.text if isinstance(item, Override) else str(item)
     name, _, value = text.partition("=")
-    return name.strip() == ".".join(KIND) and is_own(value.strip().strip("\"'"))
+    return name.strip() == ".".join(KIND) and is_custom(value.strip().strip("\"'"))
 
 
 def _parse_override(override: str, is_custom: bool) -> tuple[problems.Place, Any]:
@@ -328,11 +330,11 @@ def _check(
                 found.append((_origin(problem, source, origins), problem.text))
         raise problems.combine(found) from None
     task = config.task
-    if isinstance(task, OwnSection):
+    if isinstance(task, CustomSection):
         try:
-            config = config.model_copy(update={TASK: own.complete(task)})
+            config = config.model_copy(update={TASK: custom.complete(task)})
         except ValidationError as error:
-            model = own.class_of(task).Section
+            model = custom.class_of(task).Section
             for problem in problems.find(error, model):
                 found.append((_origin(problem, source, origins), problem.text))
     if found:

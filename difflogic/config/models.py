@@ -26,7 +26,7 @@ from difflogic.config.sections import (
     UpdateConfig,
 )
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import AnySection, OwnSection, TaskSection, own, task_class
+from difflogic.tasks import AnySection, CustomSection, TaskSection, custom, task_class
 from difflogic.tasks.sections import AutomatonConfig, Section
 
 MAX_GATES = 2**20
@@ -129,7 +129,7 @@ class Config(Section):
 
 def _with_code(task: TaskSection, run: RunFacts) -> TaskSection:
     """Return the section; a custom task's remembers which code it was used with."""
-    if isinstance(task, OwnSection):
+    if isinstance(task, CustomSection):
         return task.of_code(run.task_sha256, run.task_start)
     return task
 
@@ -143,7 +143,7 @@ def _task_problems(config: Config) -> list[str]:
             "[training] restart_every: a restart would lose what was learned, since no circuit is "
             "kept without checks: set it to 0, or [finishing] every above 0"
         )
-    if own.is_loaded(task):
+    if custom.is_loaded(task):
         kind, why = task_class(task), None
         if kind.has_changing_targets():
             why = "the target of this task changes with every step"

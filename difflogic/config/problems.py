@@ -13,7 +13,7 @@ from difflogic.config import schema
 from difflogic.config.models import RUN
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.tasks import OwnSection, TaskSection
+from difflogic.tasks import CustomSection, TaskSection
 
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 
@@ -67,7 +67,7 @@ def _located(
         return (TASK, *location), task
     if location[:1] == (TASK,) and len(location) > 1:
         # Pydantic inserts the kind that it took the table for.
-        return (TASK, *location[2:]), schema.task_sections().get(str(location[1]), OwnSection)
+        return (TASK, *location[2:]), schema.task_sections().get(str(location[1]), CustomSection)
     return location, None
 
 

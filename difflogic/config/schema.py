@@ -7,7 +7,7 @@ from typing import Any
 
 from difflogic.config.models import RUN, Config
 from difflogic.config.sections import RunFacts
-from difflogic.tasks import TASKS, OwnSection, TaskSection
+from difflogic.tasks import TASKS, CustomSection, TaskSection
 from difflogic.tasks.sections import Section
 
 TOP_LEVEL = ""
@@ -43,7 +43,7 @@ def _models(section: str) -> list[type[Section]]:
     """Return the models that a section may have."""
     match section:
         case "task":
-            return [TaskSection, *task_sections().values(), OwnSection]
+            return [TaskSection, *task_sections().values(), CustomSection]
         case "run":
             return [RunFacts]
         case _:

@@ -12,7 +12,7 @@ from difflogic.model.automaton import Automaton, from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.tasks import own
+from difflogic.tasks import custom
 from difflogic.training.run_directory import saved_model
 
 
@@ -89,6 +89,6 @@ def load(source: Source, *, allow_code: bool = False) -> Loaded:
     if is_archive(file):
         model = Model.load(file)
         if allow_code:
-            own.allow_code(model.config.task, file.parent)
+            custom.allow_code(model.config.task, file.parent)
         return Loaded(str(source), model=model)
     return Loaded(str(source), circuit=read_circuit(file))

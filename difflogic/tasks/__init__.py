@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 from pydantic import Discriminator, Tag
 
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import own
+from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, later_steps
 from difflogic.tasks.checkerboard import Checkerboard
+from difflogic.tasks.custom import CustomSection, is_custom
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
-from difflogic.tasks.own import OwnSection, is_own
 from difflogic.tasks.parts import (
     Cases,
     Exhibit,
@@ -31,9 +31,9 @@ __all__ = [
     "TASKS",
     "AnySection",
     "Cases",
+    "CustomSection",
     "InapplicableError",
     "Machine",
-    "OwnSection",
     "PathContext",
     "Preview",
     "Rule",
@@ -43,7 +43,7 @@ __all__ = [
     "TaskSection",
     "draw_batch",
     "exhibit_of",
-    "is_own",
+    "is_custom",
     "later_steps",
     "make_task",
     "palette_of",
@@ -62,14 +62,14 @@ TASKS: dict[str, type[Task]] = {
 }
 """The built-in tasks, by the `kind` of their sections."""
 
-OWN = "own"
+CUSTOM = "custom"
 
 
 def _tag(value: Any) -> str | None:
     """Return the kind of section to check a table as; None if it is unknown."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    if is_own(kind):
-        return OWN
+    if is_custom(kind):
+        return CUSTOM
     return kind if isinstance(kind, str) and kind in TASKS else None
 
 
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 else:
     _sections = [Annotated[task.Section, Tag(kind)] for kind, task in TASKS.items()]
     AnySection = Annotated[
-        Union[(*_sections, Annotated[OwnSection, Tag(OWN)])], Discriminator(_tag)
+        Union[(*_sections, Annotated[CustomSection, Tag(CUSTOM)])], Discriminator(_tag)
     ]
 """The section of any task. Its `kind` says which."""
 
@@ -95,32 +95,32 @@ class HasTask(Protocol):
 
 def task_class(section: TaskSection) -> type[Task]:
     """Return the class of a section's task. Raises ConfigError if its code is not loaded."""
-    return own.class_of(section) if isinstance(section, OwnSection) else TASKS[section.kind]
+    return custom.class_of(section) if isinstance(section, CustomSection) else TASKS[section.kind]
 
 
 def make_task(config: HasTask) -> Task:
     """Return a configuration's task. Raises ConfigError if its code is not loaded."""
     section = config.task
-    if isinstance(section, OwnSection):
-        return own.make(section, config.automaton)
+    if isinstance(section, CustomSection):
+        return custom.make(section, config.automaton)
     return task_class(section)(section, config.automaton)
 
 
 def start_of(config: HasTask) -> Start:
     """Return where a configuration's circuits start, without running custom code."""
-    if isinstance(config.task, OwnSection):
+    if isinstance(config.task, CustomSection):
         return config.task.start_name
     return make_task(config).start
 
 
 def exhibit_of(config: HasTask) -> Exhibit:
     """Return how a page presents the task; the default if its code is not loaded."""
-    return make_task(config).exhibit if own.is_loaded(config.task) else Exhibit()
+    return make_task(config).exhibit if custom.is_loaded(config.task) else Exhibit()
 
 
 def palette_of(config: HasTask) -> tuple[tuple[int, int, int], ...]:
     """Return the colours of a configuration's cells, () for none; without running custom code."""
-    return () if isinstance(config.task, OwnSection) else make_task(config).palette
+    return () if isinstance(config.task, CustomSection) else make_task(config).palette
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

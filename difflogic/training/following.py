@@ -13,7 +13,7 @@ from difflogic.model.model import Model
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
-from difflogic.tasks import is_own
+from difflogic.tasks import is_custom
 from difflogic.training.checkpoint import made_with
 from difflogic.training.trainer import Trainer
 
@@ -48,7 +48,7 @@ def joined(ranks: Ranks, load_code: Callable[[], object] = ignore) -> Iterator[T
             f"rank {ranks.rank} has {_versions()}, and rank 0 {message['versions']}: only the same "
             "versions compute the same bits"
         )
-    if is_own(message["config"]["task"]["kind"]):
+    if is_custom(message["config"]["task"]["kind"]):
         load_code()
     config, model = config_from_dict(message["config"], "rank 0"), None
     if config.run.start_sha256 is not None:

@@ -28,7 +28,7 @@ from difflogic.system.files import (
     remove_leftovers,
     write_whole,
 )
-from difflogic.tasks.own import code_of
+from difflogic.tasks.custom import code_of
 from difflogic.training import lock, summary
 from difflogic.training.checkpoint import checkpoints, epoch_of
 from difflogic.training.metrics import History, from_csv

@@ -21,9 +21,9 @@ from cli import ranks
 from difflogic.library.training import train
 from difflogic.scale import verification
 from difflogic.scale.verification import ranks as comparison
-from difflogic.tasks import own
+from difflogic.tasks import custom
 from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
-from tests.difflogic.tasks.own_task import write
+from tests.difflogic.tasks.custom_task import write
 
 pytestmark = pytest.mark.thorough
 
@@ -153,7 +153,7 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
     assert run.returncode == 0, err
     summary = json.loads(out)
     assert (summary["finished"], summary["ranks"], err) == (True, 3, "")
-    monkeypatch.setattr(own, "_LOADED", {})
+    monkeypatch.setattr(custom, "_LOADED", {})
     train(config, settings, directory=tmp_path / "one", allow_code=True)
     model = (tmp_path / "three" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()

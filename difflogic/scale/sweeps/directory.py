@@ -26,7 +26,7 @@ from difflogic.system.files import (
     write_whole,
 )
 from difflogic.system.quantities import format_ranges, parse_seeds
-from difflogic.tasks import own, task_class
+from difflogic.tasks import custom, task_class
 from difflogic.training import lock
 from difflogic.training.resuming import differing
 from difflogic.training.run_directory import SUMMARY, RunDirectory
@@ -129,7 +129,7 @@ class SweepDirectory:
         """
         for variant in plan.variants:
             if allowed:
-                own.allow_code(variant.config.task, self.path)
+                custom.allow_code(variant.config.task, self.path)
             task_class(variant.config.task)
 
     def write_plan(self, plan: SweepPlan) -> None:
@@ -152,7 +152,7 @@ class SweepDirectory:
             data["request"]["recipe"] = request.recipe
         for variant in plan.variants:
             del data["variants"][variant.name]["training"]["seed"]
-            code = own.code_of(variant.config.task)
+            code = custom.code_of(variant.config.task)
             if code is not None:
                 code.keep(self.path)
         self.write(FILE, tomli_w.dumps(data, multiline_strings=True))

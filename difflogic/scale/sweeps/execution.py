@@ -16,7 +16,7 @@ from difflogic.scale.sweeps.plan import SweepPlan, Variant, with_seed
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, read_beats, remove_control
 from difflogic.system.machine import cpu_count
-from difflogic.tasks.own import code_of
+from difflogic.tasks.custom import code_of
 
 MAX_LOSSES = 3
 """Losses of workers in a row, with no run ending in between, after which the sweep gives up."""

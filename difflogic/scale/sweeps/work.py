@@ -18,7 +18,7 @@ from difflogic.system.files import read_inside, write_inside
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
-    from difflogic.tasks.own import Code
+    from difflogic.tasks.custom import Code
     from difflogic.training.metrics import StepResult
 
 RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
@@ -141,7 +141,7 @@ def _execute(
     job: Job, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
 ) -> dict[str, Any]:
     from difflogic.config import config_from_dict
-    from difflogic.tasks.own import load_code
+    from difflogic.tasks.custom import load_code
     from difflogic.training.session import execute
 
     if job.code is not None:

@@ -11,7 +11,7 @@ from difflogic.circuit import gates
 from difflogic.evaluation.exactness import held_out_streams
 from difflogic.model.automaton import from_model
 from difflogic.model.model import Model
-from difflogic.tasks import draw_batch, make_task, own
+from difflogic.tasks import custom, draw_batch, make_task
 from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.view.reports.circuits import packed
 from difflogic.view.reports.contents import introduce
@@ -137,7 +137,7 @@ def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:
     """
     config = model.config
     shape = config.automaton.channels, config.task.height, config.task.width
-    if not own.is_loaded(config.task):
+    if not custom.is_loaded(config.task):
         return np.zeros(shape, np.uint8), None
     streams = held_out_streams(config.training.seed)
     starts, targets = draw_batch(make_task(config), streams.seed, streams.epoch, 1, streams.start)

@@ -12,7 +12,7 @@ from difflogic.tasks import make_task
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
-from tests.difflogic.tasks.own_task import SOURCE, write
+from tests.difflogic.tasks.custom_task import SOURCE, write
 from tests.difflogic.training.tiny import tiny
 
 LOSS = """

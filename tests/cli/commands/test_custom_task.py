@@ -2,8 +2,8 @@
 
 import pytest
 
-from difflogic.tasks import own
-from tests.difflogic.tasks.own_task import SOURCE, has_run, write
+from difflogic.tasks import custom
+from tests.difflogic.tasks.custom_task import SOURCE, has_run, write
 
 QUESTION = 'the task "shift.py:Shift" is custom code'
 
@@ -13,7 +13,7 @@ def forget(monkeypatch):
     """Return a function that forgets all allowed tasks."""
 
     def now():
-        monkeypatch.setattr(own, "_LOADED", {})
+        monkeypatch.setattr(custom, "_LOADED", {})
 
     now()
     return now

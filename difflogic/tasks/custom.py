@@ -36,12 +36,12 @@ class CodeNotAllowedError(ConfigError):
     """A custom task whose code is not allowed to run."""
 
 
-def is_own(kind: object) -> bool:
+def is_custom(kind: object) -> bool:
     """Whether `kind` names a custom task."""
     return isinstance(kind, str) and _KIND.fullmatch(kind) is not None
 
 
-class OwnSection(TaskSection):
+class CustomSection(TaskSection):
     """A custom task: a class in a file beside the configuration."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
@@ -60,14 +60,14 @@ class OwnSection(TaskSection):
         """Where its circuits start when they are simulated or exported."""
         return self._start_name or "random"
 
-    def of_code(self, sha256: str | None, start_name: Start | None) -> OwnSection:
+    def of_code(self, sha256: str | None, start_name: Start | None) -> CustomSection:
         """Return the section with the hash of its code and the start that the code names."""
         section = self.model_copy()
         section._sha256, section._start_name = sha256, start_name
         return section
 
     @model_validator(mode="after")
-    def _require_plain(self) -> OwnSection:
+    def _require_plain(self) -> CustomSection:
         for key, value in (self.model_extra or {}).items():
             items = value if isinstance(value, list | tuple) else [value]
             if not all(isinstance(item, _PLAIN) for item in items):
@@ -145,7 +145,7 @@ def allow_code(section: TaskSection, directory: Path) -> None:
 
     Raises ConfigError if it is missing, or not the code that the section was used with.
     """
-    if isinstance(section, OwnSection):
+    if isinstance(section, CustomSection):
         load_code(find_code(section.kind, directory, section.sha256))
 
 
@@ -155,7 +155,7 @@ def code_of(section: TaskSection) -> Code | None:
     return None if loaded is None else loaded[0]
 
 
-def class_of(section: OwnSection) -> type[Task]:
+def class_of(section: CustomSection) -> type[Task]:
     """Return the class of a section. Raises CodeNotAllowedError if its code is not loaded."""
     loaded = _loaded(section)
     if loaded is None:
@@ -170,22 +170,22 @@ def class_of(section: OwnSection) -> type[Task]:
 
 def is_loaded(section: TaskSection) -> bool:
     """Whether a section's task can be made: it is built in, or its code is loaded."""
-    return not isinstance(section, OwnSection) or _loaded(section) is not None
+    return not isinstance(section, CustomSection) or _loaded(section) is not None
 
 
 def _loaded(section: TaskSection) -> tuple[Code, type[Task]] | None:
-    if not isinstance(section, OwnSection) or section.sha256 is None:
+    if not isinstance(section, CustomSection) or section.sha256 is None:
         return None
     return _LOADED.get((section.kind, section.sha256))
 
 
-def make(section: OwnSection, automaton: AutomatonConfig) -> Task:
+def make(section: CustomSection, automaton: AutomatonConfig) -> Task:
     """Return the task of a section. Raises CodeNotAllowedError if its code is not loaded."""
     task = class_of(section)
     return task(task.Section.model_validate(section.model_dump()), automaton)
 
 
-def complete(section: OwnSection) -> OwnSection:
+def complete(section: CustomSection) -> CustomSection:
     """Return the section checked by its class, with its defaults, if the code is loaded.
 
     Raises pydantic's ValidationError.
@@ -193,11 +193,11 @@ def complete(section: OwnSection) -> OwnSection:
     if not is_loaded(section):
         return section
     checked = class_of(section).Section.model_validate(section.model_dump())
-    whole = OwnSection.model_validate(checked.model_dump())
+    whole = CustomSection.model_validate(checked.model_dump())
     return whole.of_code(section.sha256, section.start_name)
 
 
-def try_out(section: OwnSection, automaton: AutomatonConfig) -> Start:
+def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
     """Draw samples to check the task, and return where its circuits start. Raises TaskError."""
     task = make(section, automaton)
     first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
