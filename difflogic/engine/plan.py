@@ -292,19 +292,22 @@ def _why_chunks(config: Config) -> str:
 
 def _why_workers(config: Config, plan: ParallelPlan) -> str:
     requested, memory = config.parallel.workers, "as many as the memory holds"
+    if requested == plan.workers:
+        return "[parallel] workers"
+    if config.parallel.strategy == "sequential":
+        return "[parallel] strategy"
     if requested != "auto":
-        if plan.workers == 1 < requested:
-            return "[parallel] strategy"
-        return "[parallel] workers" if plan.workers == requested else memory
-    tasks = plan.at(plan.machine.cores).tasks
+        return memory
+    whole = replace(plan, wave=plan.batch)  # fewer samples in flight leave the workers as they are
+    tasks = whole.at(plan.machine.cores).tasks
     bounds = {
         counted(plan.machine.cores, "core"): plan.machine.cores,
         counted(tasks, "task"): tasks,
-        "the step is too short for more": useful_workers(plan),
+        "the step is too short for more": useful_workers(whole),
     }
     least = min(bounds.values())
     if plan.workers < least:
-        return f"{memory}, or may share"
+        return memory
     return next(name for name, bound in bounds.items() if bound == least)
 
 

@@ -274,9 +274,31 @@ def test_reasons_name_the_bound_of_the_workers():
     assert reasons("parallel.workers=auto")["workers"] == ("1", "the step is too short for more")
     few = reasons("parallel.workers=auto", machine=Machine(cores=1))
     assert few["workers"] == ("1", "1 core")
-    whole = ParallelPlan.for_model(tiny("parallel.workers=3"), Machine(cores=4), NETLIST)
-    budget = whole.at(2).bytes
-    found = reasons("parallel.workers=3", f"parallel.memory_budget={budget}B")
-    assert found["workers"][1] in ("[parallel] workers", "as many as the memory holds")
-    assert found["memory"][1].endswith("[parallel] memory_budget")
+    alone = reasons("parallel.workers=auto", "parallel.strategy=sequential")
+    assert alone["workers"] == ("1", "[parallel] strategy")
     assert "no limit is known" in reasons(machine=Machine(cores=1))["memory"][1]
+
+
+LONG = ("task.height=60", "task.width=60", "training.batch=40")
+"""A step that is long enough for four workers."""
+
+
+@pytest.mark.parametrize("fitting", [1, 2])
+@pytest.mark.parametrize("strategy", ["auto", "samples", "cells"])
+@pytest.mark.parametrize("workers", ["4", "auto"])
+def test_reasons_name_the_memory_if_it_bounds_the_workers(workers, strategy, fitting):
+    given = (*LONG, f"parallel.workers={workers}", f"parallel.strategy={strategy}")
+    plan = ParallelPlan.for_model(tiny(*given), Machine(cores=4), NETLIST)
+    assert plan.workers == 4
+    budget = replace(plan, wave=plan.samples_per_group).at(fitting).bytes
+    found = reasons(*given, f"parallel.memory_budget={budget}B")
+    assert found["workers"] == (f"{fitting}", "as many as the memory holds")
+    assert found["memory"][1].endswith("[parallel] memory_budget")
+
+
+def test_fewer_samples_in_flight_are_no_reason_for_the_workers():
+    plan = ParallelPlan.for_model(tiny(*LONG, "parallel.workers=auto"), Machine(cores=4), NETLIST)
+    budget = replace(plan, wave=plan.samples_per_group).bytes
+    found = reasons(*LONG, "parallel.workers=auto", f"parallel.memory_budget={budget}B")
+    assert found["waves"][0] != "1"
+    assert found["workers"] == ("4", "4 cores")
