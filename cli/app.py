@@ -137,7 +137,7 @@ class Root(LazyGroup):
         "import": Entry("convert:import_", "Convert a circuit file to dct's JSON"),
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
-        "synth": Entry("synth:synth", "Fit a grid on an FPGA, and report its size and clock"),
+        "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
         "render": Entry("views:render", "Draw a rollout as an animation or a strip"),
         "plot": Entry("views:plot", "Plot the learning curves of a run or a sweep"),
         "watch": Entry("views:watch", "Watch a run live in a browser"),

@@ -109,15 +109,15 @@ def train_pattern(
         ),
     ] = None,
     hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
-    heal: Annotated[bool, flag("--heal", "Keep it, and grow it back after damage")] = False,
+    heal: Annotated[
+        bool, flag("--heal", "Keep the picture, and grow it back after damage")
+    ] = False,
     second: Annotated[
         str | None,
-        option(
-            "FILE", "Another image: it grows if the start has one cell, --target if it has none"
-        ),
+        option("FILE", "Second image, grown from a start of one cell; --target grows from nothing"),
     ] = None,
     size: Annotated[
-        Any, size_option(shown="as the image up to 64x64, or 32 cells to its longer side")
+        Any, size_option(shown="that of the image up to 64x64; else 32 cells on its longer side")
     ] = None,
     colors: Annotated[
         Any,
@@ -126,7 +126,7 @@ def train_pattern(
             "Colours of an image with its background: 2, 4, 8 or 16; 1 for ink; 3 for one bit each "
             "of red, green and blue",
             parser=_colors,
-            shown="as the picture",
+            shown="chosen for the picture",
         ),
     ] = None,
     channels: Annotated[
@@ -134,7 +134,7 @@ def train_pattern(
         number("State bits per cell; the update circuit is sized to fit", 1, shown="from CONFIG"),
     ] = None,
     steps: Annotated[
-        int | None, number("Automaton steps to grow it", 1, shown="by the picture")
+        int | None, number("Automaton steps to grow it", 1, shown="chosen for the picture")
     ] = None,
     config: ConfigArgument = None,
     *,

@@ -86,9 +86,9 @@ def counterexample_lines(found: Counterexample, names: tuple[str, str], width: i
     if not boards:
         text = [] if labels else ["Always, since the circuits read no bit,"]
     if zeros := [str(label) for label in labels if label not in ones]:
-        channels = f"In channel{'s' * (len(zeros) > 1)} {', '.join(zeros)}"
-        also = ", all bits that are read are 0" if boards else ", if all bits that are read are 0,"
-        text += textwrap.wrap(channels + also, max(width, 20))
+        channels = f"all bits read in channel{'s' * (len(zeros) > 1)} {', '.join(zeros)} are 0"
+        also = f"and {channels}:" if boards else f"If {channels},"
+        text += textwrap.wrap(also, max(width, 20))
     text.append(f"the next state of channel {found.channel} is")
     for name, bit in zip(names, (found.before, found.after), strict=True):
         text.append(f"  {int(bit)}  in {name}")
@@ -123,11 +123,13 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     proved = [found for found in findings if found.verdict.value == "proved"]
     if any(found.any_schedule for found in proved):
         lines += [
-            "Proved by sets: from every start, after that many rounds, in which every cell fires",
-            "at least once in any order; and again after any damage.",
+            "Proved by sets: every start reaches the target after that many rounds, and reaches it",
+            "again after any damage. In a round, every cell fires at least once, in any order.",
         ]
     if any(not found.any_schedule for found in proved):
-        lines.append("Proved by another method: from every start, if all cells fire at every step.")
+        lines.append(
+            "Proved by another method: every start reaches it if all cells fire at every step."
+        )
     for found in findings:
         lines += _pictures(found)
     typer.echo("\n".join(lines))

@@ -103,7 +103,9 @@ def _attempts(summary: Mapping[str, Any]) -> list[str]:
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
     """Return gates and first certified step, before and after polishing."""
     words = [f"{gates[0]} → {gates[1]} gates"]
-    words += [] if from_step is None else [f"certified from {from_step[0]} → {from_step[1]} on"]
+    words += (
+        [] if from_step is None else [f"certified from step {from_step[0]} → {from_step[1]} on"]
+    )
     return ", ".join(words)
 
 

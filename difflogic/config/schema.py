@@ -74,7 +74,7 @@ def accepted(section: str, key: str, item: bool = False, model: type[Section] | 
     """Describe the values that a key accepts, or an item of its list: "an integer from 1 to 9"."""
     if (section, key) == (TASK, "kind"):
         known = " or ".join(_literal(kind) for kind in TASKS)
-        return f'{known} or a class of your own, as "my_task.py:MyTask"'
+        return f'{known} or a class of your own, such as "my_task.py:MyTask"'
     schema = _schema(section, key, model)
     return _phrase(schema["items"] if item and "items" in schema else schema)
 

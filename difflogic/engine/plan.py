@@ -256,13 +256,13 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
         Decision(
             "tasks",
             f"{plan.tasks}",
-            f"at the same time: {plan.tasks / plan.workers:.3g} per worker; at most "
-            f"{plan.ceiling():.2f} times as fast as one worker, by number and size of tasks",
+            f"{plan.tasks / plan.workers:.3g} per worker at the same time; their number and size "
+            f"allow at most {plan.ceiling():.2f} times the speed of one worker",
         ),
         Decision(
             "waves",
             f"{plan.waves}",
-            f"all {wave} in flight"
+            f"{wave} in flight: all of the batch"
             if plan.waves == 1
             else f"{wave} in flight: as many as the memory holds",
         ),
@@ -276,8 +276,8 @@ def _why_lanes(config: Config, plan: ParallelPlan) -> str:
     if config.parallel.lanes != "auto":
         return f"[parallel] lanes; a tile takes {tile}"
     return (
-        f"four vectors of {plan.machine.vector} bytes, as far as a tile of {tile} fits the "
-        f"second-level cache of {show_bytes(plan.machine.l2)} and the grid is shared evenly"
+        f"at most four vectors of {plan.machine.vector} bytes; a tile of {tile} should fit the "
+        f"second-level cache of {show_bytes(plan.machine.l2)}, and the grid be shared evenly"
     )
 
 
@@ -285,8 +285,8 @@ def _why_chunks(config: Config) -> str:
     if config.parallel.chunk != "auto":
         return "[parallel] chunk"
     return (
-        f"as small as possible, at least one tile, at most {SLOTS} to a group: many pieces "
-        "balance; the cut depends on the problem and never on the workers, or results would too"
+        f"at least one tile, and at most {SLOTS} chunks to a group; many small chunks balance the "
+        "load; results depend on the cut, so the number of workers never changes it"
     )
 
 
@@ -324,9 +324,9 @@ def _why_strategy(config: Config, plan: ParallelPlan) -> str:
         reasons.append(f"{counted(whole, 'group')} by {who}")
     if shared:
         how = {
-            "cells": "a barrier after each step",
-            "steps": "each chunk as soon as those around it are done",
-            "gates": f"{plan.parts} of them to the gates of each tile",
+            "cells": "which all wait after each step",
+            "steps": "which take each chunk as soon as the chunks around it are done",
+            "gates": f"{plan.parts} of them for the gates of each tile",
         }[plan.sharing.strategy]
         reasons.append(f"{counted(shared, 'group')} by all workers, {how}")
     if strategy != "auto":
@@ -335,15 +335,17 @@ def _why_strategy(config: Config, plan: ParallelPlan) -> str:
 
 
 def _why_memory(config: Config, plan: ParallelPlan) -> str:
-    budget = "no limit is known" if plan.budget is None else f"of {show_bytes(plan.budget)}"
-    source = "available" if config.parallel.memory_budget == "auto" else "[parallel] memory_budget"
+    source = (
+        "available" if config.parallel.memory_budget == "auto" else "in [parallel] memory_budget"
+    )
+    budget = "no limit known" if plan.budget is None else f"{show_bytes(plan.budget)} {source}"
     search = values = ""
     if plan.search is not None:
-        search = f", {show_bytes(plan.search.bytes)} of it for searches"
-        values = f"; a circuit's values in a search up to {show_bytes(plan.search.values)} more"
+        search = f" ({show_bytes(plan.search.bytes)} of it for searches)"
+        values = f"; a search may take {show_bytes(plan.search.values)} more for a circuit's values"
         if plan.search.checks_later_steps:
-            values += f", {show_bytes(plan.search.later_bytes)} if the search looks at later steps"
+            values += f", or {show_bytes(plan.search.later_bytes)} if it looks at later steps"
     return (
         f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
-        f"{search}; {budget}, {source}{values}"
+        f"{search}; {budget}{values}"
     )

@@ -220,8 +220,8 @@ def asynchronous(subject: Subject) -> dict[str, Any]:
         scene = replace(scene, fire_rate=rate)
         counts += subject.count(name, scene, subject.starts or MODE_STARTS)
     note = (
-        "Both modes give a cell as many updates in the mean: "
-        f"{' and '.join(f'1 per {1 / rate:.3g} steps' for rate in (trained, other))}."
+        "The steps are chosen so that, on average, a cell updates equally often in both modes: the "
+        f"fire rates are {trained:g} and {other:g}."
     )
     return {"counts": counts, "notes": [note]}
 
@@ -263,8 +263,8 @@ def robustness(subject: Subject) -> dict[str, Any]:
         "trained": "synchronously trained" if trained == 1 else "asynchronously trained",
         "published": dict(subject.task.published_robustness),
         "notes": [
-            f"A {LONG_SQUARE}×{LONG_SQUARE} square anywhere is zeroed after each step, and counts "
-            "like all other cells."
+            f"After each step, a {LONG_SQUARE}×{LONG_SQUARE} square in a random place is zeroed. "
+            "Its cells count, too."
         ],
     }
 
@@ -278,7 +278,12 @@ EXACTNESS = "exactness"
 TESTS: dict[str, CircuitTest] = {
     name: CircuitTest(name, about, require, run)
     for name, about, require, run in (
-        (EXACTNESS, "wrong cells on held-out starts; exact: none", _any_task, exactness),
+        (
+            EXACTNESS,
+            "wrong cells on held-out starts; an exact circuit has none",
+            _any_task,
+            exactness,
+        ),
         (
             "generalisation",
             "larger grids and longer times than in training",

@@ -20,7 +20,9 @@ LifeRule = Annotated[
     str,
     Field(
         pattern=r"^B[0-8]{0,9}/S[0-8]{0,9}$",
-        json_schema_extra={"accepted": 'B and digits 0 to 8, /S and digits, as "B36/S23"'},
+        json_schema_extra={
+            "accepted": 'B and digits 0 to 8, then /S and digits, such as "B36/S23"'
+        },
     ),
 ]
 

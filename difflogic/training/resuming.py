@@ -71,7 +71,7 @@ def refuse_changes(path: Path, stored: Config, given: Config) -> None:
     if new < old:
         raise RunDirectoryError(
             f"{path}: is a run of {old} epochs, and {new} are fewer: a run can be extended, but "
-            "not shortened; ask for more epochs, or leave them as they are"
+            "not shortened; give more epochs, or leave --epochs out"
         )
 
 

@@ -25,10 +25,10 @@ NAMES = ("one", "the other")
                 "  · 0 ·      · · 1",
                 "  · · 1      · · ·",
                 "",
-                "In channel 9, all bits that are read are 0",
+                "and all bits read in channel 9 are 0:",
             ],
         ),
-        ({(4, 1): False, (4, 2): False}, ["In channels 1, 2, if all bits that are read are 0,"]),
+        ({(4, 1): False, (4, 2): False}, ["If all bits read in channels 1, 2 are 0,"]),
         ({}, ["Always, since the circuits read no bit,"]),
     ],
 )

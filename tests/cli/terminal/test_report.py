@@ -105,7 +105,7 @@ def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
 def test_gains_of_polishing() -> None:
     gain = {"gates": [6, 3], "from_step": [18, 16], "candidates": 8004}
     text = report.render(summary(polished=gain), "runs/x")
-    assert "polished   6 → 3 gates, certified from 18 → 16 on\n" in text
+    assert "polished   6 → 3 gates, certified from step 18 → 16 on\n" in text
     text = report.render(summary(polished=gain | {"from_step": None}), "runs/x")
     assert "polished   6 → 3 gates\n" in text
 

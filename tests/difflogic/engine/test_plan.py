@@ -276,7 +276,7 @@ def test_reasons_name_the_bound_of_the_workers():
     assert few["workers"] == ("1", "1 core")
     alone = reasons("parallel.workers=auto", "parallel.strategy=sequential")
     assert alone["workers"] == ("1", "[parallel] strategy")
-    assert "no limit is known" in reasons(machine=Machine(cores=1))["memory"][1]
+    assert "no limit known" in reasons(machine=Machine(cores=1))["memory"][1]
 
 
 LONG = ("task.height=60", "task.width=60", "training.batch=40")
