@@ -87,7 +87,7 @@ def _tensor(name: str, given: Any) -> Any:
     try:
         return torch.as_tensor(given)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"{name}: {described(given)} is no tensor: {error}") from None
+        raise ConfigError(f"{name}: {described(given)} is not a tensor: {error}") from None
 
 
 def _to_numpy(name: str, tensor: Any) -> np.ndarray:

@@ -61,7 +61,9 @@ class Circuit:
             )
         unknown = np.flatnonzero(self.op >= len(Op))
         if len(unknown):
-            raise CircuitError(f"gate {unknown[0]}: {self.op[unknown[0]]} is no op from 0 to 15")
+            raise CircuitError(
+                f"gate {unknown[0]}: {self.op[unknown[0]]} is not an op from 0 to 15"
+            )
         own = np.arange(self.inputs, self.rows)
         for wires in (self.a, self.b):
             wrong = np.flatnonzero((wires < 0) | (wires >= own))
@@ -205,4 +207,4 @@ def require_distinct(what: str, labels: Sequence[int]) -> None:
     """Raise CircuitError if a number occurs twice."""
     label, count = Counter(labels).most_common(1)[0]
     if count > 1:
-        raise CircuitError(f"{what} {label} is there {count} times: each may be there once")
+        raise CircuitError(f"{what} {label} occurs {count} times: each may occur once")

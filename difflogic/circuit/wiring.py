@@ -119,7 +119,7 @@ def _require_every_input_read(topology: str, inputs: int, gates: int) -> None:
     if 2 * gates < inputs:
         raise ConfigError(
             f"wiring {topology}: {gates} gates have {2 * gates} inputs and cannot read all "
-            f"{inputs} bits before it: use at least {(inputs + 1) // 2} gates"
+            f"{inputs} bits of the layer before: use at least {(inputs + 1) // 2} gates"
         )
 
 

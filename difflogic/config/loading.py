@@ -257,7 +257,9 @@ def _check_place(place: problems.Place) -> None:
     if len(place) == 1:
         if place[0] in schema.sections():
             example = schema.keys(place[0])[0]
-            raise ConfigError(f"[{place[0]}] is a section: name a key, as {place[0]}.{example}")
+            raise ConfigError(
+                f"[{place[0]}] is a section: name a key, such as {place[0]}.{example}"
+            )
         if place[0] not in schema.keys(TOP_LEVEL):
             raise ConfigError(problems.unknown(place))
         return

@@ -100,7 +100,7 @@ def find_adapter() -> Adapter:
 def _missing(why: str) -> ConfigError:
     return ConfigError(
         "[parallel] device: no GPU was found: it needs a driver for Vulkan, Metal or Direct3D 12 "
-        f"(on Debian, mesa-vulkan-drivers plays one on the processor), or use --device cpu ({why})"
+        f"(on Debian, mesa-vulkan-drivers installs a software GPU), or use --device cpu ({why})"
     )
 
 

@@ -258,7 +258,7 @@ def _with_hidden(question: Question, hidden: int, plain_start: bool) -> Identifi
 def _check(question: Question, noise: bool, hidden: int) -> None:
     recording, boundary, gap = question.recording, question.boundary, question.gap
     if boundary not in BOUNDARIES:
-        raise ConfigError(f'no boundary "{boundary}": known are {", ".join(BOUNDARIES)}')
+        raise ConfigError(f'no boundary "{boundary}": choose one of {", ".join(BOUNDARIES)}')
     if gap < 1:
         raise ConfigError(f"gap: frames are at least 1 step apart, not {gap}")
     if noise and hidden:

@@ -113,7 +113,7 @@ def from_array(
     if len(wrong):
         value = array[tuple(wrong[0])]
         raise ConfigError(
-            f"{source}: {place(wrong[0])} has the value {value:g}, which is no state from 0 to "
+            f"{source}: {place(wrong[0])} has the value {value:g}, which is not a state from 0 to "
             f"{most - 1}: give --states, or --threshold for greys"
         )
     frames = np.where(unseen, UNKNOWN, values).astype(np.int64)
@@ -198,7 +198,7 @@ def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
     from PIL import ImageSequence
 
     found: list[npt.NDArray[np.uint8]] = []
-    with opened(content, IMAGES, "is no recording: give .npz, .rle or an image") as image:
+    with opened(content, IMAGES, "is not a recording: give .npz, .rle or an image") as image:
         pixels = image.size[0] * image.size[1]
         for frame in ImageSequence.Iterator(image):
             if (len(found) + 1) * pixels > MOST_CELLS:

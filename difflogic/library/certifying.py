@@ -284,7 +284,7 @@ def state_property(
     if claim in ("holds", "heals", "heals-invariant"):
         if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:
             raise ConfigError(
-                f"{loaded.name}: only a run from one start, all cells at once, can be said to hold"
+                f"{loaded.name}: the property needs one start, and all cells updated at once"
             )
         small = replace(live_part(automaton), height=height, width=width)
         steps = automaton.steps if from_step is None else from_step

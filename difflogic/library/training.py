@@ -144,7 +144,7 @@ def train(
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:
-        raise ConfigError("a resumed run keeps the model that it started from: name no other")
+        raise ConfigError("a resumed run keeps the model that it started from: do not name another")
     start = None if source is None else start_model(source)
     if start is not None:
         before, settings = settings, start.named_in(settings)
@@ -247,7 +247,7 @@ def open_run(
     """Return the directory of the run: the named one, that of the resumed run, or a new one."""
     if resume is not None:
         if directory is not None:
-            raise ConfigError("a resumed run already has a directory: name no other")
+            raise ConfigError("a resumed run already has a directory: do not name another")
         return RunDirectory(find_run(str(resume)))
     if directory is not None and not new:
         return RunDirectory.at(Path(directory))

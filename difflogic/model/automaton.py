@@ -42,7 +42,7 @@ class Automaton:
         if self.palette and len(self.palette) != 2 ** len(self.visible):
             raise CircuitError(
                 f"a palette of {len(self.palette)} colours: {len(self.visible)} visible channels "
-                f"tell {2 ** len(self.visible)} apart"
+                f"need {2 ** len(self.visible)}"
             )
         require_distinct("visible channel", self.visible)
         missing = sorted(set(self.visible) - set(self.circuit.labels))

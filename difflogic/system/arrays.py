@@ -30,7 +30,9 @@ def real_numbers(name: str, given: Any, *, nan: bool = False) -> npt.NDArray[Any
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"{name}: {described(given)} is no array of numbers: {error}") from None
+        raise ConfigError(
+            f"{name}: {described(given)} is not an array of numbers: {error}"
+        ) from None
     if array.dtype.kind not in "buif":
         raise ConfigError(f"{name} of shape {array.shape}: type {array.dtype}: give real numbers")
     remedy = "give finite numbers" + (", or NaN for what does not count" if nan else "")

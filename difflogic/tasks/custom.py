@@ -272,8 +272,8 @@ def _class_in(module: types.ModuleType, code: Code) -> type[Task]:
         raise TaskError(f"{code.path}: has no class {name}: {hint}")
     if not _is_task(found):
         raise TaskError(
-            f"{code.path}: {name} is no task: derive the class from difflogic.Task, with a method "
-            "sample(self, rng)"
+            f"{code.path}: {name} is not a task: derive the class from difflogic.Task, with a "
+            "method sample(self, rng)"
         )
     missing = getattr(found, "__abstractmethods__", ())
     if missing:

@@ -160,5 +160,7 @@ def dead_ends(marks: Bits, free: Bits) -> Bounds:
     return Bounds(legal, new, new)
 
 
-FLOOD = Rule(flood, "grid: at step t all cells within t steps are lit, and none that is apart")
-DEAD_ENDS = Rule(dead_ends, "grid: what is no dead end stays, and all else goes out in time")
+FLOOD = Rule(
+    flood, "grid: at step t all cells within t steps of the light are lit, and no unconnected cell"
+)
+DEAD_ENDS = Rule(dead_ends, "grid: dead ends are filled in time, and all else stays")

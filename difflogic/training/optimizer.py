@@ -220,7 +220,7 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
     if not make_task(config).has_plain_loss:
         key = "weights" if config.task.weights else "kind"
         raise ConfigError(
-            f"[task] {key}: a GPU knows no loss but the plain sum of squares: use --device cpu"
+            f"[task] {key}: a GPU computes only the plain sum of squares: use --device cpu"
         )
     from difflogic.gpu.learned import DeviceLearned
 

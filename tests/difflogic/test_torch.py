@@ -81,7 +81,7 @@ def test_a_module_is_copied_saved_and_shown(automaton):
 def test_wrong_arguments_are_refused(automaton):
     with pytest.raises(ConfigError, match=r"starts have shape \(3, 4\): give"):
         automaton(torch.zeros(3, 4))
-    with pytest.raises(ConfigError, match=r"states: of type str is no tensor"):
+    with pytest.raises(ConfigError, match=r"states: of type str is not a tensor"):
         automaton("states")
     with pytest.raises(ConfigError, match=r"strided of torch.bfloat16: give states.to_dense"):
         automaton(torch.zeros(1, 2, 3, 4, dtype=torch.bfloat16))

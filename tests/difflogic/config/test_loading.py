@@ -202,7 +202,7 @@ def test_overrides():
         ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
         ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
-        ("training=5", "[training] is a section: name a key, as training.seed"),
+        ("training=5", "[training] is a section: name a key, such as training.seed"),
         ("update.gates=[8, 4", "the value is not valid TOML"),
         ("training.epochs=5\n[update]\nx=1", "the value is not valid TOML"),
         ("name=../outside", "the value is not valid TOML"),

@@ -68,7 +68,7 @@ def test_channels_can_be_numbered(logicars, tmp_path):
     ("visible", "says"),
     [
         ((2,), "visible channel 2 is not one of the circuit's 2 channels"),
-        ((1, 1), "visible channel 1 is there 2 times"),
+        ((1, 1), "visible channel 1 occurs 2 times"),
     ],
 )
 def test_impossible_channels_are_refused(logicars, own, visible, says):

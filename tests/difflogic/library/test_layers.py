@@ -114,7 +114,7 @@ def test_rollouts_may_be_called_from_threads_and_pickled():
         ("logits have shape", {"logits": lambda logits: logits[1:]}),
         ("type int64: give", {"logits": lambda logits: logits.astype(int)}),
         (r"logits of shape .*: inf at \(0, 0\): give", {"logits": lambda logits: logits * np.inf}),
-        ("logits: a list of 2 is no array", {"logits": lambda _: [[0], [0, 1]]}),
+        ("logits: a list of 2 is not an array", {"logits": lambda _: [[0], [0, 1]]}),
         (r"starts have shape \(2, 5, 7\)", {"starts": lambda starts: starts[0]}),
         (r"starts of shape .*: nan at \(0, .*give finite", {"starts": lambda x: x * np.nan}),
         (r"starts .*: type <U1: give real", {"starts": lambda x: np.full(x.shape, "1")}),

@@ -104,7 +104,7 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     [
         ((SOURCE, ""), "has no class Shift: no class there is a difflogic.Task"),
         (("class Shift(", "class Shifted("), 'has no class Shift: did you mean "Shifted"?'),
-        (("class Shift(Task)", "class Shift(dict)"), "Shift is no task: derive the class from"),
+        (("class Shift(Task)", "class Shift(dict)"), "Shift is not a task: derive the class from"),
         (("def sample", "def simple"), "Shift has no method sample"),
         (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
         (("class Section(Task.Section)", "class Section(dict)"), "Section must be derived from"),
