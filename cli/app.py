@@ -218,7 +218,7 @@ def dct(
         typer.Option("--version", help="Print the version", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    """Train differentiable logic cellular automata, fast, on CPU cores.
+    """Train differentiable logic cellular automata fast, on CPU cores.
 
     Try: dct train-checkerboard --small --epochs 50
     """

@@ -77,7 +77,7 @@ def bench(
     ] = None,
     workers: Annotated[
         str | None,
-        option("N,…", "Worker threads; compares several, such as 1,2,4", shown=AUTO_WORKERS),
+        option("N,…", "Worker threads; several are compared, such as 1,2,4", shown=AUTO_WORKERS),
     ] = None,
     grid: Annotated[
         list[str] | None,

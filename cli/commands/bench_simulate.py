@@ -27,7 +27,7 @@ def bench_simulate(
     source: Annotated[Path | None, SOURCE] = None,
     size: Annotated[Any, size_option(shown="4096x4096")] = None,
     steps: Annotated[
-        int | None, number("Automaton steps", 0, shown="what takes about 0.25 s")
+        int | None, number("Automaton steps", 0, shown="as many as take about 0.25 s")
     ] = None,
     repeat: Annotated[int, number("Number of measurements", 1)] = 10,
     workers: Workers = None,

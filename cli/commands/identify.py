@@ -54,9 +54,7 @@ class RecordingOptions:
     noise: Annotated[
         bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
     ] = False
-    hidden: Annotated[
-        int, number("States that cells may have beyond those that are seen", 0, 4)
-    ] = 0
+    hidden: Annotated[int, number("Most hidden states, which look like other states", 0, 4)] = 0
     plain_start: Annotated[
         bool, flag("--plain-start", "Assume that the first frame hides no state")
     ] = False
@@ -139,7 +137,7 @@ def lines(found: Identified) -> list[str]:
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
     gates = f"{circuit.gates} gates, " if circuit else ""
     free = int(rule.never_seen.sum())
-    filled = f", {free} entries filled" if free else ""
+    filled = f", {free} {'entry' if free == 1 else 'entries'} filled" if free else ""
     text = [
         f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
         f"{rule.recording.states} states",

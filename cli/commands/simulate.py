@@ -27,7 +27,9 @@ def simulate(
     as_json: AsJson = False,
     engine: Annotated[
         Literal["auto", "interpreter", "compiled"],
-        option(None, "Engine: same bits; the interpreter needs no compiling", rare=True),
+        option(
+            None, "Engine; all give the same bits, and the interpreter compiles nothing", rare=True
+        ),
     ] = "auto",
     workers: Workers = None,
 ) -> None:

@@ -24,7 +24,11 @@ def synth(
         Literal["ice40-hx8k", "ecp5-85k"], option(None, "FPGA to place the grid on")
     ] = "ecp5-85k",
     check: Annotated[
-        bool, flag("--check", "Prove the mapped cell equal, and simulate the netlist for --steps")
+        bool,
+        flag(
+            "--check",
+            "Prove the mapped cell equal to the circuit; simulate the netlist for --steps",
+        ),
     ] = False,
     timeout: Annotated[
         float, time_option("Time limit for all tools together", least=1, most=1e6)
