@@ -217,7 +217,7 @@ def _lines(found: Comparison) -> list[str]:
         notes.append(
             "*: oversubscribed, more workers than cores: does not predict a larger machine"
         )
-    if any(row.hides(found.rows[0]) for row in found.rows):
+    if any(row.hides_speedup(found.rows[0]) for row in found.rows):
         notes.append(ABOVE_CEILING)
     last = found.rows[-1]
     if last.exchange:

@@ -178,8 +178,8 @@ def to_circuit(
     """Return the gates that `outputs` need as a circuit of two-input ops.
 
     `channels` are the places of the channels to keep, `outputs` their literals and `labels` their
-    labels. Inverters become part of the ops, as in `melted`. Raises ValueError if an output depends
-    on another channel.
+    labels. Inverters become part of the ops, as in `absorb_inverters`. Raises ValueError if an
+    output depends on another channel.
     """
     first, before = 1 + NEIGHBORHOOD * len(channels), xag.inputs // NEIGHBORHOOD
     place = {0: 0} | {
@@ -200,10 +200,10 @@ def to_circuit(
             raise ValueError(f"an output reads channel {channel}, which does not stay")
     a, b = np.array(wires, np.int32).T
     literals = np.array([2 * place[each >> 1] | each & 1 for each in outputs], np.int32)
-    return melted(np.array(ops, np.uint8), a, b, first, literals, labels)
+    return absorb_inverters(np.array(ops, np.uint8), a, b, first, literals, labels)
 
 
-def melted(
+def absorb_inverters(
     op: npt.NDArray[np.uint8],
     a: npt.NDArray[np.int32],
     b: npt.NDArray[np.int32],
@@ -211,7 +211,7 @@ def melted(
     outputs: npt.NDArray[np.integer],
     labels: Sequence[int],
 ) -> Circuit:
-    """Return a graph as a circuit, with the inverters at its outputs melted into the ops.
+    """Return a graph as a circuit, with the inverters at its outputs absorbed into the ops.
 
     Node 0 is constant 0, then come the inputs of all channels with `labels`; gates begin at node
     `first`. `op`, `a` and `b` have an entry for each node; `outputs` are literals. A gate that only

@@ -151,7 +151,7 @@ class Arrangement:
             compile_program(netlist), netlist.channels, grid, steps, np.dtype(dtype)
         )
         plan = cls(
-            machine, rollouts, netlist.gates, batch, batch, settle(sharing, rollouts, machine)
+            machine, rollouts, netlist.gates, batch, batch, choose_tiles(sharing, rollouts, machine)
         )
         if machine.memory is not None and plan.bytes > machine.memory:
             raise ConfigError(
@@ -285,7 +285,7 @@ class Arrangement:
         return self.bytes_shared + self.workers * self.bytes_per_worker
 
 
-def settle(sharing: Sharing, rollouts: Rollouts, machine: Machine) -> Sharing:
+def choose_tiles(sharing: Sharing, rollouts: Rollouts, machine: Machine) -> Sharing:
     """Return `sharing` with lanes and chunk decided, by problem and processor, never by workers."""
     rows = rollouts.program.backward_rows + rollouts.program.gradient_rows
     lanes = sharing.lanes or automatic_lanes(rollouts.grid, rows, rollouts.dtype.itemsize, machine)

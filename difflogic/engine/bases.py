@@ -24,7 +24,7 @@ from difflogic.engine.kernels.candidate_base import (
     History,
     Wiring,
     find_slots,
-    settle,
+    set_ops,
     simulate_base,
     tidy,
 )
@@ -101,7 +101,7 @@ class SimulatedBase:
 
     def _simulate(self) -> bool:
         counted, base = self._script.packed.channels, self._base
-        needed = settle(self._wiring, base, self.ops, counted, self._stack)
+        needed = set_ops(self._wiring, base, self.ops, counted, self._stack)
         slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
         row = self._history.values.itemsize * self._words * self._steps
         if slots * row > self._most:

@@ -108,7 +108,7 @@ class Walk:
         fields[k.DRAWN] = self.drawn
         return fields
 
-    def take(self, fields: npt.NDArray[np.int64], first: int) -> None:
+    def read_fields(self, fields: npt.NDArray[np.int64], first: int) -> None:
         """Read the state back from a kernel whose first change was the walk's `first`."""
         self.place = first + int(fields[k.PLACE])
         self.tried, self.improvements = int(fields[k.TRIED]), int(fields[k.IMPROVEMENTS])
@@ -184,7 +184,7 @@ class Candidates:
                 fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
                 fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.until_tidying
                 fits = self._lead(job, fields, walk.chances, walk.draws)
-                walk.take(fields, first)
+                walk.read_fields(fields, first)
                 fits = fits or self._base.find_room()
         return job.versions[1 : int(fields[k.VERSION]) + 1, k.START] - 1, fits
 
@@ -306,7 +306,7 @@ class Helper:
         # A thread that is about to end may miss this call. The next call then starts another.
         if self._running.done():
             self._running.result()
-            self._running = self._workers.aside(self._run)
+            self._running = self._workers.submit(self._run)
 
     def _run(self) -> None:
         while self._calls:

@@ -289,7 +289,9 @@ def prune(
     live = np.zeros(netlist.channels, dtype=np.bool_)
     live[slice(None) if channels is None else list(channels)] = True
     size = netlist.rows
-    space = k.Space(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.bool_))
+    space = k.RowScratch(
+        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.bool_)
+    )
     gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
     origin = np.empty(netlist.gates, dtype=np.int32)
     rows = np.empty(netlist.channels, dtype=np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.engine.arrangement import Arrangement, Rollouts, settle
+from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import SLOTS, Grid
 from difflogic.engine.program import compile_program
@@ -75,7 +75,7 @@ class ParallelPlan(Arrangement):
             gates=netlist.gates,
             batch=batch,
             wave=batch,
-            sharing=settle(requested, rollouts, machine),
+            sharing=choose_tiles(requested, rollouts, machine),
             search=SearchBuffers.for_config(config, netlist, search_workers),
             search_workers=search_workers,
             budget=_budget(config, machine),

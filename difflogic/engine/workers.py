@@ -104,7 +104,7 @@ class Workers:
     def __init__(self, count: int) -> None:
         self.count = count
         self._interrupted = False
-        self._aside: ThreadPoolExecutor | None = None
+        self._helpers: ThreadPoolExecutor | None = None
         self._parallel = joblib.Parallel(
             n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all"
         )
@@ -112,23 +112,23 @@ class Workers:
     def __enter__(self) -> Workers:
         self._parallel.__enter__()
         if self.count > 1:
-            self._aside = ThreadPoolExecutor(self.count - 1, thread_name_prefix="dct-helper")
+            self._helpers = ThreadPoolExecutor(self.count - 1, thread_name_prefix="dct-helper")
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        if self._aside is not None:
-            self._aside.shutdown()
-            self._aside = None
+        if self._helpers is not None:
+            self._helpers.shutdown()
+            self._helpers = None
         self._parallel.__exit__(*raised)
 
-    def aside(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
         """Call a function on a thread other than the caller's, as soon as one is free.
 
         Raises RuntimeError outside of the context, and for one worker.
         """
-        if self._aside is None:
+        if self._helpers is None:
             raise RuntimeError("no thread besides the caller's: enter two workers or more")
-        return self._aside.submit(function, *arguments)
+        return self._helpers.submit(function, *arguments)
 
     def run(self, kernel: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
         """Run kernel(*arguments[w]) for every worker w at the same time, and wait for all.

@@ -238,7 +238,7 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
 
 
 @dataclass(frozen=True)
-class Stated:
+class WrittenProperty:
     """A property that was written, and whether it is proved here."""
 
     height: int
@@ -264,7 +264,7 @@ def state_property(
     time_limit: float | None = None,
     force: bool = False,
     progress: ProgressCallback = ignore,
-) -> Stated:
+) -> WrittenProperty:
     """Write a claim about a grid as AIGER, as text if the file's name ends in .aag.
 
     `converges`: every start shows the target from `from_step` on; by default the step that
@@ -313,7 +313,7 @@ def state_property(
         else:
             data = write_property(finding.question, steps, text=text)
     write_output(path, data, force)
-    return Stated(height, width, steps, finding, len(data), within)
+    return WrittenProperty(height, width, steps, finding, len(data), within)
 
 
 def _damages(

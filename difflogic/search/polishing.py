@@ -50,7 +50,7 @@ CERTIFICATE_COST = 20
 
 
 @dataclass(frozen=True)
-class Extent:
+class CircuitCost:
     """How large a circuit is, and how soon it is right; less is better."""
 
     gates: int
@@ -58,10 +58,10 @@ class Extent:
     from_step: int | None
     """The step, or round, from which a certificate holds; None if all cases are run instead."""
 
-    def __le__(self, other: Extent) -> bool:
+    def __le__(self, other: CircuitCost) -> bool:
         return self.gates <= other.gates and (self.from_step or 0) <= (other.from_step or 0)
 
-    def __lt__(self, other: Extent) -> bool:
+    def __lt__(self, other: CircuitCost) -> bool:
         return self <= other and self != other
 
 
@@ -71,8 +71,8 @@ class Polished:
 
     ops: Ops
     """Shape (parameters,)."""
-    before: Extent
-    after: Extent
+    before: CircuitCost
+    after: CircuitCost
     candidates: int
     """Number of circuits tried; each certificate counts as CERTIFICATE_COST."""
 
@@ -86,25 +86,25 @@ def polish(
     workers: Workers,
     rng: np.random.Generator,
     budget: int,
-    due: int | None = None,
+    latest: int | None = None,
 ) -> Polished:
     """Polish a `verified` circuit, trying about `budget` candidates at most.
 
     The circuit is proved right from `from_step` on; None means that `samples` are all starts. The
     result is verified, and no worse in size and step. Gates that no loss channel depends on get the
-    op A. If the result is not proved from the step `due` on, spends up to HASTENING times the
+    op A. If the result is not proved from the step `latest` on, spends up to HASTENING times the
     budget more to achieve that; the result may then have more gates. Enter the `workers` before;
     their number changes no bit of the result.
     """
     common = netlist, verifier, workers, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
-    if due is not None and from_step is not None and (walk.best.from_step or 0) > due:
+    if latest is not None and from_step is not None and (walk.best.from_step or 0) > latest:
         for number in range(HASTENING):
             # Gates that pass their input on offer others something to read.
             late = walk.tidied() if number % 4 == 0 else walk.kept
             hastened = _Hastening(*common, late, walk.best.from_step, walk.samples)
-            hastened.aim(due, MORE_GATES if number % 2 else None)
+            hastened.aim(latest, MORE_GATES if number % 2 else None)
             spent += hastened.spend(budget)
             if hastened.is_over:
                 walk = _Walk(*common, hastened.kept, hastened.best.from_step, hastened.samples)
@@ -134,7 +134,7 @@ class _Walk:
         self.candidates, self._ahead = 0, 1
         self.samples = samples
         self._restart_from(verified)
-        self._at = self.best = Extent(self._trial.active_gates, from_step)
+        self._at = self.best = CircuitCost(self._trial.active_gates, from_step)
         self.kept = verified.copy()
         """The best circuit."""
         self._most_gates = self.best.gates
@@ -181,10 +181,10 @@ class _Walk:
 
     def _consider(self, ops: Ops, gates: int) -> bool:
         """Move to a circuit of `gates` gates if it is proved and as good; return whether moved."""
-        extent = self._extent(ops, gates)
-        if extent is None or not extent <= self._at:
+        cost = self._cost(ops, gates)
+        if cost is None or not cost <= self._at:
             return False
-        self._keep(ops, extent)
+        self._keep(ops, cost)
         self._most_gates = self._at.gates
         return True
 
@@ -210,23 +210,23 @@ class _Walk:
         changes = ops != self._ops[gates]
         return (gates[changes], ops[changes]) if changes.any() else (gates, ops)
 
-    def _extent(self, ops: Ops, gates: int) -> Extent | None:
+    def _cost(self, ops: Ops, gates: int) -> CircuitCost | None:
         """Return a circuit's size and step; None if it is not proved."""
         if self.best.from_step is None:
-            return Extent(gates, None)
+            return CircuitCost(gates, None)
         self.candidates += CERTIFICATE_COST
         step = self._verifier.judge.certified_step(ops)
-        return None if step is None else Extent(gates, step)
+        return None if step is None else CircuitCost(gates, step)
 
-    def _keep(self, ops: Ops, extent: Extent) -> None:
+    def _keep(self, ops: Ops, cost: CircuitCost) -> None:
         """Move to a circuit. If it is better than the best, verify it first."""
-        if not extent < self.best:
-            self._at = extent
+        if not cost < self.best:
+            self._at = cost
             self._take(ops)
             return
         exact, failing = self._verifier.verify(ops)
         if exact:
-            self._at = self.best = extent
+            self._at = self.best = cost
             self.kept = ops.copy()
             self._take(ops)
         else:
@@ -241,11 +241,11 @@ class _Walk:
 
 
 class _Hastening(_Walk):
-    """A walk towards a circuit proved from the step `due` on, by reducing what is unknown then."""
+    """A walk towards a circuit proved from step `latest` on, by reducing what is unknown then."""
 
-    def aim(self, due: int, more_gates: float | None) -> None:
+    def aim(self, latest: int, more_gates: float | None) -> None:
         """Set the goal, and by what factor the gates may grow; None allows no more gates."""
-        self._due = due
+        self._due = latest
         self._unknown = self._verifier.judge.unknown_in_time(self.kept)
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
@@ -260,7 +260,7 @@ class _Hastening(_Walk):
         # Only the certificate shows that the known cells are right, and stay right.
         step = self._verifier.judge.certified_step(ops)
         if step is not None and step <= self._due:
-            self.best = Extent(gates, step)
+            self.best = CircuitCost(gates, step)
             self.kept = ops.copy()
             self.is_over = True
         return True

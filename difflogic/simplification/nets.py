@@ -10,7 +10,7 @@ import numpy.typing as npt
 from difflogic.circuit.cases import words, words_of
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.circuit.xag import Xag, melted
+from difflogic.circuit.xag import Xag, absorb_inverters
 from difflogic.simplification.kernels.nets import VIRTUAL, Net, Work, clean
 
 
@@ -71,7 +71,7 @@ def to_circuit(net: Net, labels: Sequence[int]) -> Circuit:
     or a gate whose plain value is also used. A constant output keeps a gate.
     """
     op, a, b = (array[: net.size[0]] for array in (net.op, net.a, net.b))
-    return melted(op, a, b, 1 + net.inputs, net.outputs, labels)
+    return absorb_inverters(op, a, b, 1 + net.inputs, net.outputs, labels)
 
 
 def keep_channels(net: Net, channels: Sequence[int]) -> Net:

@@ -23,7 +23,7 @@ class Interpreter:
 
     def __init__(self, circuit: Circuit) -> None:
         self._order = schedule(circuit)
-        self._spent = _spent(self._order)
+        self._spent = _last_reads(self._order)
 
     def __enter__(self) -> Interpreter:
         return self
@@ -76,7 +76,7 @@ def band_rows(geometry: Geometry) -> int:
     return max(1, BAND_WORDS // geometry.words)
 
 
-def _spent(order: Circuit) -> dict[int, list[int]]:
+def _last_reads(order: Circuit) -> dict[int, list[int]]:
     """Map each gate's row to the rows that are read for the last time there."""
     last = {row: row for row in range(order.inputs, order.rows)}
     for gate in range(order.gates):

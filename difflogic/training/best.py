@@ -137,7 +137,7 @@ class BestCircuit:
         rng = stream(self._training.seed, Purpose.SEARCH, epoch, number)
         found = finisher.finish(logits, rng, on_progress)
         finished = logits.copy()
-        prefer(finished, found.ops)
+        make_most_probable(finished, found.ops)
         return found, finished
 
     def _keep(self, found: Finished, logits: Array, epoch: int) -> bool:
@@ -161,7 +161,7 @@ class BestCircuit:
         rng = stream(self._training.seed, Purpose.POLISH, self._best.epoch)
         found = finisher.polish(found, rng, hasten)
         if found.polished is not None:
-            prefer(self._logits, found.ops)
+            make_most_probable(self._logits, found.ops)
             self.gain = _gain(found.polished)
         if found.late:
             self._best = replace(self._best, status=Status.LATE)
@@ -219,7 +219,7 @@ def _gain_from_array(values: Array) -> Gain | None:
     return Gain((before, after), steps, candidates)
 
 
-def prefer(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
+def make_most_probable(logits: Array, ops: npt.NDArray[np.uint8]) -> None:
     """Make `ops` (parameters,) the most probable of `logits` (16, parameters), in place.
 
     A gate's new op and its present one swap logits, so the gate stays as decided as before. If

@@ -65,7 +65,7 @@ def passes(op, second):
 
 
 @borrowing_kernel
-def settle(wiring, base, ops, counted, stack):
+def set_ops(wiring, base, ops, counted, stack):
     """Make `base` the circuit with `ops` (parameters,); return how many rows have values to keep.
 
     No row has a slot yet.

@@ -10,14 +10,14 @@ from difflogic.system.jit.processor import registers
 
 
 @kernel
-def meet(control, workers, cursor, times, rounds, best):
+def time_barriers(control, workers, cursor, times, rounds, best):
     """Wait for all workers `times` times in each round; write the fastest round's seconds to
     `best`.
     """
     for _ in range(rounds):
         since = now()
         for _ in range(times):
-            teams.meet(control, 0, workers, cursor)
+            teams.barrier(control, 0, workers, cursor)
         best[0] = min(best[0], now() - since)
 
 

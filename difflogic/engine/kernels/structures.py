@@ -222,7 +222,7 @@ class Wires(NamedTuple):
 
 
 @by_reference
-class Space(NamedTuple):
+class RowScratch(NamedTuple):
     """Scratch arrays by rows of a netlist. Kernels allocate nothing: code for allocation errors
     takes seconds to compile.
     """

@@ -28,7 +28,7 @@ MEETING = 16
 
 
 @borrowing_kernel
-def meet(control, place, workers, cursor):
+def barrier(control, place, workers, cursor):
     """Wait until `workers` threads have reached the barrier at a place of the control array.
 
     An aborted call ends the wait.

@@ -86,7 +86,7 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
                 begun = t.trace_begin(workspace.trace)
                 _do_chunk(problem, batch, workspace, seat, leads)
                 t.trace_end(workspace.trace, cursor, way, begun)
-        t.meet(control, 0, workers, cursor)
+        t.barrier(control, 0, workers, cursor)
         t.count_phase(clock, way, since, waited, cursor)
     clock[t.ENDED] = now()
     t.trace_end(workspace.trace, cursor, t.CALL, called)
@@ -189,11 +189,11 @@ def _next_together(worker, problem, groups, span, control, cursor, seat):
     """Move a part's cursor to the piece that its team takes next; return whether there is one."""
     parts = seat.split.parts
     # Wait until all parts have finished the previous piece.
-    t.meet(control, seat.place, parts, cursor)
+    t.barrier(control, seat.place, parts, cursor)
     team_cursor = seat.leader.cursor
     if seat.part == 0 and not next_piece(worker // parts, problem, groups, span, control, cursor):
         cursor[t.PHASE] = t.FINISHED
-    t.meet(control, seat.place, parts, cursor)
+    t.barrier(control, seat.place, parts, cursor)
     if team_cursor[t.PHASE] == t.FINISHED or atomic_load(control, t.ABORTED) != 0:
         return False
     for place in (t.GROUP, t.STEP, t.CHUNK):
@@ -202,9 +202,9 @@ def _next_together(worker, problem, groups, span, control, cursor, seat):
 
 
 @part
-def _meet_parts(seat, workspace):
+def _parts_barrier(seat, workspace):
     """Wait for the other parts."""
-    t.meet(seat.control, seat.place, seat.split.parts, workspace.cursor)
+    t.barrier(seat.control, seat.place, seat.split.parts, workspace.cursor)
 
 
 @part
@@ -221,7 +221,7 @@ def _evaluate_part(seat, coefficients, values, lanes, workspace):
     for stage in range(split.gate_bounds.shape[0]):
         first, end = split.gate_bounds[stage, part], split.gate_bounds[stage, part + 1]
         runs_forward((values, split.gates[first:end], coefficients), lanes)
-        _meet_parts(seat, workspace)
+        _parts_barrier(seat, workspace)
 
 
 @part
@@ -230,7 +230,7 @@ def _tile_forward_part(problem, coefficients, tile_index, state, mask, new_state
     layout, channels, values = problem.layout, state.shape[0], seat.leader.values
     first, end = _rows_of_part(seat, channels)
     gather(state, layout, tile_index, channels, first, end, values, first, channels)
-    _meet_parts(seat, workspace)
+    _parts_barrier(seat, workspace)
     _evaluate_part(seat, coefficients, values, layout.tile_lanes[tile_index], workspace)
     outputs = seat.split.outputs
     update(values, outputs, first, end, layout, tile_index, mask, state, new_state)
@@ -253,12 +253,12 @@ def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace
         first, end, step, layout, tile_index, first, channels, outputs, inputs, grad, kept
     )
     pass_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
-    _meet_parts(seat, workspace)
+    _parts_barrier(seat, workspace)
     _evaluate_part(seat, coefficients, values, lanes, workspace)
     last = split.target_bounds.shape[0] - 1
     for stage in range(last + 1):
         if stage:
-            _meet_parts(seat, workspace)
+            _parts_barrier(seat, workspace)
         first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
         pulls_backward((values, split.targets[first:end], split.pulls, coefficients, grad), lanes)
     # A part's input rows need not be adjacent: copy them to the grid one by one.
@@ -270,4 +270,4 @@ def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace
     first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
     sums_backward((values, split.sums[first:end], grad, sums), lanes)
     # Begin no other tile while other parts still read this one's rows.
-    _meet_parts(seat, workspace)
+    _parts_barrier(seat, workspace)

@@ -273,10 +273,12 @@ def repeating(question: Question, rows: Repeat, columns: Repeat, latest: int) ->
         later = found.steps.copy()
         _hold_back(later, rows)
         _hold_back(later.transpose(0, 2, 1), columns)
-        unlike = _unlike(found.values, rows) | _unlike(found.values.transpose(0, 2, 1), columns)
-        if unlike[shown].any():
+        differing = _differing(found.values, rows) | _differing(
+            found.values.transpose(0, 2, 1), columns
+        )
+        if differing[shown].any():
             return None
-        later[unlike] = NEVER
+        later[differing] = NEVER
         if (later == found.steps).all():
             return found
         earliest = later
@@ -292,7 +294,7 @@ def _hold_back(steps: Array, repeat: Repeat) -> None:
         before[:] = np.where(never, NEVER, np.maximum(before, now - repeat.delay))
 
 
-def _unlike(values: Array, repeat: Repeat) -> npt.NDArray[np.bool_]:
+def _differing(values: Array, repeat: Repeat) -> npt.NDArray[np.bool_]:
     """Return which channels have different values in the rows that should repeat."""
     now, before = (slice(row - 1, row + 1) for row in (repeat.at, repeat.at - repeat.period))
     found: npt.NDArray[np.bool_] = (values[:, now] != values[:, before]).any(axis=(1, 2))

@@ -19,7 +19,7 @@ import numpy as np
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.kernels.probes import do_nothing, meet
+from difflogic.engine.kernels.probes import do_nothing, time_barriers
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.layout import make_layout
 from difflogic.engine.plan import ParallelPlan
@@ -125,7 +125,7 @@ def _barrier() -> float:
                 (control, 2, cursor, MEETINGS, rounds, best if worker == 0 else np.full(1, np.inf))
                 for worker, cursor in enumerate(cursors)
             ]
-            workers.run(meet, calls)
+            workers.run(time_barriers, calls)
     return float(best[0]) / MEETINGS
 
 
@@ -150,35 +150,35 @@ def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPl
 
 
 @dataclass(frozen=True)
-class Meetings:
+class Barriers:
     """How often workers that share a tile's gates wait for each other, per tile and step."""
 
     forward: int = 0
     backward: int = 0
 
     @classmethod
-    def of(cls, netlist: Netlist) -> Meetings:
-        """Return the meetings of a circuit that two workers share."""
+    def of(cls, netlist: Netlist) -> Barriers:
+        """Return the barriers of a circuit that two workers share."""
         code = split_program(netlist, 2)
         stages, back = len(code.gate_bounds), len(code.target_bounds)
         # Two more: after gathering, and after the piece.
         return cls(stages + 2, stages + back + 2)
 
 
-def replay(plan: ParallelPlan, costs: StepCosts, meetings: Meetings | None = None) -> float:
+def replay(plan: ParallelPlan, costs: StepCosts, barriers: Barriers | None = None) -> float:
     """Return the predicted seconds of a training step on the plan's workers.
 
     Shared gates are assumed to take as long in total as unshared ones, which is the best case.
     """
-    meetings = meetings or Meetings()
+    barriers = barriers or Barriers()
     seconds, left = costs.serial_seconds, plan.batch
     while left > 0:
         wave = replace(plan, wave=min(plan.wave, left))
         left -= wave.wave
         if wave.workers > 1:
             seconds += costs.wake + 3 * barrier_seconds(costs, wave.workers)
-        seconds += _pass_seconds(wave, costs, costs.forward, meetings.forward)
-        seconds += _pass_seconds(wave, costs, costs.backward, meetings.backward)
+        seconds += _pass_seconds(wave, costs, costs.forward, barriers.forward)
+        seconds += _pass_seconds(wave, costs, costs.backward, barriers.backward)
     return seconds
 
 
@@ -187,11 +187,11 @@ def barrier_seconds(costs: StepCosts, workers: int) -> float:
     return 0.0 if workers == 1 else costs.barrier * workers / 2
 
 
-def _pass_seconds(plan: ParallelPlan, costs: StepCosts, per_lane: float, meetings: int) -> float:
+def _pass_seconds(plan: ParallelPlan, costs: StepCosts, per_lane: float, barriers: int) -> float:
     """Return the seconds of a wave's forward or backward pass."""
     team, steps = plan.team, plan.rollouts.steps
-    meet = meetings * barrier_seconds(costs, plan.parts) * plan.chunk
-    chunks = [lanes * per_lane / plan.parts + meet for lanes in plan.chunks]
+    waiting = barriers * barrier_seconds(costs, plan.parts) * plan.chunk
+    chunks = [lanes * per_lane / plan.parts + waiting for lanes in plan.chunks]
     free = [0.0] * team.workers  # when each team finishes its current work
     for _ in range(team.groups_alone):
         heapq.heapreplace(free, free[0] + steps * sum(chunks))
@@ -292,10 +292,10 @@ def simulate(
     progress: Callable[[int], None] = ignore,
 ) -> Curves:
     """Replay a step for each strategy and worker count; measure `repeat` steps to compare."""
-    meetings = Meetings.of(Model.create(config).netlist)
+    barriers = Barriers.of(Model.create(config).netlist)
     seconds = {
         strategy: {
-            count: replay(with_strategy(plan, strategy, count), costs, meetings) for count in counts
+            count: replay(with_strategy(plan, strategy, count), costs, barriers) for count in counts
         }
         for strategy in STRATEGIES
     }
@@ -303,7 +303,7 @@ def simulate(
     if repeat:
         rows = measure(of_workers(config.without_searches(), MEASURED), repeat, progress).rows
         measured = {row.workers: row.total.minimum for row in rows}
-    planned = {count: replay(plan.at(count), costs, meetings) for count in MEASURED}
+    planned = {count: replay(plan.at(count), costs, barriers) for count in MEASURED}
     return Curves(config, seconds, replay(plan.at(1), costs), planned, measured)
 
 

@@ -200,7 +200,7 @@ class Row:
             return None
         return speedup
 
-    def hides(self, first: Row) -> bool:
+    def hides_speedup(self, first: Row) -> bool:
         """Return whether a speed-up is left out because it is above its ceiling."""
         found = [self.speedup(first)] if any(self.steps) and any(first.steps) else []
         if any(self.phases["backward"]) and any(first.phases["backward"]):

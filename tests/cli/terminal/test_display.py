@@ -15,7 +15,7 @@ from cli.terminal import display, screen
 from cli.terminal.display import Lines, Progress, show_preview
 from cli.terminal.screen import Display, Screen
 from difflogic.config import load_config
-from difflogic.search.polishing import Extent
+from difflogic.search.polishing import CircuitCost
 from difflogic.search.search import SearchProgress
 from difflogic.tasks import make_task
 from difflogic.training.metrics import PHASES, MetricsRow
@@ -46,7 +46,7 @@ def result(epoch: int, hard_loss: float | None = 5.0, **changes: Any) -> Any:
             {
                 "exact": True,
                 "late": False,
-                "polished": SimpleNamespace(before=Extent(6, 18), after=Extent(3, 16)),
+                "polished": SimpleNamespace(before=CircuitCost(6, 18), after=CircuitCost(3, 16)),
             },
             "exact, 6 → 3 gates",
         ),

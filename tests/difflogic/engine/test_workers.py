@@ -95,10 +95,10 @@ def test_threads_end_with_the_team():
 
 def test_a_call_aside_runs_on_another_thread():
     with Workers(2) as team:
-        assert team.aside(threading.get_ident).result(timeout=60) != threading.get_ident()
+        assert team.submit(threading.get_ident).result(timeout=60) != threading.get_ident()
         with pytest.raises(ZeroDivisionError):
-            team.aside(divmod, 1, 0).result(timeout=60)
+            team.submit(divmod, 1, 0).result(timeout=60)
     with pytest.raises(RuntimeError, match="enter two workers"):
-        team.aside(threading.get_ident)
+        team.submit(threading.get_ident)
     with Workers(1) as alone, pytest.raises(RuntimeError, match="enter two workers"):
-        alone.aside(threading.get_ident)
+        alone.submit(threading.get_ident)

@@ -23,7 +23,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.jit import JIT
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
-from difflogic.training.best import prefer
+from difflogic.training.best import make_most_probable
 from tests.difflogic.engine.built import Builder, game_of_life
 from tests.difflogic.training.tiny import growing, tiny, trained, wrong_in_the_picture
 
@@ -118,7 +118,7 @@ def test_damaged_circuits_are_repaired(plus, hits):
         while not wrong_in_the_picture(plus.config, plus.netlist, ops):
             ops = damaged(plus.ops, hits, rng)
         logits = plus.logits.T.copy()
-        prefer(logits, ops)
+        make_most_probable(logits, ops)
         heard = []
         finisher, found = finish(plus.netlist, plus.config, logits, seed, on_progress=heard.append)
         assert [each.candidates for each in heard] == sorted(each.candidates for each in heard)

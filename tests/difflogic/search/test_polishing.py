@@ -21,7 +21,7 @@ from difflogic.proof.convergence import sets
 from difflogic.search import polishing, verifying
 from difflogic.search.finishing import Finished, Finisher
 from difflogic.search.judge import Judge
-from difflogic.search.polishing import Extent, Polished, polish
+from difflogic.search.polishing import CircuitCost, Polished, polish
 from difflogic.system.streams import Purpose
 from tests.difflogic.engine.built import game_of_life
 from tests.difflogic.proof.convergence.trained import checkerboard_question, trained
@@ -75,8 +75,8 @@ def assert_checkerboard(netlist: Netlist, ops: np.ndarray, since: int) -> None:
 def test_a_polished_game_of_life_is_right_on_all_boards() -> None:
     netlist, ops = game_of_life()
     found = polished(life(), netlist, ops, budget=6000)
-    assert found.before == Extent(len(active_gates(netlist, ops, (0,))), None)
-    assert found.after == Extent(len(active_gates(netlist, found.ops, (0,))), None)
+    assert found.before == CircuitCost(len(active_gates(netlist, ops, (0,))), None)
+    assert found.after == CircuitCost(len(active_gates(netlist, found.ops, (0,))), None)
     assert found.after < found.before
     assert wrong_boards(netlist, found.ops) == 0
 
@@ -89,10 +89,10 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     config = config_of(netlist.channels, f"automaton.fire_rate={rate}", "automaton.steps=40")
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
     found = polished(config, netlist, ops)
-    assert found.before == Extent(
+    assert found.before == CircuitCost(
         len(active_gates(netlist, ops, (0,))), judge(ops).finding.from_step
     )
-    assert found.after == Extent(
+    assert found.after == CircuitCost(
         len(active_gates(netlist, found.ops, (0,))), judge(found.ops).finding.from_step
     )
     assert found.after <= found.before
@@ -134,7 +134,7 @@ def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None
     assert_checkerboard(netlist, found.ops, 12)
     again = polished(config, netlist, ops, 300, workers=3)
     assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
-    monkeypatch.setattr(Judge, "due", None)
+    monkeypatch.setattr(Judge, "latest_step", None)
     assert polished(config, netlist, ops, 300).after.from_step == 13
 
 
@@ -160,7 +160,7 @@ def test_unknown_cells_agree_with_sets(steps: int) -> None:
     judge = Judge(netlist, Plan.of(config, 8, STREAMS))
     goal = checkerboard_question(trained("checkerboard-seed-2"))
     *_, state = itertools.islice(sets.descend(goal.network, goal.board), steps + 1)
-    expected = (sets.as_array(goal.board, state)[list(goal.shown)] == sets.UNKNOWN).sum()
+    expected = (sets.as_array(goal.board, state)[list(goal.visible_places)] == sets.UNKNOWN).sum()
     assert judge.unknown_in_time(ops) == expected
     assert (expected == 0) == (steps >= 13) == (judge.certified_step(ops) <= steps)
     assert judge.unknown_in_time(np.full_like(ops, Op.XOR)) is None

@@ -12,10 +12,10 @@ from difflogic.circuit import gates
 from difflogic.evaluation import held_out
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
-from difflogic.search.polishing import Extent, Polished
+from difflogic.search.polishing import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
-from difflogic.training.best import MISSING, BestCircuit, Gain, prefer
+from difflogic.training.best import MISSING, BestCircuit, Gain, make_most_probable
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
@@ -41,7 +41,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 def test_preferred_ops_become_the_most_probable(logits, ops):
     """Also where logits tie, as for ops that never made a difference."""
     before = logits.copy()
-    prefer(logits, np.array(ops, np.uint8))
+    make_most_probable(logits, np.array(ops, np.uint8))
     np.testing.assert_array_equal(logits.argmax(axis=0), ops)
     for gate, op in enumerate(ops):
         present = before[:, gate].argmax()
@@ -125,9 +125,9 @@ class Late(GivenSearches):
         self.steps, self.hastened = iter(steps), []
 
     def polish(self, found, rng, hasten):
-        step, before = next(self.steps), Extent(9, 25)
+        step, before = next(self.steps), CircuitCost(9, 25)
         self.hastened.append(hasten)
-        made = Polished(found.ops, before, Extent(7, step), 11)
+        made = Polished(found.ops, before, CircuitCost(7, step), 11)
         late = step > 20
         return replace(found, polished=made, late=late, exact=not late)
 

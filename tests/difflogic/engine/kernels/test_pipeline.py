@@ -40,10 +40,10 @@ class TestBarrier:
             cursor = new_cursor()
             for turn in range(1, 21):
                 arrived[worker] = turn
-                teams.meet(control, 0, workers, cursor)
+                teams.barrier(control, 0, workers, cursor)
                 if min(arrived) < turn:
                     failures.append(worker)
-                teams.meet(control, 0, workers, cursor)
+                teams.barrier(control, 0, workers, cursor)
 
         run_threads(workers, task)
         assert not failures
@@ -60,7 +60,7 @@ class TestBarrier:
                     time.sleep(0)
                 time.sleep(0.05)
                 early = passed[:]
-            teams.meet(control, 0, 2, cursors[worker])
+            teams.barrier(control, 0, 2, cursors[worker])
             passed.append(worker)
             assert not early
 

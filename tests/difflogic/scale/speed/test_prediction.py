@@ -13,8 +13,8 @@ from difflogic.model.model import Model
 from difflogic.scale.speed.prediction import (
     BANDWIDTH,
     STRATEGIES,
+    Barriers,
     Curves,
-    Meetings,
     StepCosts,
     counts_between,
     lanes_of,
@@ -83,14 +83,14 @@ def test_waiting_costs_time():
 
 
 def test_workers_that_share_gates_wait_for_each_other():
-    meetings = Meetings.of(Model.create(CONFIG).netlist)
-    assert meetings.backward > meetings.forward > 2
+    barriers = Barriers.of(Model.create(CONFIG).netlist)
+    assert barriers.backward > barriers.forward > 2
     dear = StepCosts({}, 1.0, 2.0, 1.0, 0.0)
     plan = with_strategy(PLAN, "gates", 6)
     assert plan.parts == 2
-    more = replay(plan, dear, meetings) - replay(plan, dear)
+    more = replay(plan, dear, barriers) - replay(plan, dear)
     # Each of three teams has one tile in each of three steps, forward and backward.
-    assert more == pytest.approx(3 * (meetings.forward + meetings.backward))
+    assert more == pytest.approx(3 * (barriers.forward + barriers.backward))
 
 
 def test_costs_are_measured():

@@ -70,11 +70,11 @@ def test_speedups_above_the_ceiling_are_hidden():
     first, row = made_up(3.0, 2.0, repeat=1).rows
     assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
     assert row.phase_speedup("backward", first) == 1.5
-    assert not row.hides(first)
+    assert not row.hides_speedup(first)
     for phase in ("backward", "optimizer"):
         row.phases[phase] = [0.5]
     assert row.phase_speedup("backward", first) is None
-    assert row.hides(first)
+    assert row.hides_speedup(first)
     # The optimizer runs on one thread, so its ceiling is unknown.
     assert row.phase_speedup("optimizer", first) == 3.0
     row.steps[:] = [1.0]
