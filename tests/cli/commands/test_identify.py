@@ -134,7 +134,7 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     assert "cannot be divided into cells" in refused(dct, tmp_path, "h.gif", greys, "--cell", "7")
     assert "numbers" in refused(dct, tmp_path, "p.npz", pickled)
     assert "at most" in refused(dct, tmp_path, "b.npz", bomb)
-    assert "no recording" in refused(dct, tmp_path, "x.gif", b"GIF?")
+    assert "not a recording" in refused(dct, tmp_path, "x.gif", b"GIF?")
     one = rle(frames[0]).encode()
     assert "one frame" in refused(dct, tmp_path, "one.rle", one)
     (tmp_path / "two.rle").write_text(rle(frames[0][:5]))
