@@ -230,7 +230,10 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         # Closed by the caller, as in `dct … >&-`: discard output.
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+            file = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, file)
+            # Also keeps the file open, when another one takes its descriptor below.
+            setattr(sys, f"__{name}__", file)
     # A terminal that cannot show a character gets a question mark, not a traceback.
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")

@@ -46,6 +46,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def in_one_line(text: str) -> str:
+    """Return a text with all control characters escaped, line ends and tabs too."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def note(message: str) -> None:
     """Write a line to stderr, for everything but results. Never fails."""
     try:

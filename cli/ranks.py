@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import select
-import shlex
 import signal
 import site
 import subprocess
@@ -26,6 +25,7 @@ import typer
 from cli.errors import FAILURE, USAGE, note
 from cli.interrupt import Interruption
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import for_shell
 
 if TYPE_CHECKING:
     from difflogic.config import Config
@@ -85,7 +85,7 @@ def lost_run(directory: object) -> str:
     """Say that a run ended, and how to resume it; the directory is None if unknown."""
     run = "RUN, with a run directory (see dct runs)"
     if directory is not None:
-        run = shlex.quote(str(directory))
+        run = for_shell(str(directory))
     return f"the run: continue from what it saved with dct train --resume {run}"
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.errors import note, printable
+from cli.errors import in_one_line, note
 from cli.options import AsJson
 from cli.terminal import output
+from difflogic.system.files import for_shell
 
 if TYPE_CHECKING:
     from difflogic.training.run_directory import Listed
@@ -36,7 +36,7 @@ def runs(
     if not found:
         hint = "no runs yet: dct train NAME makes one"
         if (directory / SWEEP).is_file():
-            place = shlex.quote(str(directory))
+            place = for_shell(directory)
             hint = f"is a sweep: dct watch {place} shows it, dct sweep --dir {place} continues it"
         note(f"{directory}: {hint}")
         return
@@ -51,9 +51,9 @@ def runs(
 
 def _row(listed: Listed) -> list[Any]:
     return [
-        _one_line(str(listed.path)),
+        in_one_line(str(listed.path)),
         f"{listed.begun.astimezone():%Y-%m-%d %H:%M}",
-        _one_line(listed.experiment or "-"),
+        in_one_line(listed.experiment or "-"),
         listed.state,
         listed.seed,
         listed.epochs,
@@ -61,8 +61,3 @@ def _row(listed: Listed) -> list[Any]:
         listed.active_gates,
         None if listed.seconds is None else f"{listed.seconds:.1f}",
     ]
-
-
-def _one_line(text: str) -> str:
-    """Return a text with all control characters escaped, line ends and tabs too."""
-    return printable(text).replace("\n", "\\n").replace("\t", "\\t")

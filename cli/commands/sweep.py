@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.errors import FAILURE, note, printable
+from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import (
     AllowCode,
@@ -29,6 +28,7 @@ from cli.options import (
 from cli.progress import compile_kernels
 from cli.terminal import output
 from cli.terminal.screen import Screen, bar, can_animate, clock
+from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     if missing:
         note(
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
-            f"{len(rows)} runs ended; continue with: dct sweep --dir {shlex.quote(str(path))}"
+            f"{len(rows)} runs ended; continue with: dct sweep --dir {for_shell(path)}"
         )
     if as_json:
         data = results.to_data(plan, rows)
@@ -150,7 +150,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         # On a narrow terminal lines are folded; without a minimum, whole columns would vanish.
         column.min_width = max(map(len, [str(column.header), *texts]))
     output.print_table(table)
-    typer.echo(f"\nsweep      {printable(str(path))}   (table.csv, table.json, table.md)")
+    typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")
 
 
 class _Shown(ExitStack):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cli.errors import printable
+from cli.errors import in_one_line
 from cli.terminal import display
+from difflogic.system.files import for_shell
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
@@ -36,7 +36,7 @@ def render(
             *_attempts(summary),
         ],
         [
-            f"{'run':<11}{printable(directory)}",
+            f"{'run':<11}{in_one_line(directory)}",
             f"{'next':<11}{headline}",
             *(f"{'':<11}  {command}" for command in commands),
         ],
@@ -131,7 +131,7 @@ def _exactness(found: Mapping[str, Any]) -> list[str]:
 
 def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[str]:
     """Return a sentence on what to do next, and the commands for it."""
-    path = shlex.quote(directory)
+    path = for_shell(directory)
     if summary["interrupted"]:
         return ["Interrupted: resume this run", f"dct train --resume {path}{allow}"]
     if summary["scores"]["held_out"]["exact"]:
@@ -143,7 +143,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     epochs, seed = summary["epochs_requested"], summary["seed"]
     resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
     # From another start it would be another experiment.
-    source = f" --from {shlex.quote(f'{directory}/start.npz')}" if summary.get("start") else ""
+    source = f" --from {for_shell(f'{directory}/start.npz')}" if summary.get("start") else ""
     full = _full_experiment(summary, directory)
     if full is not None:
         return [
@@ -151,7 +151,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
             resume,
             f"dct train {full} --seed {seed}{source}",
         ]
-    config = shlex.quote(f"{directory}/config.toml")
+    config = for_shell(f"{directory}/config.toml")
     return [
         "Not exact yet: resume this run, or try another seed",
         resume,

@@ -147,8 +147,23 @@ def digest(path: Path) -> str:
 
 
 def for_shell(path: str | Path) -> str:
-    """Quote a path for a command line that the user may copy."""
-    return shlex.quote(str(path))
+    """Quote a path for a command line that the user may copy.
+
+    A name that begins with a dash must not be taken for an option. Characters that a terminal
+    would not print as such are escaped, in the quotes of bash and zsh.
+    """
+    text = f"./{path}" if str(path).startswith("-") else str(path)
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = (
+        f"\\{sign}" if sign in "\\'" else sign if sign.isprintable() else _in_hexadecimal(sign)
+        for sign in text
+    )
+    return f"$'{''.join(escaped)}'"
+
+
+def _in_hexadecimal(sign: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 
 def reason(error: Exception) -> str:

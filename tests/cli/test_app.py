@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -125,6 +126,15 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
     done = subprocess.run(command, cwd=REPOSITORY, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert done.returncode == 141
+    assert done.stderr == ""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_output_is_discarded(closed: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m cli config list {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0
     assert done.stderr == ""
 
 

@@ -2,14 +2,16 @@
 
 import errno
 import os
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from difflogic.system import files
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import LEFTOVERS, remove_leftovers, write_whole
+from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write_whole
 
 
 def fail_with(error):
@@ -233,3 +235,28 @@ def test_a_named_file_must_be_bounded_and_plain(tmp_path):
     for wrong in (tmp_path, tmp_path / "missing", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(ConfigError, match="cannot be read"):
             files.read_named(wrong, 5)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run",
+        "two words",
+        "it's",
+        "a\\b",
+        "\x1b[31mred",
+        "x\x1b]0;title\x07",
+        "a\nb\tc",
+        "\u202eabc",
+        "'\n\\",
+    ],
+)
+def test_a_quoted_path_is_printable_and_names_the_same_file(name):
+    quoted = for_shell(name)
+    assert quoted.isprintable()
+    assert subprocess.check_output(["bash", "-c", f"printf %s {quoted}"]) == os.fsencode(name)
+
+
+def test_a_quoted_path_is_no_option():
+    assert for_shell("-x") == "./-x"
