@@ -98,7 +98,7 @@ class DeviceLearned:
         return learned
 
     def mix(self) -> Array:
-        """Mix the gates anew before the next rollouts."""
+        """Make the next rollouts mix the gates on the device; the result is not fetched."""
         self._fresh = True
         return np.zeros((len(self.ops), 4), np.float32)
 

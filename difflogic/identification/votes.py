@@ -145,7 +145,7 @@ def _suspects(
 
 
 def _around(wrong: npt.NDArray[np.bool_], space: Space, boundary: str) -> npt.NDArray[np.bool_]:
-    """Return the cells of transitions, each of which is given at the cell that it changes."""
+    """Return all cells that the `wrong` transitions read or write."""
     recordings, frames, height, width = wrong.shape
     cells = np.zeros((recordings, frames + 1, height, width), np.bool_)
     cells[:, 1:] |= wrong

@@ -1,4 +1,4 @@
-"""A hard automaton: a logic circuit with everything needed to run it as it was trained."""
+"""A hard automaton: a logic circuit, and the settings that it was trained with."""
 
 from __future__ import annotations
 

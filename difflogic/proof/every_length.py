@@ -253,7 +253,7 @@ Node = Hashable
 
 
 def _close(cell: _Cell, delay: int, depth: int) -> Histories:
-    """Return closed histories that are right. Raises _OpenError if there are none."""
+    """Return closed histories that are right. Raises _OpenError if it finds no such histories."""
     found = _edge(delay)
     while not (nodes := _Nodes(cell, found)).inside():
         found = _merge(_determine(nodes.starts, nodes.edges), depth)

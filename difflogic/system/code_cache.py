@@ -69,7 +69,7 @@ class CodeCache:
     def read(self, name: str) -> bytes | None:
         """Return the code of this name.
 
-        None if there is none, if others may have written it, or if it is damaged.
+        None if it is missing or damaged, or if others may have written it.
         """
         place = self.directory()
         if place is None or _untrusted(place) is not None:

@@ -146,7 +146,7 @@ class Task(ABC):
     def larger(self) -> Larger:
         """Return a larger task that a circuit should solve without training on it.
 
-        Raises InapplicableError, with the reason, if there is none.
+        Raises InapplicableError, with the reason, if the task has no larger version.
         """
         times, steps = 4, self.automaton.steps
         large = self.on_grid(times * self.height, times * self.width)

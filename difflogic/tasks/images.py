@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FORMATS = ("PNG", "BMP", "GIF", "JPEG", "PPM", "TIFF", "WEBP")
-"""Formats to open. Pillow knows others, some of which it passes to other programs."""
+"""Formats to open. Pillow would pass some of the others to external programs."""
 
 MAX_PIXELS = 2**25
 """33 million pixels, as in a large photograph. Guards memory."""

@@ -198,7 +198,7 @@ class RunDirectory:
         return self._write(SUMMARY, summary.render(results, files))
 
     def read_summary(self) -> dict[str, Any] | None:
-        """Return summary.json, or None if there is none. Raises RunDirectoryError if damaged."""
+        """Return summary.json, or None if it is missing. Raises RunDirectoryError if damaged."""
         path = self.path / SUMMARY
         try:
             return summary.parse(read_inside(path, summary.MAX_BYTES))

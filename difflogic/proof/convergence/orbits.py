@@ -51,7 +51,7 @@ class Orbit:
 
     @property
     def right_from(self) -> int | None:
-        """Step from which the target is shown for good; None if there is none."""
+        """The step from which the target always shows; None if it keeps going wrong."""
         wrong = [step for step, right in enumerate(self.right) if not right]
         if not wrong:
             return 0

@@ -30,7 +30,7 @@ _BRACKETS = {"]": "[", "}": "{"}
 
 @dataclass(frozen=True)
 class Request:
-    """A sweep as it was typed."""
+    """The arguments of a sweep, as the user gave them."""
 
     config: str
     overrides: tuple[str, ...] = ()

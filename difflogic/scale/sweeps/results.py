@@ -283,8 +283,8 @@ def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
         f"{plan.experiment}, seeds {format_ranges(plan.seeds)}: `{plan.command}`. "
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
-        "proved from step: median (range) of the exact runs that are proved for ever; processor s: "
-        "median, of all threads of a run, in its last stretch."
+        "proved from step: median (range) over exact runs with a proof for all later steps; "
+        "processor s: median, of all threads of a run, in its last stretch."
     )
     return "\n".join([*lines, "", note, ""])
 
