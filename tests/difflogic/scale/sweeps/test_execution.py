@@ -16,14 +16,14 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
 from difflogic.scale.sweeps.plan import with_seed
 from difflogic.scale.sweeps.results import make_row
-from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.scale.sweeps.work import Beat, Control, Job, Outcome, run
 from difflogic.system.errors import RunDirectoryError, StorageError, TrainingError
 from difflogic.training import session
 from difflogic.training.lock import RunLock
 from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
 
-LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=500",))
-"""Runs of at least half a second, long enough to stop or kill."""
+LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=1000",))
+"""Runs of at least a second, long enough to stop or kill."""
 
 
 @pytest.fixture(scope="module")
@@ -100,18 +100,22 @@ def test_a_failed_run_stops_no_other_run_and_is_repeated(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_stopped_runs_are_saved_and_resumed(tmp_path, whole):
-    stopped = False
-    with at_work(tmp_path, LONG, 2) as execution:
-        progress = Progress(LONG, execution)
-        for _ in execution.work(tick=0.02):
-            if not stopped and any(run.epoch > 0 for run in progress.snapshot().running):
-                execution.stop()
-                stopped = True
-        assert stopped
-        assert progress.snapshot().ended < 2
-    saved = list(tmp_path.rglob("checkpoint-*.npz"))
-    assert any(path.name != "checkpoint-0.npz" for path in saved)
+def test_stopped_runs_are_saved_and_resumed(tmp_path, whole, monkeypatch):
+    # One job at a time runs in this process, so that the stop comes at a chosen epoch.
+    report = Beat.__call__
+
+    def stopping(beat, result):
+        report(beat, result)
+        if result.epoch == 100:
+            execution.stop()
+
+    with at_work(tmp_path, LONG, 1) as execution:
+        with monkeypatch.context() as patch:
+            patch.setattr(Beat, "__call__", stopping)
+            list(execution.work(tick=0.02))
+        assert Progress(LONG, execution).snapshot().ended == 0
+    saved = {path.name for path in tmp_path.rglob("checkpoint-*.npz")}
+    assert saved == {"checkpoint-0.npz", "checkpoint-100.npz"}
     assert timeless(execute_all(tmp_path, LONG)) == whole
 
 
