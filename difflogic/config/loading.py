@@ -14,8 +14,8 @@ from difflogic.config import problems, schema
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.files import read_named
 from difflogic.tasks import TASKS, CustomSection, PathContext, custom, is_custom
 
 MAX_BYTES = 2**20
@@ -151,16 +151,11 @@ def _locate(source: str | Path) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with open_plain(path) as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
+        content = read_named(path, MAX_BYTES, "a configuration")
+    except MissingFileError:
         raise ConfigError(
             f"{path}: no such file; shipped configurations: {', '.join(shipped_configs())}"
         ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ConfigError(f"{str(path)!r}: cannot be read: {reason(error)}") from None
-    if len(content) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes: this is not a configuration")
     try:
         return parse_toml(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

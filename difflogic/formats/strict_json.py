@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from difflogic.system.errors import CircuitError
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.files import read_named
 
 MAX_CHANNELS = 2**16
 MAX_GATES = 2**20
@@ -40,17 +40,14 @@ Shrink = Callable[[dict[str, Any]], Any]
 def read(path: Path, shrink: Shrink) -> Any:
     """Return what a JSON file holds. Raises CircuitError, naming the file and the place."""
     try:
-        with open_plain(path) as file:
-            text = file.read(MAX_TEXT_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise CircuitError(f"{path}: cannot be read: {reason(error)}") from None
+        text = read_named(path, MAX_TEXT_BYTES, "a circuit")
+    except ConfigError as error:
+        raise CircuitError(str(error)) from None
     return decode(text, str(path), shrink)
 
 
 def decode(text: bytes, source: str, shrink: Shrink) -> Any:
     """Return what JSON text holds; `source` names it in messages. Raises CircuitError."""
-    if len(text) > MAX_TEXT_BYTES:
-        raise CircuitError(f"{source}: is larger than any circuit ({MAX_TEXT_BYTES} bytes)")
     _require_bounded(text, source)
 
     def make(pairs: list[tuple[str, Any]]) -> Any:

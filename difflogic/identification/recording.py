@@ -166,7 +166,7 @@ def _read(
         if threshold is not None:
             data = np.where(np.isnan(data), np.nan, data >= threshold)
         return data, mask
-    content = read_named(path, MOST_BYTES)
+    content = read_named(path, MOST_BYTES, "a recording")
     try:
         if path.suffix == ".rle":
             frames = parse_rle(content.decode("ascii", "replace"))[None].astype(np.int64)

@@ -78,7 +78,7 @@ def synthesize(
         raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
     chosen = DEVICES[device]
     require_tools("yosys", f"nextpnr-{chosen.family}")
-    constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES)
+    constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)

@@ -24,8 +24,8 @@ from difflogic.model.automaton import Automaton
 from difflogic.simulation.bit_grid import WORD, BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader
-from difflogic.system.errors import ConfigError, DctError
-from difflogic.system.files import open_plain, write_whole
+from difflogic.system.errors import ConfigError, DctError, MissingFileError
+from difflogic.system.files import read_named, write_whole
 from difflogic.tasks.images import image_bits
 from difflogic.tasks.pictures import parse_picture
 
@@ -79,30 +79,31 @@ def prepare(
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
-        array = load_state(path, simulator) if path.suffix == ".npz" else None
+        array = content = None
+        if path.suffix == ".npz":
+            array = load_state(path, simulator)
+        else:
+            content = _read(path)
         try:
             if array is not None:
                 _place_array(grid, array, automaton)
-            elif path.suffix != ".npz":
-                bits = _picture(path, automaton, geometry.height, geometry.width)
+            elif content is not None:
+                bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
         except DctError as error:
             raise ConfigError(f"{path}: {error}") from None
 
 
-def _picture(path: Path, automaton: Automaton, height: int, width: int) -> Bits:
-    """Read a picture or pattern as bits of shape (visible channels, rows, columns)."""
-    channels = len(automaton.visible)
+def _read(path: Path) -> bytes:
     try:
-        with open_plain(path) as file:
-            content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            f"cannot be read: {reason.lower()}; a start is {', '.join(NAMES)} or a file"
-        ) from None
-    if len(content) > MAX_BYTES:
-        raise ConfigError(f"is larger than any start ({MAX_BYTES} bytes)")
+        return read_named(path, MAX_BYTES, "a start")
+    except MissingFileError as error:
+        raise ConfigError(f"{error}; a start is {', '.join(NAMES)} or a file") from None
+
+
+def _picture(path: Path, content: bytes, automaton: Automaton, height: int, width: int) -> Bits:
+    """Return a picture or pattern as bits of shape (visible channels, rows, columns)."""
+    channels = len(automaton.visible)
     if path.suffix == ".rle":
         pattern = parse_rle(content.decode("ascii", "replace"))
         return np.broadcast_to(pattern, (channels, *pattern.shape))

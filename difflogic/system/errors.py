@@ -15,6 +15,10 @@ class ConfigError(DctError):
     """An unusable configuration, argument or combination of them."""
 
 
+class MissingFileError(ConfigError):
+    """A file that the user named and that does not exist."""
+
+
 class ModelFileError(DctError):
     """A model file that is truncated, foreign, newer than this program, or inconsistent."""
 

@@ -18,7 +18,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from difflogic.system.errors import ConfigError, RunDirectoryError, StorageError
+from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
@@ -84,15 +84,21 @@ def read_inside(path: Path, largest: int) -> bytes:
     return content
 
 
-def read_named(path: Path, largest: int) -> bytes:
-    """Read a plain file of at most `largest` bytes that the user named. Raises ConfigError."""
+def read_named(path: Path, largest: int, kind: str) -> bytes:
+    """Read a plain file of at most `largest` bytes that the user named, perhaps through a link.
+
+    `kind` names such a file in messages, as in "a picture". Raises MissingFileError if there is no
+    such file, and ConfigError if it cannot be used.
+    """
     try:
         with open_plain(path) as file:
             content = file.read(largest + 1)
+    except FileNotFoundError as error:
+        raise MissingFileError(f"{path}: cannot be read: {reason(error)}") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ConfigError(f"{path}: cannot be read: {reason(error)}") from None
+        raise ConfigError(f"{str(path)!r}: cannot be read: {reason(error)}") from None
     if len(content) > largest:
-        raise ConfigError(f"{path}: is larger than {largest} bytes: cut it")
+        raise ConfigError(f"{path}: is larger than {largest} bytes: this is not {kind}")
     return content
 
 

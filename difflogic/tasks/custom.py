@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 import types
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from typing import Any
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.files import open_plain, reason, write_whole
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.files import read_named, write_whole
 from difflogic.tasks.base import Task, draw_batch, line_of
 from difflogic.tasks.parts import Start, TaskError
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
@@ -224,16 +225,8 @@ def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
     named = directory / path
     found = []
     for file in dict.fromkeys([named, directory / path.name]):
-        try:
-            with open_plain(file) as opened:
-                text = opened.read(MAX_BYTES + 1)
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"{file}: cannot be read: {reason(error)}") from None
-        if len(text) > MAX_BYTES:
-            raise ConfigError(f"{file}: larger than {MAX_BYTES} bytes: this is not a task")
-        found.append(Code(kind, str(file), text))
+        with suppress(MissingFileError):
+            found.append(Code(kind, str(file), read_named(file, MAX_BYTES, "a task")))
     if not found:
         raise ConfigError(
             f'{named}: no such file, named by "{kind}": a relative path starts at the directory of '

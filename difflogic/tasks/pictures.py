@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.files import open_plain, reason
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.files import read_named
 from difflogic.system.quantities import counted
 
 COLORS = {"r": 0b001, "g": 0b010, "b": 0b100, "y": 0b011, "m": 0b101, "c": 0b110}
@@ -46,18 +46,13 @@ def read_picture(name: str, base: Path, shipped: Path) -> str | bytes:
     names = shipped_pictures(shipped)
     path = names.get(name, base / name)
     try:
-        with open_plain(path) as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except FileNotFoundError:
+        content = read_named(path, MAX_FILE_BYTES, "a picture")
+    except MissingFileError:
         hint = did_you_mean(name, names)
         raise ConfigError(
             f'no picture "{name}": {hint} (name your own file by its path; a relative path starts '
             f"at {base.absolute()})"
         ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ConfigError(f"{name!r}: cannot be read: {reason(error)}") from None
-    if len(content) > MAX_FILE_BYTES:
-        raise ConfigError(f"{name}: larger than {MAX_FILE_BYTES} bytes: this is not a picture")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from difflogic.system import files
-from difflogic.system.errors import ConfigError, RunDirectoryError
+from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError
 from difflogic.system.files import LEFTOVERS, for_shell, remove_leftovers, write_whole
 
 
@@ -229,12 +229,13 @@ def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
 def test_a_named_file_must_be_bounded_and_plain(tmp_path):
     path = tmp_path / "named"
     path.write_bytes(b"12345")
-    assert files.read_named(path, 5) == b"12345"
-    with pytest.raises(ConfigError, match="is larger than 4 bytes"):
-        files.read_named(path, 4)
+    assert files.read_named(path, 5, "a word") == b"12345"
+    with pytest.raises(ConfigError, match="is larger than 4 bytes: this is not a word"):
+        files.read_named(path, 4, "a word")
     for wrong in (tmp_path, tmp_path / "missing", Path("/dev/zero"), tmp_path / "a\0b"):
-        with pytest.raises(ConfigError, match="cannot be read"):
-            files.read_named(wrong, 5)
+        with pytest.raises(ConfigError, match="cannot be read") as refused:
+            files.read_named(wrong, 5, "a word")
+        assert isinstance(refused.value, MissingFileError) == (wrong.name == "missing")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
