@@ -138,13 +138,13 @@ class Root(LazyGroup):
         "inspect": Entry("inspect:inspect", "Print a circuit's equations and properties"),
         "simulate": Entry("simulate:simulate", "Run a circuit on a grid of any size"),
         "synth": Entry("synth:synth", "Place a grid on an FPGA, and report its size and clock"),
-        "render": Entry("views:render", "Draw a rollout as an animation or a strip"),
+        "render": Entry("views:render", "Draw a rollout as an animation or a strip of frames"),
         "plot": Entry("views:plot", "Plot the learning curves of a run or a sweep"),
         "watch": Entry("views:watch", "Watch a run live in a browser"),
-        "report": Entry("views:report", "Write a run as a web page with the live automaton"),
+        "report": Entry("views:report", "Write a web page about a run, with the live automaton"),
         "plan": Entry("plan:plan", "Show how training is parallelised, and why"),
         "bench": Entry("bench:app", "Measure the speed of training or simulation"),
-        "verify": Entry(":verify", "Check training against an oracle, and prove circuits"),
+        "verify": Entry(":verify", "Check training, and prove properties of circuits"),
         "config": Entry(":config", "List, print and document configurations"),
     }
 
@@ -178,7 +178,7 @@ class Config(LazyGroup):
 
     entries: ClassVar[dict[str, Entry]] = {
         "list": Entry("config:list_", "List the shipped experiments"),
-        "show": Entry("config:show", "Print a resolved configuration"),
+        "show": Entry("config:show", "Print a complete configuration"),
         "docs": Entry("config:docs", "Print the list of all keys in Markdown"),
     }
 
@@ -190,7 +190,7 @@ def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
     )
 
 
-verify = _group(Verify, "Check training against a plain oracle, and prove properties of circuits.")
+verify = _group(Verify, "Check training against plain NumPy, and prove properties of circuits.")
 config = _group(Config, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",

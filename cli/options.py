@@ -179,8 +179,8 @@ Recipe = Annotated[
     str | None,
     option(
         "NAME",
-        "Learning recipe: reference learns like the article's notebook; benchmark uses its "
-        "batch size",
+        "How to learn: reference learns like the article's notebook; benchmark uses the "
+        "notebook's batch size",
     ),
 ]
 Epochs = Annotated[int | None, number("Number of training steps", 1)]
@@ -195,16 +195,16 @@ Oversubscribe = Annotated[
 ]
 Effort = Annotated[
     Literal["low", "normal", "high"],
-    option(None, "Effort: low takes about a second, normal seconds, high minutes"),
+    option(None, "Effort: low takes about a second, normal a few seconds, high minutes"),
 ]
 TimeLimit = Annotated[
-    float | None, time_option("Time limit for search and proof", shown="60 for a proof")
+    float | None, time_option("Time limit for search and proof", shown="60 for the proof alone")
 ]
 Output = Annotated[Path | None, output_file("Save the circuit as JSON")]
 _UNSIMPLIFIED = ("--unsimplified", "Use the circuit as trained, with every gate")
 Unsimplified = Annotated[bool, flag(*_UNSIMPLIFIED)]
 AllowCode = Annotated[
-    bool, flag("--allow-code", "Allow a custom task's code to run; read it first", rare=True)
+    bool, flag("--allow-code", "Allow a custom task's code to run; read the code first", rare=True)
 ]
 Force = Annotated[bool, flag("--force", "Overwrite existing files")]
 AsJson = Annotated[bool, flag("--json", "Print the result as JSON")]
@@ -223,7 +223,8 @@ class ConditionOptions:
         str | None,
         option(
             "START",
-            "random, center, zeros, or a file: image, text picture, .rle pattern, .npz state",
+            "Start state: random, center, zeros, or a file (image, text picture, .rle pattern, "
+            ".npz state)",
             shown="as trained",
         ),
     ] = None
@@ -242,8 +243,8 @@ class ConditionOptions:
         list[Any] | None,
         option(
             "STEPS:Y,X,HxW",
-            "Zero H rows and W columns from row Y and column X, after steps such as 10,20; "
-            "repeatable",
+            "Zero H rows and W columns, starting at row Y and column X, after the given steps, "
+            "such as 10,20; repeatable",
             parser=parse_damage,
         ),
     ] = None

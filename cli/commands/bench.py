@@ -77,7 +77,7 @@ def bench(
     ] = None,
     workers: Annotated[
         str | None,
-        option("N,…", "Worker threads; several are compared, such as 1,2,4", shown=AUTO_WORKERS),
+        option("N,…", "Worker threads, or several numbers to compare: 1,2,4", shown=AUTO_WORKERS),
     ] = None,
     grid: Annotated[
         list[str] | None,
@@ -86,7 +86,7 @@ def bench(
         ),
     ] = None,
     profile: Annotated[
-        bool, flag("--profile", "Show a timeline per worker and the bottlenecks")
+        bool, flag("--profile", "Show a timeline of each worker, and the bottlenecks")
     ] = False,
     learning: Annotated[
         int | None, number("Train N epochs without searches, on five seeds; show the losses", 1)
@@ -98,15 +98,19 @@ def bench(
     ranks: Annotated[
         str | None,
         option(
-            "N,…", "Compare numbers of MPI processes (needs the mpi extra)", shown=False, rare=True
+            "N,…",
+            "Compare different numbers of MPI processes (needs the mpi extra)",
+            shown=False,
+            rare=True,
         ),
     ] = None,
     oversubscribe: Oversubscribe = False,
 ) -> None:
-    """Measure the training steps of a configuration, after a warm-up.
+    """Measure how long a configuration's training steps take, after a warm-up.
 
-    A step is a whole epoch: samples, rollout, gradients, hard evaluation and optimizer. It uses the
-    published batch size unless --set training.batch=N changes it. Exits 1 if results disagree.
+    A step is a whole epoch: samples, rollout, gradients, hard evaluation and optimizer. The batch
+    size is the published one, unless --set training.batch=N changes it. Exits 1 if results differ
+    by more than the tolerance.
 
     --compare takes sequential (one worker), batch (parallel samples), cells, steps (a pipeline),
     gates (split layers), oracle (plain NumPy), or several of them, such as batch,cells.

@@ -16,9 +16,10 @@ COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_
 def list_(as_json: AsJson = False) -> None:
     """List the shipped experiments, and the pictures that automata can grow.
 
-    "gates" counts gates with logits of their own, "per cell" the gates evaluated per cell and step.
-    "epochs" are those of one attempt. "published" gives the results of the article and its notebook
-    with one seed: the first epoch with a hard loss of 0, and the number of active gates.
+    "gates" counts the gates with logits of their own, and "per cell" those evaluated per cell and
+    step. "epochs" is the length of one attempt. "published" gives the results of the article and
+    its notebook, with one seed: the first epoch with a hard loss of 0, and the number of active
+    gates.
     """
     from difflogic.config.document import experiments, pictures
 
@@ -50,12 +51,12 @@ def show(
     overrides: Set = None,
     allow_code: AllowCode = False,
 ) -> None:
-    """Print a resolved configuration as TOML, with the meaning, unit and range of every key.
+    """Print a complete configuration as TOML, with the meaning, unit and range of every key.
 
     The output is itself a configuration: dct config show > my.toml
 
-    --set overrides the recipe; both override the file. Without --allow-code, the keys of a custom
-    task that the file does not set are not printed.
+    --set overrides the recipe; both override the file. Without --allow-code, a custom task's keys
+    are printed only if the file sets them.
     """
     from difflogic.config import describe, load_config
 
@@ -66,7 +67,7 @@ def show(
 
 
 def docs() -> None:
-    """Print docs/configuration.md, the list of all keys, generated from the models."""
+    """Print the list of all keys in Markdown: the page docs/configuration.md."""
     from difflogic.config import document
 
     typer.echo(document(), nl=False)

@@ -77,7 +77,7 @@ def export(
     ] = None,
     within: Annotated[
         int | None,
-        number("For --property heals: steps in which damage must heal", 1, 4096, shown="as proved"),
+        number("For --property heals: steps until damage has healed", 1, 4096, shown="as proved"),
     ] = None,
     list_: Annotated[
         bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)
@@ -85,8 +85,8 @@ def export(
 ) -> None:
     """Write a circuit for other tools.
 
-    The circuit of a run or a model is simplified and proved equal: it keeps the channels that the
-    visible ones depend on, under the numbers they had in training. A circuit file is taken as is.
+    The circuit of a run or a model is simplified and proved equal. It keeps the channels that the
+    visible ones depend on, with the numbers they had in training. A circuit file is taken as is.
 
     Try: dct export last -o circuit.v
     """
@@ -185,8 +185,8 @@ def import_(
 ) -> None:
     """Check a circuit file, and convert it to the JSON that other commands read.
 
-    A logicars file says nothing about the grid: dct reports its assumptions, which you can edit in
-    the JSON.
+    A logicars file says nothing about the grid. dct then assumes values and reports them; you can
+    edit them in the JSON.
     """
     from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit

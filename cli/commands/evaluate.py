@@ -40,7 +40,7 @@ def evaluate(
 ) -> None:
     """Test a trained circuit on start states that training never uses.
 
-    A circuit is exact if it makes no cell wrong: checkerboards at the trained step T and at T + 1,
+    A circuit is exact if it gets no cell wrong: checkerboards at the trained step T and at T + 1,
     2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
     """
     from difflogic import evaluation

@@ -43,9 +43,9 @@ class RecordingOptions:
         Literal["none", "outer-totalistic", "rotations"],
         option(None, "Symmetry that the rule is assumed to have"),
     ] = "none"
-    states: Annotated[int | None, number("States of a cell", 2, 16, shown="as many as occur")] = (
-        None
-    )
+    states: Annotated[
+        int | None, number("Number of states that a cell can have", 2, 16, shown="as many as occur")
+    ] = None
     boundary: Annotated[
         Literal["periodic", "zero", "unknown"],
         option(None, "What lies beyond the edge of the frames"),
@@ -54,17 +54,19 @@ class RecordingOptions:
     noise: Annotated[
         bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
     ] = False
-    hidden: Annotated[int, number("Most hidden states, which look like other states", 0, 4)] = 0
+    hidden: Annotated[
+        int, number("Largest number of hidden states, which look like other states", 0, 4)
+    ] = 0
     plain_start: Annotated[
-        bool, flag("--plain-start", "Assume that the first frame hides no state")
+        bool, flag("--plain-start", "Assume that no cell of the first frame has a hidden state")
     ] = False
     threshold: Annotated[
         float | None,
-        option("SHARE", "Brightness from which a cell counts as 1, from 0 to 1", min=0.0, max=1.0),
+        option("SHARE", "Lowest brightness that counts as a 1, from 0 to 1", min=0.0, max=1.0),
     ] = None
     cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1
     effort: Effort = "normal"
-    time_limit: Annotated[float | None, time_option("Time limit of the solver")] = None
+    time_limit: Annotated[float | None, time_option("Time limit for the solver")] = None
 
 
 @with_options
@@ -82,11 +84,11 @@ def identify(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the rule of a recorded automaton, and whether another rule fits the recording.
+    """Find the rule of a recorded automaton, and say whether another rule fits the recording, too.
 
-    If every cell is seen and frames are one step apart, the rule's table is read off. Gaps, unseen
-    cells (NaN or -1), hidden states and an unknown boundary need a SAT solver, wrong cells a MaxSAT
-    solver. Ctrl-C stops the solver: the best rule so far is printed and saved.
+    If every cell is seen and frames are one step apart, the rule's table is read off the frames.
+    Gaps, unseen cells (NaN or -1), hidden states and an unknown boundary need a SAT solver. Wrong
+    cells need a MaxSAT solver. Ctrl-C stops the solver: the best rule so far is printed and saved.
     """
     from difflogic.identification.identified import UNDRAWABLE
     from difflogic.library.identifying import identify as run

@@ -36,21 +36,23 @@ PLAIN_WIDTH = 80
 def inspect(
     source: Source,
     unsimplified: Unsimplified = False,
-    limit: Annotated[int, number("Most equations and channels to print; 0 for all", 0)] = 24,
+    limit: Annotated[
+        int, number("Largest number of equations and channels to print; 0 for all", 0)
+    ] = 24,
     periods: Annotated[
         int, number("Search for fixed points with periods up to N×N cells", 1, 12)
     ] = 4,
     seconds: Annotated[
-        float | None, time_option("Time limit of each part", "--time-limit", shown="10")
+        float | None, time_option("Time limit for each part", "--time-limit", shown="10")
     ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Print a circuit as equations, with the properties of its rule.
 
-    n0' is the next state of channel 0; NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are its nine cells. The
-    circuit of a run or a model is simplified first, and loses the channels that the visible ones do
-    not depend on. A circuit file is taken as is.
+    n0' is the next state of channel 0 in a cell. NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are channel 0 of
+    the nine cells around and including it. The circuit of a run or a model is simplified first, and
+    loses the channels that the visible ones do not depend on. A circuit file is taken as is.
     """
     from difflogic.inspection import Limits
     from difflogic.library.evaluating import inspect as examine

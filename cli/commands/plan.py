@@ -46,12 +46,12 @@ def plan(
         str | None,
         option(
             "KEY=VALUE,…",
-            "Machine to plan for, such as cores=64,l2=1MB; also vector, memory",
+            "Machine to plan for, such as cores=64,l2=1MB; other keys: vector, memory",
             shown="this one",
         ),
     ] = None,
     measure: Annotated[
-        bool, option(None, "Measure some steps to estimate times", "--measure/--no-measure")
+        bool, option(None, "Time a few steps, for the estimates", "--measure/--no-measure")
     ] = True,
     simulate: Annotated[
         str | None,

@@ -24,8 +24,8 @@ def runs(
 ) -> None:
     """List saved runs and sweeps, the newest last.
 
-    For other commands, "last" names the newest run. A stopped run may still be training; if not,
-    continue it with dct train --resume RUN. Seconds are training time.
+    For other commands, "last" names the newest run. A run that is listed as stopped may still be
+    training; if it is not, continue it with dct train --resume RUN. Seconds are training time.
     """
     from difflogic.training.run_directory import SWEEP, list_runs
 

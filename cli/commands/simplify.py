@@ -26,8 +26,9 @@ def simplify(
 ) -> None:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
-    Every remaining channel has the same next state as before, for every state. Exits 1 and saves
-    nothing if that cannot be proved. If the time limit ends the search, its best result is used.
+    For every state, each remaining channel has the same next state as before. Exits 1 and saves
+    nothing if that cannot be proved. If the time limit ends the search, the best result so far is
+    used.
     """
     from difflogic.library.simplifying import simplify as run
     from difflogic.system.files import check_output

@@ -22,13 +22,13 @@ def simulate(
     source: Source,
     options: ConditionOptions,
     picture: Annotated[Path | None, option("FILE.png", "Draw the last state")] = None,
-    save: Annotated[Path | None, option("FILE.npz", "Save the last state, all channels")] = None,
+    save: Annotated[Path | None, option("FILE.npz", "Save all channels of the last state")] = None,
     force: Force = False,
     as_json: AsJson = False,
     engine: Annotated[
         Literal["auto", "interpreter", "compiled"],
         option(
-            None, "Engine; all give the same bits, and the interpreter compiles nothing", rare=True
+            None, "How to compute: all give the same bits; interpreter compiles nothing", rare=True
         ),
     ] = "auto",
     workers: Workers = None,
@@ -38,8 +38,9 @@ def simulate(
     The circuit of a run or a model is first simplified briefly. For a smaller circuit, simulate the
     output of dct simplify.
 
-    Prints how many cells of each visible channel are 1 at the end, and a hash of them. The hash is
-    the same for every engine and number of workers, with or without simplification.
+    Prints how many cells of each visible channel are 1 at the end, and a hash of the visible
+    channels. The hash is the same for every engine and every number of workers, with or without
+    simplification.
     """
     from difflogic.library.common import require_output
     from difflogic.library.simulating import simulate as run

@@ -49,7 +49,7 @@ def sweep(
     ] = None,
     grid: Annotated[
         list[str] | None,
-        option("SECTION.KEY=V1,V2", "Values to try, in all combinations; repeatable"),
+        option("SECTION.KEY=V1,V2", "Values to try; repeatable: then in all combinations"),
     ] = None,
     overrides: Set = None,
     recipe: Recipe = None,
@@ -68,7 +68,11 @@ def sweep(
     scheduler_timeout: Annotated[
         float | None,
         time_option(
-            "Longest wait for Dask and its first worker", least=0.1, most=1e6, shown="60", rare=True
+            "Longest wait for the Dask scheduler and a worker",
+            least=0.1,
+            most=1e6,
+            shown="60",
+            rare=True,
         ),
     ] = None,
     directory: Annotated[
@@ -85,10 +89,10 @@ def sweep(
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Train with many seeds, and with all combinations of some settings.
+    """Train with many seeds, and with all combinations of the values in --grid.
 
-    Runs train in parallel, one thread each, and their scores become a table. Ctrl-C saves them all.
-    To continue, use dct sweep --dir DIR, without CONFIG; seeds given with --seeds are added.
+    Runs train in parallel, one thread each, and a table shows their scores. Ctrl-C saves all runs.
+    To continue, use dct sweep --dir DIR, without CONFIG; --seeds then adds seeds.
     """
     from difflogic.library.sweeping import sweep as run
 

@@ -27,7 +27,7 @@ def synth(
         bool,
         flag(
             "--check",
-            "Prove the mapped cell equal to the circuit; simulate the netlist for --steps",
+            "Prove the mapped cell equal to the circuit, and simulate the netlist for --steps",
         ),
     ] = False,
     timeout: Annotated[
@@ -37,14 +37,15 @@ def synth(
         Path | None, option("DIR", "New directory for the Verilog and the tools' logs")
     ] = None,
     pins: Annotated[
-        Path | None, option("FILE", "Places of the pins, as PCF (iCE40) or LPF (ECP5)")
+        Path | None, option("FILE", "Pin assignments, as PCF (iCE40) or LPF (ECP5)")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
-    The grid makes one step per clock and has seven pins, which the Verilog explains. A reset sets
-    the start; the damage input clears the rectangle of --damage. Exits 1 if the grid does not fit.
+    The grid makes one step per clock cycle. It has seven pins, which the Verilog explains. A reset
+    loads the start, and the damage input clears the rectangle of --damage. Exits 1 if the grid does
+    not fit.
 
     Needs Yosys and nextpnr: pip install '.[fpga]'
     """

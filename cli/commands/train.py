@@ -30,10 +30,10 @@ CONWAY = "B3/S23"
 
 @with_options
 def train(config: ConfigArgument = None, *, options: RunOptions) -> None:
-    """Train an experiment, by the name of its configuration or from a TOML file.
+    """Train an experiment: a shipped one by its name, or one of your own from a TOML file.
 
-    Flags override --set; both override the file. Ctrl-C or SIGTERM finishes the step and saves the
-    run; --resume continues it, with the same result as if it had never stopped.
+    Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
+    step and saves the run. --resume continues it, with the same result as if it had never stopped.
     """
     run_experiment(Experiment(config), options)
 
@@ -50,8 +50,8 @@ def train_checkerboard(
 ) -> None:
     """Train an automaton that grows a checkerboard from random cells.
 
-    Flags override --set; both override the file. Ctrl-C or SIGTERM finishes the step and saves the
-    run; --resume continues it.
+    Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
+    step and saves the run. --resume continues it.
     """
     from difflogic.config import Override, load_config
 
@@ -117,14 +117,14 @@ def train_pattern(
         option("FILE", "Second image, grown from a start of one cell; --target grows from nothing"),
     ] = None,
     size: Annotated[
-        Any, size_option(shown="that of the image up to 64x64; else 32 cells on its longer side")
+        Any, size_option(shown="the image's up to 64x64, else 32 cells on the longer side")
     ] = None,
     colors: Annotated[
         Any,
         option(
             "N",
-            "Colours of an image with its background: 2, 4, 8 or 16; 1 for ink; 3 for one bit each "
-            "of red, green and blue",
+            "Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit each of "
+            "red, green and blue",
             parser=_colors,
             shown="chosen for the picture",
         ),
@@ -134,7 +134,7 @@ def train_pattern(
         number("State bits per cell; the update circuit is sized to fit", 1, shown="from CONFIG"),
     ] = None,
     steps: Annotated[
-        int | None, number("Automaton steps to grow it", 1, shown="chosen for the picture")
+        int | None, number("Automaton steps for growing", 1, shown="chosen for the picture")
     ] = None,
     config: ConfigArgument = None,
     *,
@@ -143,7 +143,8 @@ def train_pattern(
     """Train an automaton that grows a picture.
 
     The picture is shown before training starts. An image keeps its colours. dct chooses grid,
-    circuit, steps and recipe to suit it, and prints them. Flags and --set override them.
+    circuit, steps and recipe to suit the picture, and prints them. Flags and --set override these
+    choices.
     """
     from difflogic.config import Override
     from difflogic.library import growing

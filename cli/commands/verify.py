@@ -51,13 +51,13 @@ def equivalence(
         str | None,
         option(
             "N,…",
-            "Also compare numbers of MPI processes, such as 1,2,3; threads without MPI",
+            "Also compare different numbers of MPI processes, such as 1,2,3 (threads without MPI)",
             shown=False,
             rare=True,
         ),
     ] = None,
 ) -> None:
-    """Compare all ways to compute a training step with each other and with a NumPy oracle.
+    """Compare all ways to compute a training step, with each other and with plain NumPy.
 
     Uses small edge cases, and the circuit of a configuration. Exits 1 if any comparison fails.
     """
@@ -187,8 +187,8 @@ def circuit(
 ) -> None:
     """Prove that a circuit equals its simplified form, or another circuit.
 
-    Equal circuits have the same channels, and give each the same next state for every state of the
-    nine cells. Exits 1 with a counterexample if the circuits differ, or if time runs out.
+    Equal circuits have the same channels, and give each channel the same next state for every state
+    of the nine cells. Exits 1 if the circuits differ, with a counterexample, or if time runs out.
     """
     from difflogic.library.simplifying import prove
 
@@ -235,7 +235,7 @@ def convergence(
         str | None,
         option(
             "NAME|FILE",
-            "Experiment whose target to prove, for a circuit file",
+            "For a circuit file: the experiment whose target is proved",
             shown="the state that zeros end in",
             rare=True,
         ),
@@ -249,7 +249,7 @@ def convergence(
     """Prove that every start ends in the target and stays there, or find one that does not.
 
     The first method runs the circuit on sets of values, from all states at once, until the sets
-    repeat. Such a proof holds under every fair schedule, and after any damage. If sets are too
+    repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
     coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
     """
     from difflogic.config import load_config

@@ -39,9 +39,9 @@ def plot(
 ) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
 
-    A run's figure shows soft and hard loss, accuracy, seconds by phase, how decided the gates are,
+    A run's figure shows soft and hard loss, accuracy, seconds by phase, the share of decided gates,
     and the ops of perception and update, with the published numbers. A sweep's figure shows the
-    share of seeds that are exact by epoch, with intervals, and gates against epochs.
+    share of seeds that are exact at each epoch, with intervals, and gates against epochs.
     """
     from difflogic.library.common import require_output
     from difflogic.library.reporting import plot as draw
@@ -60,7 +60,7 @@ def render(
     file: Annotated[Path, output_file("Animation (.gif, .apng, .webp) or strip (.png)")],
     options: ConditionOptions,
     larger: Annotated[
-        bool, flag("--larger", "Show a grid of four times the side next to it")
+        bool, flag("--larger", "Also show a grid with sides four times as long, next to it")
     ] = False,
     every: Annotated[int, number("Show every Nth step", 1)] = 1,
     at: Annotated[
@@ -84,10 +84,10 @@ def render(
     fps: Annotated[float, option("N", "Frames per second", min=0.1, max=50)] = 10,
     force: Force = False,
 ) -> None:
-    """Draw a rollout: cells as exact squares, few colours, small files.
+    """Draw a rollout as an animation or a strip of frames.
 
-    The bits are those of dct simulate with the same options. The frame after a damaged step shows
-    the damage.
+    Cells are exact squares, colours are few, and files are small. The bits are the same as those of
+    dct simulate with the same options. The frame after a damaged step shows the damage.
 
     Try: dct render last -o growth.gif --steps 60 --damage 30:4,4,8x8 --larger
     """
@@ -123,9 +123,9 @@ def report(
     force: Force = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Write a run as one web page that needs no server and no network.
+    """Write one web page about a run. It needs no server and no network.
 
-    The automaton runs in the page, as WebAssembly: play, damage it, and watch it heal. The page
+    The automaton runs in the page, as WebAssembly: play it, damage it, and watch it heal. The page
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains. Several sources make a
     gallery, in which each automaton grows, is damaged, and heals.
@@ -173,8 +173,8 @@ def watch(
     """Show a run or a sweep in a browser, live or afterwards.
 
     Prints a link and serves it until Ctrl-C, to this machine only. The page cannot change the run.
-    It shows the saved state of the run, about every ten seconds; dct train --watch updates every
-    second.
+    A run saves its state about every ten seconds, and the page shows what was saved last. The page
+    of dct train --watch is updated every second.
     """
     from difflogic.library.serving import watch as serve
 
