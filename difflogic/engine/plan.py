@@ -14,7 +14,7 @@ import numpy as np
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles
+from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import SLOTS, Grid
 from difflogic.engine.program import compile_program
@@ -59,7 +59,11 @@ class ParallelPlan(Arrangement):
         machine = machine or Machine.here()
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
-        rollouts = _rollouts(config, netlist)
+        rollouts, budget = _rollouts(config, netlist), _budget(config, machine)
+        # A grid far too large would take minutes to cut into tiles.
+        least = total(rollouts.shared(groups=1, chunks=1))
+        if machine.memory is not None and least > machine.memory:
+            raise _impossible(config, machine, rollouts, 1, least)
         sharing = Sharing()
         if parallel.strategy != "auto":
             sharing = Sharing(strategy=parallel.strategy, samples_first=False)
@@ -78,7 +82,7 @@ class ParallelPlan(Arrangement):
             sharing=choose_tiles(requested, rollouts, machine),
             search=SearchBuffers.for_config(config, netlist, search_workers),
             search_workers=search_workers,
-            budget=_budget(config, machine),
+            budget=budget,
         )
         return _fit(plan.at(_workers(config, plan)), config)
 
@@ -195,7 +199,7 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     group = plan.samples_per_group
     least = replace(plan, wave=min(plan.wave, group))
     if least.at(1).bytes > budget:
-        raise _impossible(least.at(1), config)
+        raise _impossible(config, plan.machine, plan.rollouts, least.wave, least.at(1).bytes)
     # Whole groups, so that gate sums meet in the same order.
     fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
     found = next(each for each in fewer if each.bytes <= budget)
@@ -208,20 +212,21 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     return with_wave(max(1, fitting))
 
 
-def _impossible(least: ParallelPlan, config: Config) -> ConfigError:
+def _impossible(
+    config: Config, machine: Machine, rollouts: Rollouts, samples: int, least: int
+) -> ConfigError:
     budget, task = config.parallel.memory_budget, config.task
-    samples = counted(least.wave, "sample")
     what = (
-        f"the buffers of one worker and {samples} of {task.height}×{task.width} cells over "
-        f"{least.rollouts.steps} steps take {show_bytes(least.bytes)}"
+        f"the buffers of one worker and {counted(samples, 'sample')} of {task.height}×{task.width} "
+        f"cells over {counted(rollouts.steps, 'step')} take at least {show_bytes(least)}"
     )
     remedy = "lower [task] height or width, [automaton] steps or the circuit's gates"
     if budget != "auto":
         return ConfigError(
             f'[parallel] memory_budget "{budget}": {what}: give at least '
-            f'"{at_least(least.bytes)}", or {remedy}'
+            f'"{at_least(least)}", or {remedy}'
         )
-    available = show_bytes(least.machine.memory or 0)
+    available = show_bytes(machine.memory or 0)
     return ConfigError(f"[parallel] memory_budget: {what}, and {available} are available: {remedy}")
 
 

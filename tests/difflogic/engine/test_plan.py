@@ -182,6 +182,12 @@ def test_an_impossible_budget_names_the_least_possible_one():
         plan_of(machine=replace(MACHINE, memory=1000))
 
 
+def test_a_grid_far_too_large_is_refused_before_it_is_cut(monkeypatch):
+    monkeypatch.setattr("difflogic.engine.arrangement.tile_lanes", pytest.fail)
+    with pytest.raises(ConfigError, match=r"of 65536×65536 cells .* and 10\.0 GB are available"):
+        plan_of("task.height=65536", "task.width=65536")
+
+
 def test_available_memory_is_not_exceeded():
     free = plan_of("training.batch=40", machine=replace(MACHINE, memory=None))
     assert free.budget is None
