@@ -22,14 +22,14 @@ from difflogic.tasks.sections import Section
 
 _HEAD = """# Configuration
 
-The files in `configs/` describe the shipped experiments and how they are learned. Keys that a file
-does not name have their defaults. Give the path of your own file in place of a shipped name.
+The files in `configs/` describe the shipped experiments and how they are learned. A key that a file
+leaves out has its default value. To use your own file, give its path in place of a shipped name.
 `--set section.key=value` replaces one value; flags such as `--epochs` override both. `dct config
 show` prints the result, with the meaning and range of every key. Its output is a valid file.
 
-A file is TOML, of at most 1 MiB, with keys of at most 8 parts. Errors are reported all at once.
-Each names the file or flag, the key, what is wrong, and what would be right. Keys whose
-default is – are required; height and width may follow from a picture.
+A file is TOML, of at most 1 MiB, with keys of at most 8 parts. All errors are reported at once.
+Each error names the file or flag, the key, what is wrong, and what would be right. Keys whose
+default is – are required, but height and width may come from a picture.
 
 `dct config docs` prints this page.
 """
@@ -37,12 +37,12 @@ default is – are required; height and width may follow from a picture.
 _COLUMNS = 96
 
 _TASK = """Each kind of task also has its own keys. A custom task is
-[a class of your own](tasks.md), with its own keys."""
+[a class that you write](tasks.md), with keys of its own."""
 
 _AFTER = {
     "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
-last bits. The other keys of this section change no bit, except `device`: a GPU rounds
-differently."""
+last bits. `device` changes last bits, too, because a GPU rounds differently. The other keys of
+this section change no bits."""
 }
 
 

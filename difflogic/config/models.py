@@ -41,7 +41,9 @@ class Config(Section):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)] = Field(
         description="names the experiment and its run directories",
-        json_schema_extra={"accepted": "1 to 64 letters, digits, - and _, no - or _ first"},
+        json_schema_extra={
+            "accepted": "1 to 64 letters, digits, - and _, starting with a letter or digit"
+        },
     )
     task: AnySection
     automaton: AutomatonConfig

@@ -48,13 +48,14 @@ class PerceptionConfig(Section):
 
     kernels: Size = Field(description="number of kernels, each with its own logits")
     gates: Layers = Field(
-        default=(8, 4, 2), description="gates per layer of one kernel, on 9 inputs per channel"
+        default=(8, 4, 2),
+        description="gates per layer of one kernel, which has 9 inputs per channel",
     )
     wiring: FirstTopology = Field(
         default="moore",
-        description="wiring of all layers. moore, von-neumann, hexagonal and line apply to the "
-        "first layer, and later layers are unique: each gate compares one of 8, 4, 6 or 2 "
-        "neighbours with the centre, and all neighbours have the same number of gates",
+        description="wiring of all layers. With moore, von-neumann, hexagonal or line, each gate "
+        "of the first layer compares the centre with one of 8, 4, 6 or 2 neighbours; all "
+        "neighbours have the same number of gates, and later layers are unique",
     )
     channels: Size = Field(
         default=1,
@@ -64,9 +65,9 @@ class PerceptionConfig(Section):
     directions: Literal["same", "random", "all"] = Field(
         default="same",
         description="where untrained kernels look. same: all share one wiring; random: each has "
-        "its own; all: each has its own, and together they look in all directions as far as wires "
-        "allow: NW, NE, SE, SW, S, N, W, E in turn; with fewer than five kernels, the last one "
-        "also looks S; needs wiring moore",
+        "its own; all: each has its own, and together they look in as many directions as the "
+        "wires allow: NW, NE, SE, SW, S, N, W, E in turn; with fewer than five kernels, the last "
+        "one also looks S; needs wiring moore",
     )
 
 
@@ -74,11 +75,15 @@ class UpdateConfig(Section):
     """The circuit that maps a cell's channels and its perception to its next state."""
 
     gates: Layers = Field(description="gates per layer; the last layer has one per channel")
-    wiring: Topology = Field(default="unique", description="wiring of all layers")
+    wiring: Topology = Field(
+        default="unique",
+        description="wiring of all layers. unique: each gate of a layer reads a pair of inputs "
+        "that no other gate of the layer reads; random: pairs are drawn, and may repeat",
+    )
     carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
         default=0.0,
-        description="mean number of steps, at least 1, for which an untrained cell passes a signal "
-        "on in one direction, through nearly all channels in turn; 0 wires signals at random",
+        description="mean number of steps for which untrained cells pass a signal on in one "
+        "direction, through nearly all channels in turn; at least 1, or 0 to wire at random",
     )
 
 
@@ -108,7 +113,7 @@ class TrainingConfig(Section):
 
     # The bounds keep numbers meaningful in float32, which most runs train in.
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(
-        default=23, description="seed of all random streams: wiring, start states, masks"
+        default=23, description="seed of all random choices: wiring, start states, cells that fire"
     )
     epochs: Count = Field(description="training steps, one optimizer step each")
     batch: Size = Field(description="samples per training step")
@@ -125,27 +130,27 @@ class TrainingConfig(Section):
     )
     later_steps: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=0,
-        description="the target is also compared at a random later step, at most this many steps "
-        "after the last, drawn in each epoch; 0 disables",
+        description="each epoch also compares the state with the target at a random later step, at "
+        "most this many steps after the last; 0 disables",
     )
     restart_every: Epoch = Field(
         default=0,
         description="epochs after which learning starts over, with another wiring and other start "
-        "states; the best circuit is kept; 0 is never",
+        "states; the best circuit is kept; 0: never",
     )
     form: Form = Field(
         default="ops",
-        description="what is learned of each gate. ops: a logit for each of the 16 ops, mixed by a "
-        "softmax; truth-table: four numbers, one for each row of its truth table",
+        description="what is learned for each gate. ops: a logit for each of the 16 ops, mixed by "
+        "a softmax; truth-table: four numbers, one for each row of its truth table",
     )
     initial_logit: Annotated[float, Field(ge=-1000, le=1000)] = Field(
         default=10.0,
-        description="first logit of the op A (pass-through); the others start at 0. In the form "
+        description="initial logit of op A (pass-through); the other logits start at 0. With form "
         "truth-table: the lead of A over the next op",
     )
     initial_spread: Annotated[float, Field(ge=0, le=1000)] = Field(
         default=0.0,
-        description="standard deviation of normal noise on all first logits, or truth-table rows",
+        description="standard deviation of normal noise on all initial logits or truth-table rows",
     )
     precision: Literal["float32", "float64"] = Field(
         default="float32", description="type of logits and soft states; float64 is for verification"
@@ -156,38 +161,39 @@ class PoolConfig(Section):
     """Extra samples that start from later states of the hard circuit's own rollout.
 
     They teach it to keep its target and to grow it back. Mordvintsev et al. 2020, "Growing neural
-    cellular automata", keep such states in a pool; here each is computed again, so none is stale.
+    cellular automata", keep such states in a pool. Here each state is recomputed when it is needed,
+    so it is never out of date.
     """
 
     batch: Annotated[int, Field(ge=0, le=65536)] = Field(
         default=0,
         description="pool samples per training step, in addition to [training] batch; twice as "
-        "many once damage should grow back; 0 disables",
+        "many if the task has damage to heal; 0 disables",
     )
     later: Annotated[int, Field(ge=0, le=10**6)] = Field(
         default=48,
-        description="most steps after training's last step at which a pool sample starts; the "
-        "actual number is random",
+        description="a pool sample starts at a random step, at most this many steps after "
+        "training's last",
     )
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
         default=6,
-        description="most steps after its start at which a pool sample is compared with the "
-        "target; the actual number is random; for a damaged sample, [automaton] steps is added",
+        description="a pool sample is compared with the target at a random step, at most this many "
+        "steps after its start; for a damaged sample, [automaton] steps is added",
     )
     damage_tries: Annotated[int, Field(ge=1, le=1024)] = Field(
         default=1,
-        description="patches of damage to try in the hard circuit's run for each pool sample, "
+        description="how many patches of damage to try on the hard circuit for each pool sample, "
         "until one does not grow back in time",
     )
 
 
 class FinishingConfig(Section):
-    """Searches for exact circuits during training. A verified one ends the run."""
+    """Searches for exact circuits during training. A verified circuit ends the run."""
 
     every: Epoch = Field(
-        default=0, description="epochs from one check of the hard circuit to the next; 0 is never"
+        default=0, description="epochs from one check of the hard circuit to the next; 0: never"
     )
-    from_epoch: Epoch = Field(default=0, description="epoch of the first check, at the earliest")
+    from_epoch: Epoch = Field(default=0, description="earliest epoch of the first check")
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="circuits that a check may try in order to make the current circuit exact, and "
@@ -196,18 +202,18 @@ class FinishingConfig(Section):
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="when a search is stuck with at most this many wrong cells, it turns unused "
-        "gates into detectors for them; 0 disables. Needs a single start or listed cases, without "
-        "chance or damage",
+        "gates into detectors for them; 0 disables. Works only with a single start or listed "
+        "cases, and without chance or damage",
     )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
-        description="circuits to try, once one is verified, to find a proved one with fewer gates "
-        "that is right no later; 0 disables",
+        description="circuits to try after one is verified, to find a proved circuit that has "
+        "fewer gates and is right no later; 0 disables",
     )
 
 
 class ParallelConfig(Section):
-    """How the work is shared. Only lanes, chunk and device change results, in their last bits."""
+    """How the work is shared. Only lanes, chunk and device change results: their last bits."""
 
     workers: Auto | Annotated[int, Field(ge=1, le=1024)] = Field(
         default="auto",
@@ -217,13 +223,14 @@ class ParallelConfig(Section):
         default="auto",
         description="how workers share a step. sequential: one worker; samples: one worker per "
         "sample; cells: the cells of a sample, with a barrier at each step; steps: a pipeline "
-        "without barriers; gates: the gates of a tile; auto: samples while there are enough, then "
-        "steps",
+        "without barriers; gates: the gates of a tile; auto: samples while there is one for each "
+        "worker, then steps for the rest",
     )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
-        description="bytes for the buffers of all workers together. To keep within it, fewer "
-        "samples are in flight, and then fewer workers run; auto: the available memory",
+        description="bytes for the buffers of all workers together. To stay within it, fewer "
+        "samples are computed at once; if that is not enough, fewer workers run; auto: the "
+        "available memory",
         json_schema_extra={"accepted": '"auto" or a number of bytes, such as "512MB" or "2GiB"'},
     )
     lanes: Literal["auto", 16, 32, 64] = Field(
@@ -249,13 +256,13 @@ class ParallelConfig(Section):
 
 
 class CheckpointConfig(Section):
-    """When a run saves its state. Changes no result."""
+    """When a run saves its state. This changes no results."""
 
     every_seconds: Annotated[float, Field(ge=0, le=1e6)] = Field(
-        default=10.0, description="seconds from one checkpoint to the next; 0 is never"
+        default=10.0, description="seconds from one checkpoint to the next; 0: never"
     )
     every_epochs: Epoch = Field(
-        default=0, description="epochs from one checkpoint to the next; 0 is never"
+        default=0, description="epochs from one checkpoint to the next; 0: never"
     )
 
 
@@ -279,7 +286,7 @@ class PublishedConfig(Section):
         default=None, description="first epoch with a hard loss of 0, with the one published seed"
     )
     active_gates: Count | None = Field(
-        default=None, description="gates of its circuit whose op is neither A nor B"
+        default=None, description="gates of the published circuit whose op is neither A nor B"
     )
 
 

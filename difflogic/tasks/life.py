@@ -42,12 +42,13 @@ BOARDS = 512
 
 
 class LifeSection(TaskSection):
-    """Start: a random board. Target: the same board after the steps, by a B/S rule."""
+    """Start: a random board. Target: what a B/S rule makes of that board in the same steps."""
 
     kind: Literal["life"] = Field(description="the task's name")
     rule: LifeRule = Field(
         default=CONWAY,
-        description="numbers of living neighbours at which a cell is born, and survives",
+        description="numbers of living neighbours with which a cell is born, and with which it "
+        "survives",
     )
 
 

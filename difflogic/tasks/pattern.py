@@ -51,12 +51,12 @@ class PatternSection(TaskSection):
     )
     start: Literal["center", "zeros", "places"] = Field(
         default="center",
-        description="one cell of ones in the middle, or zeros; places: zeros, after all cells have "
-        "counted their places (needs [automaton] places)",
+        description="center: one cell of ones in the middle; zeros: no ones; places: zeros, after "
+        "all cells have counted their places (needs [automaton] places)",
     )
     second: Picture = Field(
         default="",
-        description="rows of a second picture, to grow from one cell of ones in the middle, while "
+        description="a second picture, which grows from one cell of ones in the middle, while "
         "`target` grows from zeros; needs [automaton] switch",
     )
     palette: Palette = Field(
@@ -70,8 +70,8 @@ class PatternSection(TaskSection):
     )
     heal: Sides = Field(
         default=(),
-        description="sides of square patches: each patch should grow back after it is zeroed, "
-        "wherever it lies",
+        description="sides of square patches, in cells. Wherever such a patch is zeroed, the "
+        "picture should grow back",
     )
 
     @classmethod

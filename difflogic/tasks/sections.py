@@ -55,8 +55,9 @@ class AutomatonConfig(Section):
     )
     switch: bool = Field(
         default=False,
-        description="whether one more channel, before those of places, spreads to all cells once "
-        "it is 1 in one, so that a start can choose one of two pictures",
+        description="whether the automaton has one more channel, before those of places, that "
+        "spreads to all cells once it is 1 in one cell; with it, the start can choose one of two "
+        "pictures",
     )
 
 
@@ -94,7 +95,7 @@ class TaskSection(Section):
     weights: Weights = Field(
         default=(),
         description="weights of squared errors in the loss: one number for each loss channel, or "
-        "rows with one for each cell, or such rows for each loss channel; [] is 1 everywhere",
+        "rows with one for each cell, or such rows for each loss channel; []: 1 everywhere",
     )
 
     def spread_weights(self) -> npt.NDArray[np.float64] | None:
