@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from difflogic.config import load_config as load_config
     from difflogic.engine.gradients import all_reduce as all_reduce
     from difflogic.engine.hardware import Machine as Machine
-    from difflogic.engine.plan import ParallelPlan as ParallelPlan
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.tracing import WorkStats as WorkStats
     from difflogic.evaluation import held_out as held_out
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from difflogic.tasks import Cases as Cases
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
+    from difflogic.training.plan import ParallelPlan as ParallelPlan
     from difflogic.training.trainer import Trainer as Trainer
 
 PROJECT = "dct"
@@ -59,7 +59,7 @@ _NAMES = {
     "difflogic.config": "Config load_config",
     "difflogic.engine.gradients": "all_reduce",
     "difflogic.engine.hardware": "Machine",
-    "difflogic.engine.plan": "ParallelPlan",
+    "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.tracing": "WorkStats",
     "difflogic.evaluation": "held_out",

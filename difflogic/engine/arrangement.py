@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
@@ -34,10 +35,18 @@ from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, pla
 from difflogic.system.arrays import CACHE_LINE
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
+from difflogic.tasks import make_task
 
 GATE_LANES_PER_CALL = 2 * 10**8
 """Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow
 core. Longer rollouts are cut into spans of steps, and can be stopped between them."""
+
+SECONDS_PER_GATE = 350e-12
+"""Seconds of a training step per gate and cell, roughly: docs/performance.md."""
+
+LEAST_SHARE = 0.5e-3
+"""Seconds of a training step that make a worker worth waking, which takes 0.07 to 0.4 ms
+(workers.py). The Game of Life's 0.2 ms are done sooner by one worker."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,21 @@ class Rollouts:
     loss_channels: int = 0
     masked: bool = False
     """Whether the automaton is asynchronous, so that cells are masked."""
+
+    @classmethod
+    def for_config(cls, config: Config, netlist: Netlist) -> Rollouts:
+        """Return the rollouts that training a netlist takes."""
+        task, training = config.task, config.training
+        return cls(
+            program=compile_program(netlist),
+            channels=netlist.channels,
+            grid=Grid(task.height, task.width, config.automaton.boundary),
+            steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
+            dtype=np.dtype(training.precision),
+            losses=2 if training.later_steps else 1,
+            loss_channels=len(task.loss_channels),
+            masked=config.automaton.fire_rate < 1,
+        )
 
     def shared(self, groups: int, chunks: int) -> dict[str, Shape]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
@@ -108,6 +132,13 @@ class Rollouts:
         """Mean bytes of `workspace` over the `parts` workers that share a tile."""
         others = total(self.workspace(splits, leads=False))
         return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
+
+
+def pool_steps(config: Config) -> int:
+    """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
+    if not config.pool.batch:
+        return 0
+    return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
 def total(shapes: dict[str, Shape]) -> int:
@@ -258,6 +289,12 @@ class Arrangement:
     def gate_lanes(self) -> int:
         """Gate evaluations of a training step's rollouts: gates · cells · steps · batch."""
         return self.gates * self.rollouts.grid.cells * self.rollouts.steps * self.batch
+
+    @property
+    def useful_workers(self) -> int:
+        """Workers that have enough work in a wave to pay for waking them."""
+        wave = self.gate_lanes * self.wave / self.batch
+        return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
 
     @property
     def control(self) -> Shape:

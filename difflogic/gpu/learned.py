@@ -16,8 +16,8 @@ import numpy.typing as npt
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import TrainingConfig
+from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.layout import Grid
-from difflogic.engine.plan import ParallelPlan
 from difflogic.gpu.adapter import find_adapter
 from difflogic.gpu.fleet import MIXES, MOVES, REDUCES, RUNS, Fleet, Fleets, Job
 from difflogic.gpu.tables import Shape, shape_of, tables
@@ -61,7 +61,7 @@ class DeviceLearned:
             self._stale = False
         return self._host
 
-    def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> DeviceEngine:
+    def engine(self, netlist: Netlist, grid: Grid, plan: Arrangement) -> DeviceEngine:
         """Return an engine that computes a circuit's rollouts and gradients with these logits."""
         steps, numbers = plan.rollouts.steps, len(self._moments["FIRST"])
         shape = shape_of(netlist, grid, steps, plan.batch, plan.rollouts.loss_channels, numbers)

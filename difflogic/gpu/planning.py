@@ -7,7 +7,7 @@ from typing import Any
 
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
-from difflogic.engine.plan import ParallelPlan
+from difflogic.engine.arrangement import Rollouts
 from difflogic.gpu.adapter import Adapter, find_adapter
 from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
 from difflogic.model.model import Model
@@ -70,7 +70,7 @@ def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
 def _shape_for(config: Config) -> Shape:
     """Return the shape of a configuration's runs."""
     netlist = Model.create(config).netlist
-    rollouts = ParallelPlan.for_model(config, netlist=netlist).rollouts
+    rollouts = Rollouts.for_config(config, netlist)
     numbers = 16 if FORMS[config.training.form](config.training.initial_logit) is None else 4
     batch, losses = config.training.batch, rollouts.loss_channels
     return shape_of(netlist, rollouts.grid, rollouts.steps, batch, losses, numbers)

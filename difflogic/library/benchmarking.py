@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
-from difflogic.engine.plan import Decision, ParallelPlan, explain
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import Conditions
@@ -27,6 +26,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import cpu_count
 from difflogic.system.ranks import ALONE, Ranks
+from difflogic.training.plan import Decision, ParallelPlan, explain
 from difflogic.training.trainer import Trainer
 
 LARGE = Conditions(size=(4096, 4096))

@@ -18,7 +18,6 @@ from difflogic.circuit.firing import draw_masks
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.engine.arrangement import Arrangement
 from difflogic.engine.layout import Grid
-from difflogic.engine.plan import useful_workers
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
 from difflogic.library.loading import Loaded, load
@@ -215,7 +214,7 @@ class SoftRollout:
             rollouts = self.model.netlist, grid, steps, batch, dtype
             plan = Arrangement.for_rollouts(*rollouts, Sharing(strategy="steps"))
             cores = plan.machine.cores
-            workers = self._workers or min(cores, plan.at(cores).tasks, useful_workers(plan))
+            workers = self._workers or min(cores, plan.at(cores).tasks, plan.useful_workers)
             sharing = Sharing(workers=workers, strategy="steps")
             engine = Engine(*rollouts, sharing).__enter__()
         self._engines[key] = engine

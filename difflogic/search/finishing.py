@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import FinishingConfig
-from difflogic.engine.search_buffers import LATER, MOST_SAMPLES
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
@@ -29,6 +28,12 @@ from difflogic.search.rectifying import RectifyingSearch, can_rectify
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
 from difflogic.search.verifying import Verifier
 from difflogic.system.callbacks import ignore
+
+MOST_SAMPLES = 64
+"""Most starts of a search. Each makes every candidate slower."""
+
+LATER = 16
+"""Multiple of a search's steps after which a circuit that must stay is checked once more."""
 
 
 @dataclass(frozen=True)

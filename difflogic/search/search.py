@@ -19,7 +19,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch, Round, Walk
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.engine.search_buffers import most_samples
+from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Patches
@@ -52,6 +52,9 @@ GRADIENT_COST = 40
 
 AHEAD = 8
 """Changes to judge between two reports of progress, if each is simulated separately."""
+
+SEARCH_CELLS = 1024
+"""Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
 
 @dataclass(frozen=True)
@@ -315,6 +318,11 @@ class Changes:
             if wrong[-1] <= stop:
                 break
         return np.array(wrong), np.array(active)
+
+
+def most_samples(grid: Grid) -> int:
+    """Return the most samples that a gradient is taken over."""
+    return max(1, SEARCH_CELLS // grid.cells)
 
 
 class GradientSensitivity:

@@ -7,17 +7,17 @@ from typing import Any
 
 from difflogic.config import Config
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
-from difflogic.engine.search_buffers import ROUND
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams, grid_of
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finisher
 from difflogic.search.search import GradientSensitivity
+from difflogic.search.verifying import ROUND
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
+from difflogic.training.plan import ParallelPlan
 
 
 class Attempt:

@@ -29,7 +29,6 @@ from difflogic.engine import candidates, detectors, hard_gradients
 from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
 from difflogic.system.callbacks import never_stop
@@ -37,6 +36,7 @@ from difflogic.system.jit import JIT, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
 from difflogic.training.optimizer import AdamW, SoftGates
+from difflogic.training.plan import ParallelPlan
 
 Array = npt.NDArray[Any]
 Ops = npt.NDArray[np.uint8]

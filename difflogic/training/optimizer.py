@@ -18,11 +18,11 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.engine.layout import Grid
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
 from difflogic.tasks import make_task
+from difflogic.training.plan import ParallelPlan
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.system.callbacks import ignore
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
+from difflogic.training.plan import ParallelPlan
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
 from difflogic.evaluation.scene import grid_of
@@ -28,6 +27,7 @@ from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
 from difflogic.training.metrics import PhaseTimer, StepResult
 from difflogic.training.optimizer import make_learned, require_finite
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged

@@ -22,7 +22,6 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels.probes import do_nothing, time_barriers
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.layout import make_layout
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.sharing import Strategy
 from difflogic.engine.split import split_program
 from difflogic.engine.workers import Workers
@@ -33,6 +32,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import fields_of
 from difflogic.system.ranks import Ranks
 from difflogic.training.metrics import PHASES, SHARED
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE
 from difflogic.training.rank_plan import RankPlan, exchanged_bytes
 from difflogic.training.trainer import Trainer

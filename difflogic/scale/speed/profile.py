@@ -9,10 +9,10 @@ from statistics import fmean, median
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
 from difflogic.scale.speed.rows import WARM_UP_STEPS, ratio
 from difflogic.system.json_values import chosen
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.trainer import Trainer
 
 PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"

@@ -17,7 +17,6 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.tracing import WorkStats, sum_of
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
@@ -30,6 +29,7 @@ from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
 from difflogic.training.metrics import PHASES, SHARED, WAITING
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer

@@ -15,7 +15,6 @@ from difflogic.config import Config
 from difflogic.engine import oracle
 from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.plan import ParallelPlan
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases
@@ -32,6 +31,7 @@ from difflogic.scale.verification.findings import (
 from difflogic.system.machine import cpu_count
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer

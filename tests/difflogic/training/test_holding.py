@@ -7,7 +7,6 @@ import pytest
 
 from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
-from difflogic.engine.search_buffers import FIRST_STARTS
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, held_out
@@ -15,6 +14,7 @@ from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search.finishing import Finisher
 from difflogic.search.search import Changes, GradientSensitivity
+from difflogic.search.verifying import FIRST_STARTS
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
 from difflogic.training.trainer import Trainer

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine.plan import ParallelPlan
 from difflogic.scale.verification.checks import room_for
 from difflogic.tasks import make_task
 from difflogic.tasks.base import draw_batch
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.trainer import Trainer
 
 ALONE = ("finishing.every=0", "training.restart_every=0", "parallel.workers=1")

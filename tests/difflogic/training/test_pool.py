@@ -7,8 +7,8 @@ import pytest
 
 from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
+from difflogic.engine.arrangement import pool_steps
 from difflogic.engine.hard import HardSimulator
-from difflogic.engine.plan import pool_steps
 from difflogic.evaluation.scene import grid_of
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool

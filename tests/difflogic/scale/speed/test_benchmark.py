@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine.plan import ParallelPlan
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.rows import measure, of_workers
 from difflogic.training.metrics import PHASES
+from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing, tiny

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.plan import ParallelPlan
 from difflogic.model.model import Model
 from difflogic.scale.speed.prediction import (
     BANDWIDTH,
@@ -25,6 +24,7 @@ from difflogic.scale.speed.prediction import (
     text_curves,
     with_strategy,
 )
+from difflogic.training.plan import ParallelPlan
 from tests.difflogic.training.tiny import tiny
 
 FREE = StepCosts({}, 1.0, 2.0, 0.0, 0.0)

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from difflogic.engine.plan import ParallelPlan
 from difflogic.library.benchmarking import compare
 from difflogic.scale.speed import rows
 from difflogic.scale.speed.rows import (
@@ -17,6 +16,7 @@ from difflogic.scale.speed.rows import (
     with_laws,
 )
 from difflogic.system.errors import ConfigError
+from difflogic.training.plan import ParallelPlan
 from tests.difflogic.training.tiny import TINY, tiny
 
 pytestmark = pytest.mark.thorough

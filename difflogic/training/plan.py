@@ -10,27 +10,16 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import SLOTS, Grid
-from difflogic.engine.program import compile_program
-from difflogic.engine.search_buffers import SearchBuffers
+from difflogic.engine.layout import SLOTS
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
+from difflogic.search.memory import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
-from difflogic.tasks import make_task
-
-SECONDS_PER_GATE = 350e-12
-"""Seconds of a training step per gate and cell, roughly: docs/performance.md."""
-
-LEAST_SHARE = 0.5e-3
-"""Seconds of a training step that make a worker worth waking, which takes 0.07 to 0.4 ms
-(workers.py). The Game of Life's 0.2 ms are done sooner by one worker."""
 
 SPARE = 0.1
 """Share of the available memory that the buffers leave free."""
@@ -40,8 +29,8 @@ SPARE = 0.1
 class ParallelPlan(Arrangement):
     """How a configuration is trained; created by `for_model`."""
 
-    search: SearchBuffers | None
-    """Buffers of a search for exact circuits; None if there is no search."""
+    search_bytes: int
+    """Most bytes of a search's buffers; 0 if there is no search."""
     search_workers: int
     """Workers that judge candidates in a search. They never wait for each other."""
     budget: int | None
@@ -59,7 +48,7 @@ class ParallelPlan(Arrangement):
         machine = machine or Machine.here()
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
-        rollouts, budget = _rollouts(config, netlist), _budget(config, machine)
+        rollouts, budget = Rollouts.for_config(config, netlist), _budget(config, machine)
         # A grid far too large would take minutes to cut into tiles.
         least = total(rollouts.shared(groups=1, chunks=1))
         if machine.memory is not None and least > machine.memory:
@@ -80,7 +69,7 @@ class ParallelPlan(Arrangement):
             batch=batch,
             wave=batch,
             sharing=choose_tiles(requested, rollouts, machine),
-            search=SearchBuffers.for_config(config, netlist, search_workers),
+            search_bytes=search_bytes(config, netlist, search_workers),
             search_workers=search_workers,
             budget=budget,
         )
@@ -89,7 +78,7 @@ class ParallelPlan(Arrangement):
     @property
     def bytes_shared(self) -> int:
         """Bytes that all workers share, including the buffers for searches."""
-        return super().bytes_shared + (0 if self.search is None else self.search.bytes)
+        return super().bytes_shared + self.search_bytes
 
     @property
     def warnings(self) -> list[str]:
@@ -135,37 +124,9 @@ class ParallelPlan(Arrangement):
             "bytes_per_worker": self.bytes_per_worker,
             "bytes_shared": self.bytes_shared,
             "bytes": self.bytes,
-            "bytes_of_search_values": 0 if self.search is None else self.search.values,
-            "bytes_of_search_at_later_steps": 0 if self.search is None else self.search.later_bytes,
+            "search_bytes": self.search_bytes,
             "memory_budget": self.budget,
         }
-
-
-def useful_workers(plan: Arrangement) -> int:
-    """Return how many workers have enough work in a wave to pay for waking them."""
-    wave = plan.gate_lanes * plan.wave / plan.batch
-    return max(1, int(wave * SECONDS_PER_GATE / LEAST_SHARE))
-
-
-def _rollouts(config: Config, netlist: Netlist) -> Rollouts:
-    task, training = config.task, config.training
-    return Rollouts(
-        program=compile_program(netlist),
-        channels=netlist.channels,
-        grid=Grid(task.height, task.width, config.automaton.boundary),
-        steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
-        dtype=np.dtype(training.precision),
-        losses=2 if training.later_steps else 1,
-        loss_channels=len(task.loss_channels),
-        masked=config.automaton.fire_rate < 1,
-    )
-
-
-def pool_steps(config: Config) -> int:
-    """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
-    if not config.pool.batch:
-        return 0
-    return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
 def _budget(config: Config, machine: Machine) -> int | None:
@@ -185,7 +146,7 @@ def _workers(config: Config, plan: ParallelPlan) -> int:
     if config.parallel.workers != "auto":
         return config.parallel.workers
     cores = plan.machine.cores
-    return min(cores, plan.at(cores).tasks, useful_workers(plan))
+    return min(cores, plan.at(cores).tasks, plan.useful_workers)
 
 
 def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
@@ -308,7 +269,7 @@ def _why_workers(config: Config, plan: ParallelPlan) -> str:
     bounds = {
         counted(plan.machine.cores, "core"): plan.machine.cores,
         counted(tasks, "task"): tasks,
-        "the step is too short for more": useful_workers(whole),
+        "the step is too short for more": whole.useful_workers,
     }
     least = min(bounds.values())
     if plan.workers < least:
@@ -344,13 +305,8 @@ def _why_memory(config: Config, plan: ParallelPlan) -> str:
         "available" if config.parallel.memory_budget == "auto" else "in [parallel] memory_budget"
     )
     budget = "no limit known" if plan.budget is None else f"{show_bytes(plan.budget)} {source}"
-    search = values = ""
-    if plan.search is not None:
-        search = f" ({show_bytes(plan.search.bytes)} of it for searches)"
-        values = f"; a search may take {show_bytes(plan.search.values)} more for a circuit's values"
-        if plan.search.checks_later_steps:
-            values += f", or {show_bytes(plan.search.later_bytes)} if it looks at later steps"
+    search = f" ({show_bytes(plan.search_bytes)} of it for searches)" if plan.search_bytes else ""
     return (
         f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
-        f"{search}; {budget}{values}"
+        f"{search}; {budget}"
     )

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import make_layout, samples_per_group
-from difflogic.engine.plan import ParallelPlan, explain
 from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
+from difflogic.training.plan import ParallelPlan, explain
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 

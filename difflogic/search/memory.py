@@ -1,0 +1,82 @@
+"""The memory that searches for exact circuits take, for the plan: an upper bound."""
+
+from __future__ import annotations
+
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config
+from difflogic.config.applying import LARGE
+from difflogic.engine.candidates import MOST_HELPERS
+from difflogic.engine.detectors import MOST_SLOPES
+from difflogic.engine.hard_gradients import most_slopes
+from difflogic.engine.kernels.hard_gradients import CELLS
+from difflogic.engine.kernels.structures import WORDS
+from difflogic.engine.layout import Grid
+from difflogic.evaluation.exactness import is_deterministic
+from difflogic.search.finishing import MOST_SAMPLES
+from difflogic.search.search import most_samples
+from difflogic.search.verifying import FIRST_STARTS, ROUND, VERIFIED_STARTS
+from difflogic.tasks import make_task
+
+SIMULATOR, GRADIENT, BASE = 80, 208, 168
+"""Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base of a
+worker that judges candidates."""
+
+SHIFTS = {"zero": 9, "periodic": 25}
+"""Most shifts, each with a mask, that lead packed cells to their neighbours. On a torus it is one
+for the cell itself, two for each neighbour at a side, and four for each at a corner."""
+
+SLOPES = 64
+"""Bytes of the slopes of states before and after a step, for each byte of packed states: two
+float32 a bit."""
+
+
+def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
+    """Return the bytes that searches of `config` take at most, on this many workers.
+
+    Left out are the values of circuits, about `candidates.MOST_BYTES` at most, and the steps that
+    are checked later than a scene's.
+    """
+    if not config.finishing.every:
+        return 0
+    task, masked, damaged = make_task(config), config.automaton.fire_rate < 1, False
+    grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
+    steps, starts = max(task.decisive_steps), FIRST_STARTS + VERIFIED_STARTS
+    cases = task.find_cases()
+    if cases is not None:
+        height, width = cases.starts.shape[2:]
+        grid, steps, starts = Grid(height, width, cases.boundary), cases.steps, len(cases.starts)
+    elif grid.cells <= LARGE and is_deterministic(task):
+        starts = 1 + sum(map(len, task.patches.values()))
+        steps, damaged = 3 * config.automaton.steps + 1 if task.holds else steps, starts > 1
+    compared = min(MOST_SAMPLES, starts) if cases is None else starts
+    channels = netlist.channels
+    simulator = 2 * channels + SHIFTS[grid.boundary]
+
+    def batch(samples: int, arrays: int, row: int) -> int:
+        """Return the bytes of packed `arrays` of these samples, and of `row` bytes for each row."""
+        return arrays * packed_bytes(grid, samples) + row * netlist.rows
+
+    def gradient(samples: int, steps: int) -> int:
+        arrays = simulator + (steps + 1 + SLOPES) * channels + 1
+        return batch(samples, arrays, GRADIENT) + most_slopes(netlist) * (4 * CELLS + 8)
+
+    # Starts, masks, damage, targets, and what counts at each step.
+    arrays = channels + steps * (masked + 2 * damaged) + len(config.task.loss_channels) + 1
+    verified = [min(ROUND, starts)] * -(-starts // ROUND)
+    trials = [compared, min(FIRST_STARTS, starts), *verified]
+    found = sum(batch(samples, simulator + arrays, SIMULATOR) for samples in trials)
+    found += gradient(min(most_samples(grid), starts), config.automaton.steps)
+    bases = min(workers, 1 + MOST_HELPERS)
+    found += bases * batch(compared, (steps + 3) * channels + 2, BASE)
+    if config.finishing.rectify and not masked and (cases is not None or starts == 1):
+        points = steps * 8 * packed_bytes(grid, starts)
+        found += gradient(starts, steps) + netlist.rows * points // 8
+        found += min(max(MOST_SLOPES, 4 * points), netlist.gates * 4 * points)
+    return found
+
+
+def packed_bytes(grid: Grid, samples: int) -> int:
+    """Return the bytes of one channel's bits, with the padding for shifted reads."""
+    furthest = grid.cells if grid.boundary == "periodic" else grid.width + 1
+    words = -(-samples * grid.cells // (64 * WORDS)) * WORDS
+    return 8 * (words + 2 * (furthest // 64 + 2))

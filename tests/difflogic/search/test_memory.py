@@ -1,0 +1,94 @@
+"""The planned bytes of a search are enough for the arrays that it allocates, and not far more."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.config import load_config
+from difflogic.engine.candidates import MOST_BYTES
+from difflogic.engine.hardware import Machine
+from difflogic.engine.rollout import Engine
+from difflogic.engine.workers import Workers
+from difflogic.model.model import Model
+from difflogic.search.rectifying import Rectifier
+from difflogic.search.search import Changes
+from difflogic.training.attempt import Attempt
+from difflogic.training.plan import ParallelPlan
+from tests.difflogic.training.tiny import growing, tiny
+
+
+def bytes_of(thing, seen=None):
+    """Bytes of all arrays that an object holds, each counted once."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, np.ndarray):
+        while isinstance(thing.base, np.ndarray):
+            thing = thing.base
+        if id(thing) in seen:
+            return 0
+        seen.add(id(thing))
+        return thing.nbytes
+    if isinstance(thing, (tuple, list)):
+        return sum(bytes_of(each, seen) for each in thing)
+    if type(thing).__module__.startswith("difflogic."):
+        return bytes_of(list(vars(thing).values()), seen)
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("config", "starts"),
+    [
+        (tiny("finishing.every=1"), 64),
+        (tiny("finishing.every=1", "automaton.fire_rate=0.6", "automaton.boundary=periodic"), 64),
+        (growing("task.hold=true", "task.heal=[2,3]"), 51),
+        (growing("task.hold=true"), 1),
+        (growing(), 1),
+        (growing("finishing.rectify=9", "task.hold=true"), 1),
+        (load_config("game-of-life-small", ["finishing.every=1"]), 512),
+    ],
+    ids=[
+        "checkerboard",
+        "asynchronous",
+        "healing",
+        "holding",
+        "growing",
+        "rectifying",
+        "all cases",
+    ],
+)
+def test_a_search(config, starts):
+    """All its buffers, with the most starts that it may face and two workers."""
+    config = config.with_sections(parallel={"workers": 2})
+    model = Model.create(config)
+    plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
+    rollouts = plan.rollouts
+    engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
+    with Attempt(config, 0, model, plan, engine) as attempt:
+        finisher = attempt.finisher
+        assert finisher is not None
+        trial = finisher.trial(range(starts))
+        candidates = Changes(trial, Workers(2), model.ops)._candidates
+        assert candidates is not None
+        (helper,) = candidates._helpers
+        assert helper._follow(model.ops)
+        found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
+        if finisher._rectifies:
+            rectifier = Rectifier(model.netlist, finisher._scene, finisher._first_samples)
+            gates = np.arange(model.netlist.gates) + model.netlist.inputs
+            traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
+            found += [rectifier._hard, traced]
+        allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
+        bases = candidates._base, helper._base
+        values = [part for each in bases for part in (each._history.values, each._base.free)]
+        values += [part for each in bases for part in (each._scratch.values, each._scratch.flags)]
+        known = sum(bytes_of(each) for each in values)
+    print(
+        config.name, allocated - known, plan.search_bytes, plan.search_bytes / (allocated - known)
+    )
+    assert 0 < known < MOST_BYTES
+    assert 0 < allocated - known <= plan.search_bytes < 2 * (allocated - known) + 10**6
+    assert plan.bytes_shared >= plan.search_bytes
+
+
+def test_no_search_takes_no_memory():
+    assert ParallelPlan.for_model(tiny("finishing.every=0")).search_bytes == 0
