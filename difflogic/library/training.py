@@ -17,20 +17,12 @@ from difflogic.library.common import MessageCallback, ShouldStop, table
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.system.callbacks import ignore, listening, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import for_shell
+from difflogic.system.files import CONFIG, MODEL, SUMMARY, for_shell
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
 from difflogic.training.metrics import StepResult
 from difflogic.training.resuming import differing, without_foreign_results
-from difflogic.training.run_directory import (
-    CONFIG,
-    MODEL,
-    SUMMARY,
-    RunDirectory,
-    find_run,
-    run_name,
-    saved_model,
-)
+from difflogic.training.run_directory import RunDirectory, find_run, run_name, saved_model
 from difflogic.training.session import Session
 from difflogic.training.start_model import StartModel
 from difflogic.training.summary import FILES

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -118,13 +118,15 @@ class Model:
         finite, since such a file could not be loaded.
         """
         path = Path(path)
-        content = io.BytesIO()
-        self.write(content, str(path))
+        content = self.to_bytes(str(path))
         check_output(path, force=True)
-        write_whole(path, lambda file: file.write(content.getbuffer()))
+        write_whole(path, lambda file: file.write(content))
 
-    def write(self, file: BinaryIO, name: str) -> None:
-        """Write the model to an open file, which messages call `name`. Raises ModelFileError."""
+    def to_bytes(self, name: str) -> bytes:
+        """Return the content of the model's file, which messages call `name`.
+
+        Raises ModelFileError.
+        """
         if not np.isfinite(self.logits).all():
             raise ModelFileError(f"{name}: not saved: a logit is NaN or infinite")
         header = {"format": FORMAT, "version": VERSION, "config": self.config.effective()}
@@ -134,7 +136,9 @@ class Model:
             **_pack("perception", list(chain.from_iterable(self.layers.perception))),
             **_pack("update", self.layers.update),
         }
+        file = io.BytesIO()
         write_npz(file, arrays)
+        return file.getvalue()
 
     @classmethod
     def load(cls, path: str | Path, *, follow: bool = True) -> Model:

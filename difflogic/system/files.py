@@ -14,11 +14,15 @@ import shlex
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from fnmatch import fnmatch
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
 from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
+
+CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
+"""The files of a finished run."""
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
@@ -210,13 +214,18 @@ def check_output(
 ) -> None:
     """Raise RunDirectoryError unless a file may be written at `path`, which a user named.
 
-    An earlier file may be replaced only with `force`, and only if it is a regular file. `remedy` is
-    the advice if there is an earlier file.
+    An earlier file may be replaced only with `force`, only if it is a regular file, and never if it
+    is one of a run's. `remedy` is the advice if there is an earlier file.
     """
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
         raise RunDirectoryError(f"{path}: is not a regular file: choose another path")
+    if path.exists() and _is_of_run(path):
+        raise RunDirectoryError(
+            f"{path}: belongs to the run in that directory, which is never overwritten: choose "
+            "another path"
+        )
     if path.exists() and not force:
         raise RunDirectoryError(f"{path}: exists already: {remedy}")
     parent = path.absolute().parent
@@ -230,6 +239,12 @@ def check_output(
         raise refused(path, "written", OSError(errno.EACCES, os.strerror(errno.EACCES))) from None
     except OSError as error:
         raise refused(path, "written", error) from error
+
+
+def _is_of_run(path: Path) -> bool:
+    """Return whether this is one of the files that training wrote in its run's directory."""
+    own = path.name in (CONFIG, METRICS, MODEL, SUMMARY) or fnmatch(path.name, "checkpoint-*.npz")
+    return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
 
 
 def check_new_output(path: Path) -> None:

@@ -17,7 +17,11 @@ from difflogic.config import Config, load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, DctError, ModelFileError, RunDirectoryError
 from difflogic.system.files import (
+    CONFIG,
     LEFTOVERS,
+    METRICS,
+    MODEL,
+    SUMMARY,
     digest,
     for_shell,
     is_there,
@@ -41,10 +45,6 @@ LAST = "last"
 STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
 
-CONFIG = "config.toml"
-METRICS = "metrics.csv"
-MODEL = "model.npz"
-SUMMARY = "summary.json"
 START = "start.npz"
 """A copy of the saved model that a run started from, if any."""
 SWEEP = "sweep.toml"
@@ -162,7 +162,8 @@ class RunDirectory:
     def write_model(self, model: Model) -> Path:
         """Write the model to model.npz."""
         path = self.path / MODEL
-        model.save(path)
+        content = model.to_bytes(str(path))
+        write_whole(path, lambda file: file.write(content))
         return path
 
     def write_start(self, start: StartModel) -> None:

@@ -6,7 +6,6 @@ The run keeps a copy, and can therefore resume and start over without the origin
 from __future__ import annotations
 
 import hashlib
-import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +46,8 @@ class StartModel:
     @classmethod
     def of(cls, model: Model) -> StartModel:
         """Wrap a model. Raises ModelFileError if it cannot be saved."""
-        file = io.BytesIO()
-        model.write(file, model.config.name)
-        return cls(model.config.name, model, file.getvalue())
+        name = model.config.name
+        return cls(name, model, model.to_bytes(name))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of a run's summary."""

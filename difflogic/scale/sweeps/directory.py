@@ -18,6 +18,7 @@ from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant, differences
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import (
     LEFTOVERS,
+    SUMMARY,
     for_shell,
     is_there,
     read_inside,
@@ -29,7 +30,7 @@ from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
 from difflogic.training import lock
 from difflogic.training.resuming import differing
-from difflogic.training.run_directory import SUMMARY, RunDirectory
+from difflogic.training.run_directory import RunDirectory
 
 FORMAT = "dct-sweep"
 VERSION = 3

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic import __version__
 from difflogic.system.errors import DctError, RunDirectoryError
-from difflogic.system.files import read_inside, write_inside
+from difflogic.system.files import CONFIG, METRICS, MODEL, SUMMARY, read_inside, write_inside
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
     from difflogic.tasks.custom import Code
     from difflogic.training.metrics import StepResult
-
-RUN_FILES = ("config.toml", "metrics.csv", "model.npz", "summary.json")
-"""Files of a finished run, without checkpoints."""
 
 BEAT_SECONDS = 0.5
 """Time between two reports of a run's epoch."""
@@ -127,7 +124,9 @@ def _execute_apart(job: Job, should_stop: Callable[[], bool]) -> Outcome:
         path = Path(directory)
         summary = _execute(job, path, should_stop)
         code = () if job.code is None else (job.code.copy_name,)
-        names = [name for name in (*RUN_FILES, *code) if (path / name).is_file()]
+        names = [
+            name for name in (CONFIG, METRICS, MODEL, SUMMARY, *code) if (path / name).is_file()
+        ]
         files = {name: (path / name).read_bytes() for name in names}
     return Outcome(job.index, summary, files=files if is_finished(summary) else {})
 

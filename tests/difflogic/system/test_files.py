@@ -226,6 +226,18 @@ def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
     assert not list(tmp_path.glob(LEFTOVERS))
 
 
+@pytest.mark.parametrize("name", ["model.npz", "summary.json", "config.toml", "checkpoint-20.npz"])
+def test_no_output_replaces_a_file_of_a_run(tmp_path, name):
+    output = tmp_path / name
+    output.write_text("x")
+    files.check_output(output, force=True)
+    (tmp_path / "config.toml").write_text("")
+    (tmp_path / "metrics.csv").write_text("")
+    with pytest.raises(RunDirectoryError, match=f"{name}: belongs to the run in that directory"):
+        files.check_output(output, force=True)
+    files.check_output(tmp_path / "mine.npz", force=True)
+
+
 def test_a_named_file_must_be_bounded_and_plain(tmp_path):
     path = tmp_path / "named"
     path.write_bytes(b"12345")
