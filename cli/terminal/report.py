@@ -84,7 +84,9 @@ def _scores(
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if held_out["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
-        lines.append(f"{'':<11}exact: every cell is right{since}")
+        searched = scores["accuracy"] < 1
+        found = "; a search found this circuit near the trained one" if searched else ""
+        lines.append(f"{'':<11}exact: every cell is right{since}{found}")
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
@@ -144,19 +146,29 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     resume = f"dct train --resume {path}{allow} --epochs {2 * epochs}"
     # From another start it would be another experiment.
     source = f" --from {for_shell(f'{directory}/start.npz')}" if summary.get("start") else ""
+    missed = _missed(summary["scores"])
     full = _full_experiment(summary, directory)
     if full is not None:
         return [
-            "Not exact yet: resume this run, or train the full experiment",
+            f"{missed}: resume this run, or train the full experiment",
             resume,
             f"dct train {full} --seed {seed}{source}",
         ]
     config = for_shell(f"{directory}/config.toml")
     return [
-        "Not exact yet: resume this run, or try another seed",
+        f"{missed}: resume this run, or try another seed",
         resume,
         f"dct train {config} --seed {seed + 1}{source}",
     ]
+
+
+def _missed(scores: Mapping[str, Any]) -> str:
+    """Say how a circuit that is not exact misses its target."""
+    found, step = scores.get("assurance", {}), scores["held_out"]["step"]
+    late = found.get("from_step")
+    if found.get("verdict") == "proved" and late is not None and late > step:
+        return f"Too late: right from step {late}, not from step {step}"
+    return "Not exact yet"
 
 
 def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:

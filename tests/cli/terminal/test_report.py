@@ -84,8 +84,11 @@ def test_scores() -> None:
     assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
     for word in ("exact:", "proof  ", "polished", "attempts"):
         assert word not in text
-    exact = report.render(summary(held_out={"exact": True}), "runs/x")
-    assert "exact: every cell is right" in exact
+    scores = summary(held_out={"exact": True})["scores"]
+    exact = report.render(summary(scores=scores | {"accuracy": 1.0}), "runs/x")
+    assert " exact: every cell is right\n" in exact
+    searched = report.render(summary(scores=scores), "runs/x")
+    assert "right; a search found this circuit near the trained one\n" in searched
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,25 @@ def test_next_commands_keep_changed_settings(run_directory: Path) -> None:
     said, *_, command = next_step(report.render(summary(epochs_requested=50), "runs/x"))
     assert said == "Not exact yet: resume this run, or try another seed"
     assert command == "dct train runs/x/config.toml --seed 24"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "step", "said"),
+    [
+        ("proved", 31, "Too late: right from step 31, not from step 20"),
+        ("proved", 20, "Not exact yet"),
+        ("proved", None, "Not exact yet"),
+        ("refuted", 31, "Not exact yet"),
+    ],
+)
+def test_a_proof_from_a_later_step_is_explained(
+    verdict: str, step: int | None, said: str, run_directory: Path
+) -> None:
+    write_config(run_directory, "checkerboard")
+    found = {"verdict": verdict, "text": "", "from_step": step}
+    scores = summary()["scores"] | {"assurance": found}
+    lines = next_step(report.render(summary(scores=scores), "runs/x"))
+    assert lines[0].startswith(f"{said}: resume this run, or ")
 
 
 def test_quiet_leaves_out_the_times() -> None:
