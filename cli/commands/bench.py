@@ -33,7 +33,7 @@ from difflogic.system.quantities import counted, show_bytes
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.benchmarking import Learned
-    from difflogic.scale.speed.benchmark import Comparison, Report
+    from difflogic.scale.speed.benchmark import Baseline, Report
     from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
 
@@ -246,7 +246,7 @@ def _show_steps(settings: Config, compare: str | None, repeat: int | None, as_js
     """Measure steps, alone or compared with one other way; exit 1 if their results disagree."""
     from difflogic.library.benchmarking import bench as measure
 
-    way: Comparison | None = None
+    way: Baseline | None = None
     if compare is not None:
         way = "oracle" if compare == "oracle" else "sequential"
     # The workers of a step wait for each other: stop only between steps.
@@ -327,25 +327,18 @@ def lines(report: Report) -> dict[str, str]:
         found["equal results"] = f"{verdict}, {_difference(compared)}"
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
-    work = f"{path.pieces[0]} pieces per automaton step"
     if path.workers > 1:
         peak += f", {every} on {workers}"
-        work += f", {path.pieces[1]} on one worker only; {report.stolen:.1f} stolen per step"
     buffers = f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)}"
     found |= {
         "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
         "arithmetic peak": peak,
-        "arithmetic units": f"{report.vectors_per_cycle:.1f} vectors of {report.vector} per cycle "
-        f"of one core, {report.clock / 1e9:.1f} GHz",
         "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
         f"{100 * report.share_of_peak:.0f} % of the peak reached",
-        "store limit": f"{1000 * report.store_limit:.3f} ms per step, at "
-        f"{report.bytes_per_gate:.1f} bytes loaded and stored per gate and cell",
         "buffers": f"{buffers} shared",
         "process": "memory unknown on this system"
         if report.peak_memory is None
         else f"{show_bytes(report.peak_memory)} at most",
-        "work": work,
         "processors": processors(machine.processors()),
         "noise": noise(report.noise, len(path.steps)),
     }

@@ -228,11 +228,11 @@ def _lines(found: Comparison) -> list[str]:
     if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
         notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
     if found.fit is not None:
-        notes += _laws(found.fit, found.fitted_oversubscribed)
+        notes += _laws(found.fit)
     return notes
 
 
-def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
+def _laws(fit: Fit) -> list[str]:
     if fit.amdahl is None:
         return ["Amdahl's law: needs two worker counts within the cores"]
     counts = ", ".join(map(str, fit.workers))
@@ -242,18 +242,13 @@ def _laws(fit: Fit, oversubscribed: bool) -> list[str]:
     ]
     law = fit.scalability
     if law is None:
-        return [*laws, "Universal Scalability Law: needs three worker counts"]
+        return [*laws, "Universal Scalability Law: needs three worker counts within the cores"]
     best = "more is always better" if fit.best is None else f"best with {fit.best}"
-    laws.append(
+    return [
+        *laws,
         f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
-        f"{100 * law.coherency:.2f} %: {best}"
-    )
-    if oversubscribed:
-        laws.append(
-            "the latter fit includes oversubscribed rows, as fewer than three rows fit the cores: "
-            "it holds for these cores only"
-        )
-    return laws
+        f"{100 * law.coherency:.2f} %: {best}",
+    ]
 
 
 def _proposal(found: Comparison) -> list[str]:

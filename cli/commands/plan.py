@@ -151,10 +151,14 @@ def _show(found: Planned) -> None:
     typer.echo()
     output.show_lines(_lines(found), LABEL)
     if found.curves is not None:
-        from difflogic.scale.speed.prediction import text_curves
-
-        typer.echo("\nsimulated speed-up by workers; the bar shows the best strategy\n")
-        typer.echo("\n".join([*text_curves(found.curves), "", *_comparison(found.curves)]))
+        curves = found.curves
+        typer.echo("\nsimulated speed-up\n")
+        lines = (
+            (count, *(f"{curves.speedup(name, count):.2f}×" for name in curves.seconds))
+            for count in curves.workers
+        )
+        output.show_table(" | ".join(("workers", *curves.seconds)), lines)
+        typer.echo("\n" + "\n".join(_comparison(curves)))
 
 
 def _comparison(curves: Curves) -> list[str]:

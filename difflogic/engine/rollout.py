@@ -102,15 +102,6 @@ class Engine:
     def __exit__(self, *raised: Any) -> None:
         self._workers.__exit__(*raised)
 
-    @property
-    def pieces(self) -> tuple[int, int]:
-        """Chunks in a step of a full batch, and how many of them are in groups of one worker.
-
-        All workers share the other chunks.
-        """
-        chunks = len(self.layout.chunk_start) - 1
-        return self._groups * chunks, self.team.groups_alone * chunks
-
     def forward(
         self,
         coefficients: Array,

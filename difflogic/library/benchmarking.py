@@ -35,7 +35,6 @@ LARGE = Conditions(size=(4096, 4096))
 SEEDS = (0, 1, 2, 3, 4)
 """Seeds of `learning`."""
 
-MOST_WORKERS = 1024
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
 MOST_RANKS = 4096
@@ -48,7 +47,7 @@ def bench(
     config: Config | str = "checkerboard",
     overrides: Sequence[str] = (),
     *,
-    compare: benchmark.Comparison | None = None,
+    compare: benchmark.Baseline | None = None,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
 ) -> benchmark.Report:
@@ -196,8 +195,8 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
     for name in ways:
         if name not in (*WAYS, ORACLE):
             raise ConfigError(f'no way "{name}": {did_you_mean(name, [*WAYS, ORACLE])}')
-    if any(not 1 <= count <= MOST_WORKERS for count in workers):
-        raise ConfigError(f"worker counts must be from 1 to {MOST_WORKERS}")
+    if any(not 1 <= count <= MOST_CORES for count in workers):
+        raise ConfigError(f"worker counts must be from 1 to {MOST_CORES}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
     return rows.of_workers(config, workers) if workers else rows.of_ways(config, ways)

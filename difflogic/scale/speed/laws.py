@@ -63,7 +63,7 @@ class Fit:
     scalability: Scalability | None
     """None with fewer than three worker counts, since its two parameters then fit anything."""
     workers: tuple[int, ...]
-    """The worker counts that Amdahl's law was fitted to."""
+    """The worker counts that the laws were fitted to."""
 
     @property
     def best(self) -> int | None:
@@ -79,18 +79,17 @@ class Fit:
         return fields_of(self, "best")
 
 
-def fit(speedups: Mapping[int, float], more: Mapping[int, float] | None = None) -> Fit:
+def fit(speedups: Mapping[int, float]) -> Fit:
     """Fit both laws to speed-ups by worker count.
 
-    The Universal Scalability Law is fitted to `more`, if given. The shortfall n / S - 1 is linear
-    in both laws' parameters, which are fitted by least squares (Gunther).
+    The shortfall n / S - 1 is linear in both laws' parameters, which are fitted by least squares
+    (Gunther).
     """
-    every = speedups if more is None else more
     amdahl = law = None
     if len({*speedups, 1}) > 1:
         amdahl = Amdahl(*_least_squares(speedups, coherency=False))
-    if len({*every, 1}) > 2:
-        law = Scalability(*_least_squares(every, coherency=True))
+    if len({*speedups, 1}) > 2:
+        law = Scalability(*_least_squares(speedups, coherency=True))
     return Fit(amdahl, law, tuple(sorted(speedups)))
 
 

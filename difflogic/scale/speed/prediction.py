@@ -149,36 +149,32 @@ def with_strategy(plan: ParallelPlan, strategy: str, workers: int) -> ParallelPl
     return plan.at(workers)
 
 
-@dataclass(frozen=True)
-class Barriers:
-    """How often workers that share a tile's gates wait for each other, per tile and step."""
+def barriers_of(netlist: Netlist) -> tuple[int, int]:
+    """Return how often two workers that share a tile's gates wait for each other, per step.
 
-    forward: int = 0
-    backward: int = 0
-
-    @classmethod
-    def of(cls, netlist: Netlist) -> Barriers:
-        """Return the barriers of a circuit that two workers share."""
-        code = split_program(netlist, 2)
-        stages, back = len(code.gate_bounds), len(code.target_bounds)
-        # Two more: after gathering, and after the piece.
-        return cls(stages + 2, stages + back + 2)
+    Forward, and backward.
+    """
+    code = split_program(netlist, 2)
+    stages, back = len(code.gate_bounds), len(code.target_bounds)
+    # Two more: after gathering, and after the piece.
+    return stages + 2, stages + back + 2
 
 
-def replay(plan: ParallelPlan, costs: StepCosts, barriers: Barriers | None = None) -> float:
+def replay(plan: ParallelPlan, costs: StepCosts, barriers: tuple[int, int] = (0, 0)) -> float:
     """Return the predicted seconds of a training step on the plan's workers.
 
-    Shared gates are assumed to take as long in total as unshared ones, which is the best case.
+    `barriers` are those of `barriers_of`. Shared gates are assumed to take as long in total as
+    unshared ones, which is the best case.
     """
-    barriers = barriers or Barriers()
+    forward, backward = barriers
     seconds, left = costs.serial_seconds, plan.batch
     while left > 0:
         wave = replace(plan, wave=min(plan.wave, left))
         left -= wave.wave
         if wave.workers > 1:
             seconds += costs.wake + 3 * barrier_seconds(costs, wave.workers)
-        seconds += _pass_seconds(wave, costs, costs.forward, barriers.forward)
-        seconds += _pass_seconds(wave, costs, costs.backward, barriers.backward)
+        seconds += _pass_seconds(wave, costs, costs.forward, forward)
+        seconds += _pass_seconds(wave, costs, costs.backward, backward)
     return seconds
 
 
@@ -248,11 +244,8 @@ def _pipeline(plan: ParallelPlan, free: list[float], per_lane: float) -> float:
 class Curves:
     """Predicted seconds of a training step by number of workers."""
 
-    config: Config
     seconds: Mapping[str, Mapping[int, float]]
-    """By strategy, then by workers."""
-    on_one_worker: float
-    """On one worker."""
+    """By strategy, then by workers, from 1 on."""
     planned: Mapping[int, float]
     """With the plan's own strategy, at the measured worker counts."""
     measured: Mapping[int, float]
@@ -264,7 +257,7 @@ class Curves:
 
     def speedup(self, strategy: str, workers: int) -> float:
         """Return the speed-up over one worker."""
-        return self.on_one_worker / self.seconds[strategy][workers]
+        return self.seconds[strategy][1] / self.seconds[strategy][workers]
 
     @property
     def errors(self) -> dict[int, float]:
@@ -273,7 +266,7 @@ class Curves:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything, in seconds."""
-        return {**fields_of(self, "errors"), "config": self.config.name}
+        return fields_of(self, "errors")
 
 
 def counts_between(first: int, last: int) -> list[int]:
@@ -292,7 +285,7 @@ def simulate(
     progress: Callable[[int], None] = ignore,
 ) -> Curves:
     """Replay a step for each strategy and worker count; measure `repeat` steps to compare."""
-    barriers = Barriers.of(Model.create(config).netlist)
+    barriers = barriers_of(Model.create(config).netlist)
     seconds = {
         strategy: {
             count: replay(with_strategy(plan, strategy, count), costs, barriers) for count in counts
@@ -304,20 +297,7 @@ def simulate(
         rows = measure(of_workers(config.without_searches(), MEASURED), repeat, progress).rows
         measured = {row.workers: row.total.minimum for row in rows}
     planned = {count: replay(plan.at(count), costs, barriers) for count in MEASURED}
-    return Curves(config, seconds, replay(plan.at(1), costs), planned, measured)
-
-
-def text_curves(curves: Curves, width: int = 40) -> list[str]:
-    """Return a table of the strategies' speed-ups, with the best as a bar."""
-    names = list(curves.seconds)
-    most = max(curves.speedup(name, count) for name in names for count in curves.workers)
-    lines = [f"{'workers':>7}  " + "".join(f"{name:>9}" for name in names)]
-    for count in curves.workers:
-        speedups = [curves.speedup(name, count) for name in names]
-        bar = "#" * round(width * max(speedups) / most)
-        figures = "".join(f"{speedup:>8.2f}×" for speedup in speedups)
-        lines.append(f"{count:>7}  {figures}  {bar}")
-    return lines
+    return Curves(seconds, planned, measured)
 
 
 @dataclass(frozen=True)

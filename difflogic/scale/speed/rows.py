@@ -86,8 +86,6 @@ class Row:
     work: WorkStats = field(default_factory=WorkStats)
     spent: float = 0.0
     """Time of all steps that `work` counts, including unmeasured ones."""
-    pieces: tuple[int, int] = (0, 0)
-    """Pieces of an automaton step of the batch; those of groups that stay on one worker."""
     exchange: list[float] = field(default_factory=list)
     """Times of the ranks' communication per step, measured separately, without waiting."""
     exchanged_bytes: int = 0
@@ -222,7 +220,7 @@ class Row:
             "efficiency": self.efficiency(first),
             "bytes": None if plan is None else plan.bytes * self.setting.ranks,
             **chosen(self, "workers", "oversubscribed", "ceiling", "steal_ratio", "waiting"),
-            **chosen(self, "pieces", "peak", "exchanged_bytes", "samples_per_second"),
+            **chosen(self, "peak", "exchanged_bytes", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
 
@@ -234,8 +232,6 @@ class Comparison:
     rows: Sequence[Row]
     fit: Fit | None = None
     """Scaling laws, fitted to rows that differ only in their workers."""
-    fitted_oversubscribed: bool = False
-    """Whether the Universal Scalability Law was fitted to rows with more workers than cores."""
 
     @property
     def equal(self) -> bool:
@@ -281,7 +277,7 @@ class Comparison:
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
             "fastest": None if self.best is None else self.best.setting.label,
-            **chosen(self, "doubt", "fit", "fitted_oversubscribed", "equal"),
+            **chosen(self, "doubt", "fit", "equal"),
         }
 
 
@@ -292,21 +288,13 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float | None:
 
 
 def with_laws(comparison: Comparison) -> Comparison:
-    """Fit scaling laws to a comparison of worker counts, if it starts with one worker.
-
-    If fewer than three counts are within the cores, the Universal Scalability Law is fitted to
-    the others, too.
-    """
+    """Fit scaling laws to the worker counts within the cores, if the first is one worker."""
     first = comparison.rows[0]
     if first.workers != 1 or comparison.doubt is not None:
         return comparison
     within = [row for row in comparison.rows if not row.oversubscribed]
-    every = len({row.workers for row in within}) < 3 and len(within) < len(comparison.rows)
-    inside, used = (
-        {row.workers: speedup for row in rows if (speedup := row.speedup(first))}
-        for rows in (within, comparison.rows if every else within)
-    )
-    return Comparison(comparison.rows, fit(inside, used), every)
+    speedups = {row.workers: speedup for row in within if (speedup := row.speedup(first))}
+    return Comparison(comparison.rows, fit(speedups))
 
 
 def within_reach_of_the_oracle(config: Config) -> Config:
@@ -399,7 +387,7 @@ def _prepare(
     trainer = stack.enter_context(Trainer(config, ranks=ranks))
     trainer.warm_up()
     gather(trainer, ranks)
-    return Row(setting, trainer.plan, pieces=trainer.engine.pieces), trainer
+    return Row(setting, trainer.plan), trainer
 
 
 def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:

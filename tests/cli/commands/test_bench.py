@@ -14,8 +14,6 @@ import pytest
 from cli.commands import bench
 from cli.terminal import display, screen
 from difflogic.config import load_config
-from difflogic.engine.tracing import WorkStats
-from difflogic.engine.traffic import Traffic
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Row, Setting
@@ -44,17 +42,12 @@ def measured(name, workers, milliseconds, config=None, **changes):
 
 def made_up(config=None, **changes):
     """Return a report with round numbers."""
-    work = WorkStats(steals=1.5)
     return replace(
         Report(
-            path=measured("parallel", 2, 10.0, config, work=work, pieces=(8, 6)),
+            path=measured("parallel", 2, 10.0, config),
             compared=measured("sequential", 1, 18.0, difference=0.0),
             gate_lanes=50_000_000,
-            traffic=Traffic(1500, 1000),
-            gates=500,
             peak_one_core=100e9,
-            clock=3.125e9,
-            vector=16,
             peak_all_workers=190e9,
             peak_memory=202_000_000,
         ),
@@ -186,12 +179,9 @@ class TestShown:
             "arithmetic peak": (
                 "100 billion fused multiply-adds per second on one core, 190 on 2 workers"
             ),
-            "arithmetic units": "2.0 vectors of 16 per cycle of one core, 3.1 GHz",
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
-            "store limit": "1.000 ms per step, at 20.0 bytes loaded and stored per gate and cell",
             "buffers": "960 kB per worker, 1.58 MB shared",
             "process": "202 MB at most",
-            "work": ("8 pieces per automaton step, 6 on one worker only; 0.2 stolen per step"),
             "noise": "unknown from 3 repeats: use --repeat 10",
         }
 

@@ -109,10 +109,9 @@ def test_laws_are_fitted_within_the_cores():
     found = made_up(8.0, 5.0, 6.0)
     fitted = with_laws(found)
     assert [row.oversubscribed for row in found.rows] == [False, False, True]
-    assert fitted.fitted_oversubscribed
     assert fitted.fit.workers == (1, 2)
     assert fitted.fit.amdahl.serial == pytest.approx(0.25, abs=0.01)
-    assert fitted.fit.best == 2
+    assert fitted.fit.scalability is fitted.fit.best is None
     assert with_laws(Comparison(found.rows[1:])).fit is None
 
 
