@@ -188,8 +188,6 @@ def loss_share(worker, workers, layout, batch, in_use):
 def _next_together(worker, problem, groups, span, control, cursor, seat):
     """Move a part's cursor to the piece that its team takes next; return whether there is one."""
     parts = seat.split.parts
-    # Wait until all parts have finished the previous piece.
-    t.barrier(control, seat.place, parts, cursor)
     team_cursor = seat.leader.cursor
     if seat.part == 0 and not next_piece(worker // parts, problem, groups, span, control, cursor):
         cursor[t.PHASE] = t.FINISHED
@@ -234,6 +232,8 @@ def _tile_forward_part(problem, coefficients, tile_index, state, mask, new_state
     _evaluate_part(seat, coefficients, values, layout.tile_lanes[tile_index], workspace)
     outputs = seat.split.outputs
     update(values, outputs, first, end, layout, tile_index, mask, state, new_state)
+    # Overwrite no row that other parts still read: a held channel's output is an input row.
+    _parts_barrier(seat, workspace)
 
 
 @part

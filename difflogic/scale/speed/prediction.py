@@ -156,7 +156,7 @@ def barriers_of(netlist: Netlist) -> tuple[int, int]:
     """
     code = split_program(netlist, 2)
     stages, back = len(code.gate_bounds), len(code.target_bounds)
-    # Two more: after gathering, and after the piece.
+    # Two more: after gathering, and after the tile.
     return stages + 2, stages + back + 2
 
 

@@ -96,6 +96,15 @@ def test_sharing_does_not_change_a_bit(name, dtype):
                 assert equal(run_engine(problem, dtype, sharing), expected)
 
 
+def test_parts_of_a_tile_wait_before_the_next_tile():
+    """The output of a held channel is an input row, which the next tile overwrites."""
+    architecture = replace(SMALL, held=(0,))
+    problem = make_problem(netlist_of(architecture), Grid(2, 11, "zero"), 1, 1)
+    alone = run_engine(problem, "float32", replace(SEQUENTIAL, chunk=2))
+    for _ in range(20):
+        assert equal(run_engine(problem, "float32", Sharing(2, "gates", False, chunk=2)), alone)
+
+
 @pytest.mark.thorough
 @settings(max_examples=EXAMPLES)
 @given(problems(), sharings)
