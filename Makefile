@@ -6,8 +6,8 @@
 # `make quick` leaves out what is slow or starts processes; `make exhaustive` tries more cases of
 # what `make test` tries.
 #
-# On Debian and Ubuntu, `make tools` as root installs what exported circuits are tried
-# in, and a GPU that is played by the processor; without them `make test` skips those tests and
+# On Debian and Ubuntu, `make tools` as root installs the tools that exported circuits are tested
+# with, and a software GPU that runs on the CPU. Without them, `make test` skips those tests and
 # says so.
 #
 # PYTHON=/path/to/python chooses the interpreter; without it the first that fits is taken.

@@ -29,7 +29,7 @@ HEADINGS = (
     "active gates",
     "proved from step",
     "s per run",
-    "processor s",
+    "CPU s",
     "s in all",
     "failed",
     "missing",
@@ -284,7 +284,7 @@ def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
         "proved from step: median (range) over exact runs with a proof for all later steps; "
-        "processor s: median, of all threads of a run, in its last stretch."
+        "CPU s: median, of all threads of a run, in its last stretch."
     )
     return "\n".join([*lines, "", note, ""])
 
