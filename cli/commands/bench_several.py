@@ -161,8 +161,8 @@ def machine_facts() -> dict[str, Any]:
 
 def _show_table(found: Comparison, head: str) -> None:
     heads = (
-        f"{head} | min | ms | max | speed-up | efficiency | ceiling | backward | speed-up | stolen"
-        " | waiting | per worker | all | samples/s | run | equal"
+        f"{head} | min | ms | max | speed-up | efficiency | ceiling | stolen | waiting | samples/s"
+        " | run | equal"
     )
     ranked = any(row.setting.ranks > 1 for row in found.rows)
     if ranked:
@@ -170,34 +170,26 @@ def _show_table(found: Comparison, head: str) -> None:
     rows = [
         [*_cells(row, found.rows[0]), *(_exchange(row) if ranked else ())] for row in found.rows
     ]
-    output.show_table(heads, rows, spare="samples/s | max | all | per worker")
+    output.show_table(heads, rows, spare="samples/s | max")
 
 
 def _cells(row: Row, first: Row) -> list[Any]:
-    plan, total, efficiency = row.plan, row.total, row.efficiency(first)
-    backward = row.phase("backward")
-    cells = [
+    total, efficiency = row.total, row.efficiency(first)
+    equal = None
+    if row.difference is not None:
+        equal = "yes" if row.equal else f"NO: {row.difference:.2g}"
+    return [
         row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
         *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
         times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
         times(row.ceiling),
-        f"{1000 * backward.median:.2f}" if backward.maximum else None,
-        times(row.phase_speedup("backward", first)),
+        None if row.plan is None else f"{100 * row.steal_ratio:.1f} %",
+        None if row.plan is None else f"{100 * row.waiting:.1f} %",
+        f"{row.samples_per_second:.0f}",
+        _duration(row.run_seconds),
+        equal,
     ]
-    if plan is None:
-        cells += [None] * 4
-    else:
-        cells += [
-            f"{100 * row.steal_ratio:.1f} %",
-            f"{100 * row.waiting:.1f} %",
-            show_bytes(plan.bytes_per_worker),
-            show_bytes(plan.bytes * row.setting.ranks),
-        ]
-    equal = None
-    if row.difference is not None:
-        equal = "yes" if row.equal else f"NO: {row.difference:.2g}"
-    return [*cells, f"{row.samples_per_second:.0f}", _duration(row.run_seconds), equal]
 
 
 def _exchange(row: Row) -> list[Any]:
@@ -217,7 +209,7 @@ def _lines(found: Comparison) -> list[str]:
         notes.append(
             "*: oversubscribed, more workers than cores: does not predict a larger machine"
         )
-    if any(row.hides_speedup(found.rows[0]) for row in found.rows):
+    if any(row.speedup(found.rows[0]) is None for row in found.rows):
         notes.append(ABOVE_CEILING)
     last = found.rows[-1]
     if last.exchange:

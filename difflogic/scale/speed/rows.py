@@ -198,16 +198,9 @@ class Row:
             return None
         return speedup
 
-    def hides_speedup(self, first: Row) -> bool:
-        """Return whether a speed-up is left out because it is above its ceiling."""
-        found = [self.speedup(first)] if any(self.steps) and any(first.steps) else []
-        if any(self.phases["backward"]) and any(first.phases["backward"]):
-            found.append(self.phase_speedup("backward", first))
-        return None in found
-
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Return everything as JSON values."""
-        plan, exchange = self.plan, Spread(tuple(self.exchange))
+        exchange = Spread(tuple(self.exchange))
         return {
             "label": self.setting.label,
             "ranks": self.setting.ranks,
@@ -218,7 +211,6 @@ class Row:
             "speedup": self.speedup(first),
             "phase_speedup": {name: self.phase_speedup(name, first) for name in self.phases},
             "efficiency": self.efficiency(first),
-            "bytes": None if plan is None else plan.bytes * self.setting.ranks,
             **chosen(self, "workers", "oversubscribed", "ceiling", "steal_ratio", "waiting"),
             **chosen(self, "peak", "exchanged_bytes", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),

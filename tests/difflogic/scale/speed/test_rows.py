@@ -50,7 +50,7 @@ def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
         assert row.work.tasks >= 2 * 2 * 2 * 4
     data = found.as_dict()["rows"]
     assert data[1]["ceiling"] == 2
-    assert data[2]["bytes"] - data[1]["bytes"] > data[0]["plan"]["bytes_per_worker"]
+    assert [row["plan"]["workers"] for row in data] == [1, 2, 3]
 
 
 def made_up(*steps, repeat=8):
@@ -70,11 +70,9 @@ def test_speedups_above_the_ceiling_are_hidden():
     first, row = made_up(3.0, 2.0, repeat=1).rows
     assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
     assert row.phase_speedup("backward", first) == 1.5
-    assert not row.hides_speedup(first)
     for phase in ("backward", "optimizer"):
         row.phases[phase] = [0.5]
     assert row.phase_speedup("backward", first) is None
-    assert row.hides_speedup(first)
     # The optimizer runs on one thread, so its ceiling is unknown.
     assert row.phase_speedup("optimizer", first) == 3.0
     row.steps[:] = [1.0]
