@@ -319,7 +319,7 @@ def lines(report: Report) -> dict[str, str]:
     assert plan is not None, "only the oracle has no plan"
     if compared is not None:
         found["speed-up in all"] = (
-            f"{times(report.speedup)} over {compared.setting.label}, median of pairs in turn"
+            f"{times(report.speedup)} over {compared.setting.label}, median of pairs of steps"
             if report.speedup is not None
             else f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
         )
@@ -355,8 +355,8 @@ def _difference(row: Row) -> str:
 
 def processors(found: machine.Processors) -> str:
     """Describe the processors, and the limits on the number of workers."""
-    physical = f"{found.physical} cores" if found.physical < found.logical else "all cores"
-    text = f"{found.logical}, {physical}"
+    physical = f"on {counted(found.physical, 'core')}"
+    text = f"{found.logical} {physical}"
     if found.affinity < found.logical:
         text += f"; {found.affinity} by CPU affinity"
     if found.quota is not None:

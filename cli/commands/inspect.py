@@ -216,7 +216,7 @@ def _fixed_points(fixed: FixedPoints) -> list[str]:
     periods = Counter(picture.period for picture in fixed.pictures)
     return [
         f"fixed points of the plane with periods of up to {fixed.bound}×{fixed.bound} cells: "
-        f"{count}{stopped}, counted by what the visible channels show, up to translation",
+        f"{count}{stopped}; those whose visible channels differ only by a shift count once",
         *(f"  {count} of period {_period(period)}" for period, count in periods.items()),
         *_pictures(fixed.pictures[:PICTURES]),
         *([f"  … and {more} more pictures: --json has all."] if more > 0 else []),

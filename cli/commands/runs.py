@@ -42,10 +42,10 @@ def runs(
         return
     # The default name of a run contains its experiment, seed and time.
     output.show_table(
-        "run | begun | experiment | state | seed | epochs | exact | active gates | seconds",
+        "run | started | experiment | state | seed | epochs | exact | active gates | seconds",
         map(_row, found),
         texts=4,
-        spare="begun | experiment | seed | active gates | epochs | seconds",
+        spare="started | experiment | seed | active gates | epochs | seconds",
     )
 
 

@@ -23,7 +23,7 @@ from cli.options import (
     with_options,
 )
 from cli.progress import announce_hard, show_progress
-from difflogic.system.quantities import parse_ranges
+from difflogic.system.quantities import counted, parse_ranges
 
 
 def plot(
@@ -51,7 +51,7 @@ def plot(
     require_matplotlib()
     announce_hard()
     found = draw(source, file, force=force)
-    note(f"saved {found.file}: a {found.what}, {found.bytes / 1000:.0f} kB")
+    note(f"saved {found.file}: curves of a {found.what}, {found.bytes / 1000:.0f} kB")
 
 
 @with_options
@@ -109,7 +109,8 @@ def render(
             progress=progress,
         )
     note(
-        f"saved {found.file}: {len(found.steps)} frames of {found.height}×{found.width} pixels, "
+        f"saved {found.file}: {counted(len(found.steps), 'frame')} of "
+        f"{found.height}×{found.width} pixels, "
         f"{found.bytes / 1000:.1f} kB"
     )
 

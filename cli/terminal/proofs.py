@@ -41,17 +41,18 @@ def equality_lines(proof: Proof) -> list[str]:
     how = []
     if outputs := proof.count("exhaustive"):
         every = "up to" if proof.verdict is Verdict.different else "all"
-        how.append(f"  {counted(outputs, 'output')} in {every} {counted(proof.cases, 'case')}")
+        cases = counted(proof.cases, "case")
+        how.append(f"  {counted(outputs, 'output')} by trying {every} {cases}")
     if outputs := proof.count("sat"):
         conflicts = counted(proof.conflicts, "conflict")
         how.append(f"  {counted(outputs, 'output')} by SAT, {conflicts}")
     most = max(output.inputs for output in proof.outputs)
-    where = f"of up to {counted(most, 'input')}, {proof.seconds:.2f} s"
+    where = f"with up to {counted(most, 'input')}, {proof.seconds:.2f} s"
     match proof.verdict:
         case Verdict.equal:
             head = f"proved equal: {counted(done, 'next state')} {where}"
         case Verdict.different:
-            head = f"NOT EQUAL, found after {counted(done, 'next state')} {where}"
+            head = f"NOT EQUAL, found after comparing {counted(done, 'next state')} {where}"
         case _:
             head = f"UNKNOWN: {undecided} of {counted(len(proof.outputs), 'next state')} undecided"
             head += f" after {proof.seconds:.2f} s: increase --time-limit"
@@ -123,7 +124,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     proved = [found for found in findings if found.verdict.value == "proved"]
     if any(found.any_schedule for found in proved):
         lines += [
-            "Proved by sets: every start reaches the target after that many rounds, and reaches it",
+            "Proved by sets: every start shows the target from that step or round on, and shows it",
             "again after any damage. In a round, every cell fires at least once, in any order.",
         ]
     if any(not found.any_schedule for found in proved):
@@ -137,7 +138,9 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
 
 def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
     """Print from which step square grids are certified, and the theorem about larger grids."""
-    typer.echo("\nsquare grids: certified by sets from this step on (- if not certified):")
+    typer.echo(
+        "\nsquare grids, and the step from which each is certified by sets (- if it is not):"
+    )
     of_side = {size.height: size.from_step for size in squares}
     rows: list[list[object]] = []
     for first in range(0, max(of_side, default=0) + 1, SIDES_PER_ROW):
@@ -148,8 +151,8 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
         return
     period = theorem.period
     typer.echo(
-        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}. "
-        f"\nThe first right step grows with each {period} rows and each {period} columns:"
+        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}.\n"
+        f"The step grows by this much with each {period} rows and each {period} columns:"
     )
     output.show_table(
         "height | width | from step | rows | columns",

@@ -85,7 +85,7 @@ def _scores(
     if held_out["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
         searched = scores["accuracy"] < 1
-        found = "; a search found this circuit near the trained one" if searched else ""
+        found = "; a search found this circuit close to the trained one" if searched else ""
         lines.append(f"{'':<11}exact: every cell is right{since}{found}")
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")

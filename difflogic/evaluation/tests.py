@@ -160,7 +160,7 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
     count = Count(
-        f"random soup, {len(at)} steps together",
+        f"random soup, total of {len(at)} steps",
         scene.grid.height,
         scene.grid.width,
         scene.fire_rate,
@@ -286,26 +286,31 @@ TESTS: dict[str, CircuitTest] = {
         ),
         (
             "generalisation",
-            "larger grids and longer times than in training",
+            "wrong cells on larger grids and after more steps than in training",
             lambda task: task.larger(),
             generalisation,
         ),
-        ("fault", "wrong cells around a square that is always zeroed", require_any_grid, fault),
+        (
+            "fault",
+            "wrong cells outside a square that is zeroed after every step",
+            require_any_grid,
+            fault,
+        ),
         (
             "healing",
-            "wrong cells after a square was zeroed for half the time",
+            "wrong cells after a square was zeroed during the first half of the steps",
             require_any_grid,
             healing,
         ),
         (
             "asynchronous",
-            "the mode of updating that the circuit was not trained in",
+            "wrong cells in the mode of updating that the circuit was not trained in",
             require_lasting_target,
             asynchronous,
         ),
         (
             "robustness",
-            "mean error over a long asynchronous run under random damage",
+            "mean number of wrong cells over a long asynchronous run under random damage",
             require_any_grid,
             robustness,
         ),

@@ -61,7 +61,11 @@ FORMATS = {
     format.name: format
     for format in (
         Format(
-            "json", ".json", "dct's own netlist, read back by dct", "write_circuit", "circuit_file"
+            "json",
+            ".json",
+            "dct's own circuit file, which dct reads",
+            "write_circuit",
+            "circuit_file",
         ),
         Format("verilog", ".v", "modules of a cell and of a whole grid", "write_verilog"),
         Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", comparable=True),
@@ -77,7 +81,7 @@ FORMATS = {
         Format(
             "logicars",
             ".logicars.json",
-            "the JSON of the Rust port logicars, read back by dct import",
+            "the JSON of the Rust port logicars, which dct import reads",
             "write_logicars",
             "logicars",
             numbered=False,

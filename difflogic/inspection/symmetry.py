@@ -31,8 +31,8 @@ SYMMETRIES = {
     "rotation by 270°": (0, -1, 1, 0),
     "reflection left to right": (1, 0, 0, -1),
     "reflection top to bottom": (-1, 0, 0, 1),
-    "reflection at the diagonal": (0, 1, 1, 0),
-    "reflection at the antidiagonal": (0, -1, -1, 0),
+    "reflection in the diagonal": (0, 1, 1, 0),
+    "reflection in the antidiagonal": (0, -1, -1, 0),
 }
 """The square's symmetries (dihedral group D4) except the identity, as row-major matrices."""
 

@@ -149,7 +149,7 @@ def _make_plan(
     """Return the sweep, including the seeds of an earlier one in that directory."""
     is_earlier = place is not None and place.exists
     if not seeds and not is_earlier:
-        raise ConfigError("give the seeds to train, such as --seeds 0-15")
+        raise ConfigError("give the seeds to train with, such as --seeds 0-15")
     plan = make_plan(request, seeds, allow_code=allow_code)
     if place is None:
         return plan
@@ -163,7 +163,7 @@ def _backend(
     plan: SweepPlan, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
 ) -> Backend:
     if name not in BACKENDS:
-        raise ConfigError(f'no backend "{name}": known: {", ".join(BACKENDS)}')
+        raise ConfigError(f'no backend "{name}": choose from {", ".join(BACKENDS)}')
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):

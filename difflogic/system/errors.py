@@ -62,7 +62,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if nearest:
         return f'did you mean "{nearest[0]}"?'
-    return "known: " + ", ".join(known)
+    return "choose from " + ", ".join(known)
 
 
 _PLAIN = (

@@ -228,9 +228,9 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
         Decision(
             "waves",
             f"{plan.waves}",
-            f"{wave} in flight: all of the batch"
+            f"{wave} at once: the whole batch"
             if plan.waves == 1
-            else f"{wave} in flight: as many as the memory holds",
+            else f"{wave} at once: as many as the memory holds",
         ),
         Decision("memory", show_bytes(plan.bytes), _why_memory(config, plan)),
     ]
@@ -242,8 +242,9 @@ def _why_lanes(config: Config, plan: ParallelPlan) -> str:
     if config.parallel.lanes != "auto":
         return f"[parallel] lanes; a tile takes {tile}"
     return (
-        f"at most four vectors of {plan.machine.vector} bytes; a tile of {tile} should fit the "
-        f"second-level cache of {show_bytes(plan.machine.l2)}, and the grid be shared evenly"
+        f"at most four vectors of {plan.machine.vector} bytes; a tile of {tile} should fit in the "
+        f"second-level cache of {show_bytes(plan.machine.l2)}, and tiles should share the grid "
+        "evenly"
     )
 
 
@@ -251,8 +252,8 @@ def _why_chunks(config: Config) -> str:
     if config.parallel.chunk != "auto":
         return "[parallel] chunk"
     return (
-        f"at least one tile, and at most {SLOTS} chunks to a group; many small chunks balance the "
-        "load; results depend on the cut, so the number of workers never changes it"
+        f"at least one tile, and at most {SLOTS} chunks per group; many small chunks balance the "
+        "load; results depend on the chunks, so the number of workers never changes them"
     )
 
 

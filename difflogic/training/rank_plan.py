@@ -60,7 +60,7 @@ class RankPlan:
             return []
         return [
             f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
-            "them have none"
+            f"them {'has' if idle == 1 else 'have'} nothing to do"
         ]
 
 

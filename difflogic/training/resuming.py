@@ -70,8 +70,8 @@ def refuse_changes(path: Path, stored: Config, given: Config) -> None:
     old, new = stored.training.epochs, given.training.epochs
     if new < old:
         raise RunDirectoryError(
-            f"{path}: is a run of {old} epochs, and {new} are fewer: a run can be extended, but "
-            "not shortened; give more epochs, or leave --epochs out"
+            f"{path}: is a run of {old} epochs, which is more than {new}: a run can be extended, "
+            "but not shortened. Give more epochs, or leave --epochs out"
         )
 
 

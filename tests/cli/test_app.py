@@ -71,7 +71,7 @@ def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
     [
         (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
         (["verify", "equivalent"], 'did you mean "equivalence"?'),
-        (["nonsense"], "known: train, train-checkerboard, "),
+        (["nonsense"], "choose from train, train-checkerboard, "),
         (["train-checkerboard", "--epoch", "3"], "--epochs"),
         (["train-checkerboard", "--epochs", "0"], "--epochs"),
         (["train-checkerboard", "--epochs", "many"], "--epochs"),

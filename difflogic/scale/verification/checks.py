@@ -29,6 +29,7 @@ from difflogic.scale.verification.findings import (
     relative,
 )
 from difflogic.system.machine import cpu_count
+from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
 from difflogic.training.plan import ParallelPlan
@@ -129,7 +130,7 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     """Compare losses and logits after several epochs of real training, bit for bit."""
     alone = {"strategy": "sequential"}
     ways: dict[str, dict[str, Any]] = {
-        f"{workers} workers": {"workers": workers} for workers in worker_counts()
+        counted(workers, "worker"): {"workers": workers} for workers in worker_counts()
     } | {
         "2 workers, batch only": {"workers": 2, "strategy": "samples"},
         "2 workers, cells only": {"workers": 2, "strategy": "cells"},

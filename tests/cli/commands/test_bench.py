@@ -173,7 +173,7 @@ class TestShown:
         found = below(shown(made_up()).stdout)
         assert found.pop("processors").endswith("by default")
         assert found == {
-            "speed-up in all": "1.80× over sequential, median of pairs in turn",
+            "speed-up in all": "1.80× over sequential, median of pairs of steps",
             "equal results": "yes, soft losses and logits: largest difference 0, tolerance 0",
             "gate evaluations": "5.00 billion per second",
             "arithmetic peak": (
@@ -234,10 +234,10 @@ class TestShown:
     def test_limits_on_workers(self):
         found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
         assert bench.processors(found) == (
-            "64, 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
+            "64 on 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
         )
         plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
-        assert bench.processors(plain) == "2, all cores: 2 workers by default"
+        assert bench.processors(plain) == "2 on 2 cores: 2 workers by default"
 
     def test_workers_that_share_cores(self, shown):
         # A steady competitor makes no noise: only the peak shows it.

@@ -66,7 +66,7 @@ class TestText:
         assert lines[12:14] == ["n0' = C5", "n5' = ¬C5"]
         assert any(line.startswith("  no: ") and "linear over GF(2)" in line for line in lines)
         assert any(line.startswith("  yes: ") and "affine over GF(2)" in line for line in lines)
-        assert "0, counted by what the visible channels show" in result.stdout
+        assert "0; those whose visible channels differ only by a shift count once" in result.stdout
         assert "  on a cycle of 2 steps: 64 of 64" in lines
 
     def test_life(self, dct, life):
@@ -75,7 +75,7 @@ class TestText:
         assert yes.startswith("  yes: rotation by 90°, rotation by 180°, ")
         assert yes.endswith("(proved by all cases)")
         assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
-        assert any(re.search(r"fixed points .* of up to 3×3 cells: \d+, ", line) for line in lines)
+        assert any(re.search(r"fixed points .* of up to 3×3 cells: \d+; ", line) for line in lines)
         assert "  · · ·" not in lines  # the empty grid is one cell
         assert sum("random starts, after 30 steps on 8×8 cells, periodic" in x for x in lines) == 1
 

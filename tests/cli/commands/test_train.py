@@ -311,7 +311,7 @@ class TestResume:
         assert (longer.json["epochs"], longer.json["resumed"]) == (12, 2)
         assert load_config(stopped / "config.toml").training.epochs == 12
         refusal = dct("train", "--resume", "last", "--epochs", "10").refusal
-        assert "is a run of 12 epochs, and 10 are fewer" in refusal
+        assert "is a run of 12 epochs, which is more than 10" in refusal
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -49,12 +49,12 @@ def test_boards_fold_on_a_narrow_terminal(width: int) -> None:
 def test_equality_in_words() -> None:
     circuit = circuit_of([(Op.AND, 0, 3)], [18, 1])
     first, *others = equality_lines(prove(circuit, circuit, (0,)))
-    assert first.startswith("proved equal: 2 next states of up to 2 inputs, ")
-    assert others == ["  2 outputs in all 6 cases"]
+    assert first.startswith("proved equal: 2 next states with up to 2 inputs, ")
+    assert others == ["  2 outputs by trying all 6 cases"]
     first, *others = equality_lines(prove(circuit, circuit, (0,), exhaustive=1))
-    assert others[0] == "  1 output in all 2 cases"
+    assert others[0] == "  1 output by trying all 2 cases"
     assert others[1].startswith("  1 output by SAT, ")
     different = prove(circuit_of([], [0]), circuit_of([], [1]), (0,))
-    assert equality_lines(different)[0].startswith("NOT EQUAL, found after 1 next state ")
+    assert equality_lines(different)[0].startswith("NOT EQUAL, found after comparing 1 next state ")
     unknown = equality_lines(prove(circuit, circuit, (0,), -1))[0]
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")

@@ -88,7 +88,7 @@ def test_scores() -> None:
     exact = report.render(summary(scores=scores | {"accuracy": 1.0}), "runs/x")
     assert " exact: every cell is right\n" in exact
     searched = report.render(summary(scores=scores), "runs/x")
-    assert "right; a search found this circuit near the trained one\n" in searched
+    assert "right; a search found this circuit close to the trained one\n" in searched
 
 
 @pytest.mark.parametrize(

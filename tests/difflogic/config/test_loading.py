@@ -201,7 +201,7 @@ def test_overrides():
         ("trainin.epochs=5", 'no section [trainin]: did you mean "training"?'),
         ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
-        ("training.a.b=5", 'no key "a.b" in [training]: known: seed, epochs'),
+        ("training.a.b=5", 'no key "a.b" in [training]: choose from seed, epochs'),
         ("training=5", "[training] is a section: name a key, such as training.seed"),
         ("update.gates=[8, 4", "the value is not valid TOML"),
         ("training.epochs=5\n[update]\nx=1", "the value is not valid TOML"),
@@ -314,7 +314,7 @@ def test_values_that_disagree_name_all_their_origins():
         (("[update]", "[[update]]"), "[update] must be a section of keys, not a list of 1"),
         (('name = "checkerboard-small"', ""), 'the top level needs a key "name", 1 to 64 letters'),
         (('name = "', 'steps = 5\nname = "'), 'no key "steps" at the top level: it belongs in'),
-        (("[update]", "[update.more]\n[update]"), 'no key "more" in [update]: known: gates'),
+        (("[update]", "[update.more]\n[update]"), 'no key "more" in [update]: choose from gates'),
     ],
 )
 def test_wrong_files(write, change, says):
@@ -369,7 +369,7 @@ def test_unknown_name():
         'no configuration "checkerbord": did you mean "checkerboard"? '
         "(for your own file give a path, such as my.toml)"
     )
-    assert f"known: {', '.join(shipped_configs())} " in error("zzz")
+    assert f"choose from {', '.join(shipped_configs())} " in error("zzz")
 
 
 @pytest.mark.parametrize("path", ["nul\0byte.toml", "x" * 300 + ".toml", "a.toml/b.toml"])
@@ -419,7 +419,7 @@ def test_facts_are_kept_but_are_not_settings(write):
     ("facts", "says"),
     [
         ('start_sha256 = "abc"', "[run] start_sha256 must be 64 hexadecimal digits"),
-        ("begun = 3", 'no key "begun" in [run]: known: start_sha256'),
+        ("begun = 3", 'no key "begun" in [run]: choose from start_sha256'),
         ('task_start = "left"', '[run] task_start must be "random" or "center" or "zeros"'),
     ],
 )

@@ -105,7 +105,7 @@ def test_a_recipe_does_not_hide_mistakes(write):
 def test_unknown_recipes():
     for name, hint in (
         ("referense", 'did you mean "reference"'),
-        ("x", "known: reference, benchmark"),
+        ("x", "choose from reference, benchmark"),
     ):
         with pytest.raises(ConfigError, match=f'no recipe "{name}": {hint}'):
             load_config("checkerboard", recipe=name)

@@ -71,7 +71,7 @@ def test_foreign_json(data):
         ({"name": "../x"}, '"name" must match pattern'),
         ({"name": "a" * 65}, '"name" must have at most 64 characters, not "aaa'),
         ({"boundary": "periodc"}, '"boundary" cannot be "periodc": did you mean "periodic"?'),
-        ({"start": "y" * 10**5}, "known: random, center, zeros"),
+        ({"start": "y" * 10**5}, "choose from random, center, zeros"),
         ({"height": 0}, '"height" must be at least 1, not 0'),
         ({"steps": 10**4000}, "not a number of more than 20 digits"),
         ({"fire_rate": 1.5}, '"fire_rate" must be at most 1, not 1.5'),
@@ -109,7 +109,7 @@ def test_missing_keys(key):
     [
         ({"op": "XNAND", "a": 0, "b": 1}, 'gate 2: "op" cannot be "XNAND": did you mean "NAND"?'),
         ({"op": "AND", "a": 0}, 'gate 2: key "b" is missing: row of the second input'),
-        ({"op": "AND", "a": 0, "b": 1, "c": 2}, 'gate 2: there is no key "c" here: known: op'),
+        ({"op": "AND", "a": 0, "b": 1, "c": 2}, 'gate 2: there is no key "c" here: choose from op'),
         ({"op": "AND", "a": True, "b": 1}, '"a" must be a whole number, not true'),
         ({"op": "AND", "a": 0, "b": 2**31}, 'gate 2: "b" must be less than 2147483648'),
         ([1, 2, 3], 'gate 2: must be an object with "op", "a", "b", not a list'),

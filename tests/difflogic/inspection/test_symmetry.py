@@ -22,8 +22,8 @@ TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rotation by 270°": lambda board: np.rot90(board, 1),
     "reflection left to right": lambda board: board[:, ::-1],
     "reflection top to bottom": lambda board: board[::-1],
-    "reflection at the diagonal": lambda board: board.swapaxes(0, 1),
-    "reflection at the antidiagonal": lambda board: board[::-1, ::-1].swapaxes(0, 1),
+    "reflection in the diagonal": lambda board: board.swapaxes(0, 1),
+    "reflection in the antidiagonal": lambda board: board[::-1, ::-1].swapaxes(0, 1),
 }
 
 
@@ -137,7 +137,7 @@ def test_many_inputs() -> None:
     assert {d.answer for d in found.symmetries.values()} == {"yes"}
     assert {d.method for d in found.symmetries.values()} == {"SAT"}
     cut = answers(wide(6, turn=True))
-    assert [name for name in TURNS if cut[name] == "yes"] == ["reflection at the diagonal"]
+    assert [name for name in TURNS if cut[name] == "yes"] == ["reflection in the diagonal"]
 
 
 def test_no_time_leaves_questions_open() -> None:
