@@ -51,8 +51,9 @@ def inspect(
     """Print a circuit as equations, with the properties of its rule.
 
     n0' is the next state of channel 0 in a cell. NW0 N0 NE0 W0 C0 E0 SW0 S0 SE0 are channel 0 of
-    the nine cells around and including it. The circuit of a run or a model is simplified first, and
-    loses the channels that the visible ones do not depend on. A circuit file is taken as is.
+    its neighbours and, in C0, of the cell itself. The circuit of a run or a model is simplified
+    first, and loses the channels that the visible ones do not depend on. A circuit file is taken as
+    is.
     """
     from difflogic.inspection import Limits
     from difflogic.library.evaluating import inspect as examine

@@ -49,7 +49,7 @@ def sweep(
     ] = None,
     grid: Annotated[
         list[str] | None,
-        option("SECTION.KEY=V1,V2", "Values to try; repeatable: then in all combinations"),
+        option("SECTION.KEY=V1,V2", "Values to try; repeatable, for all combinations"),
     ] = None,
     overrides: Set = None,
     recipe: Recipe = None,

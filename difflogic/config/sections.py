@@ -197,7 +197,7 @@ class FinishingConfig(Section):
     candidates: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="circuits that a check may try in order to make the current circuit exact, and "
-        "as many again for the best circuit so far; 0 only checks",
+        "the same number for the best circuit so far; 0 only checks",
     )
     rectify: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,

@@ -109,8 +109,8 @@ class PatternSection(TaskSection):
             ]
         if self.hold and automaton.fire_rate < 1:
             return [
-                "[task] hold: only a run that repeats stays for ever, and below a fire rate of 1 "
-                "no run repeats: set [automaton] fire_rate = 1, or hold = false"
+                "[task] hold: only a run that repeats keeps its picture, and below a fire rate "
+                "of 1 no run repeats: set [automaton] fire_rate = 1, or hold = false"
             ]
         if self.heal and not self.hold:
             return ["[task] heal: a picture can only heal if it stays: set hold = true"]
