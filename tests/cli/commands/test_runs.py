@@ -13,7 +13,7 @@ def test_runs(dct, tiny):
         done = dct("train-checkerboard", *changes, "--epochs=2", f"--seed={seed}", "--quiet")
         assert done.exit_code == 0
     lines = dct("runs").stdout.splitlines()
-    head = "run begun experiment state seed epochs exact active gates seconds"
+    head = "run started experiment state seed epochs exact active gates seconds"
     assert lines[0].split() == head.split()
     assert [line.split()[-5] for line in lines[1:]] == ["7", "8"]
     listed = dct("runs", "--json").json

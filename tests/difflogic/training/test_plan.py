@@ -269,7 +269,7 @@ def test_reasons_name_the_keys_that_were_set():
     two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)
     room = f"parallel.memory_budget={two.bytes}B"
     one = reasons("training.batch=9", room, "parallel.workers=1")
-    assert one["waves"] == ("5", "2 samples in flight: as many as the memory holds")
+    assert one["waves"] == ("5", "2 samples at once: as many as the memory holds")
     assert one["strategy"] == ("sequential", "one worker does it all")
     off = reasons("parallel.strategy=sequential", "parallel.workers=3")
     assert off["workers"] == ("1", "[parallel] strategy")
