@@ -140,7 +140,7 @@ class TestVerify:
         assert result.exit_code == 0
         sizes = next(line for line in result.stdout.splitlines() if line.startswith("its simpl"))
         assert sizes.split()[-3:] == ["3", "2", "1"]
-        assert "proved equal: 1 next state of up to 4 inputs" in result.stdout
+        assert "proved equal: 1 next state with up to 4 inputs" in result.stdout
 
     def test_a_wrong_rule(self, dct, clumsy, wrong_rule):
         assert dct("verify", "circuit", clumsy).exit_code == 1
