@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +18,7 @@ from cli import progress
 from cli.app import app
 from difflogic.library.loading import Loaded
 from difflogic.library.training import train
+from tests.cli.processes import Process
 
 TINY = (
     "task.height=4",
@@ -75,6 +78,23 @@ def dct(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
         return Result(exit_code=result.exit_code, stdout=result.stdout, stderr=result.stderr)
 
     return run
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Start `dct`, or Python with some `code`, in a process that ends with the test."""
+    started: list[Process] = []
+
+    def begin(*words: str, code: str | None = None, **options: Any) -> Process:
+        arguments = ["-P", "-m", "cli", *words] if code is None else ["-P", "-c", code]
+        started.append(Process(*arguments, cwd=tmp_path, **options))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 @pytest.fixture

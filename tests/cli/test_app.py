@@ -15,25 +15,9 @@ import typer
 
 from cli.app import Config, LazyGroup, Root, Verify, app
 from cli.commands.bench import Bench
+from tests.cli.processes import ROOT, run_dct, run_python
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
-
-
-def run_python(*arguments: str, cwd: Path = REPOSITORY, **environment: str) -> Any:
-    """Run Python in a new process that imports from `cwd`, then from the checkout."""
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def run_dct(*arguments: str, **options: Any) -> Any:
-    return run_python("-m", "cli", *arguments, **options)
 
 
 @pytest.mark.thorough
@@ -108,8 +92,8 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str, words: list
     package.mkdir()
     (package / "__init__.py").write_text(source)
 
-    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-    done = run_dct(*words, cwd=tmp_path, PYTHONPATH=path)
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = run_dct(*words, cwd=tmp_path, variables={"PYTHONPATH": path})
     assert done.returncode == 1
     assert done.stdout == ""
     assert "Another package of that name is on PyPI" in done.stderr
@@ -122,8 +106,7 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str, words: list
 def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "cli", *arguments]
-    done = subprocess.run(command, cwd=REPOSITORY, stdout=writer, stderr=subprocess.PIPE, text=True)
+    done = run_dct(*arguments, stdout=writer)
     os.close(writer)
     assert done.returncode == 141
     assert done.stderr == ""
@@ -133,14 +116,14 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_output_is_discarded(closed: str) -> None:
     command = f"{shlex.quote(sys.executable)} -m cli config list {closed}"
-    done = subprocess.run(["sh", "-c", command], cwd=REPOSITORY, capture_output=True, text=True)
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == ""
 
 
 @pytest.mark.thorough
 def test_characters_that_stdout_cannot_show_are_replaced() -> None:
-    done = run_dct("config", "show", PYTHONIOENCODING="cp437")
+    done = run_dct("config", "show", variables={"PYTHONIOENCODING": "cp437"})
     assert done.returncode == 0
     assert done.stdout.isascii()
 
@@ -176,9 +159,9 @@ def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> Non
     ("typed", "found"), [("dct tr", "train-checkerboard"), ("dct sweep --wo", "--workers")]
 )
 def test_the_shell_completes(typed: str, found: str) -> None:
-    done = run_dct(
-        _DCT_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1)
-    )
+    last = str(len(typed.split()) - 1)
+    asked = {"_DCT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": last}
+    done = run_dct(variables=asked)
     assert found in done.stdout.split()
 
 
@@ -187,13 +170,7 @@ def test_the_shell_completes(typed: str, found: str) -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
 def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "cli", *arguments],
-            cwd=REPOSITORY,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        done = run_dct(*arguments, stdout=full)
     assert done.returncode == 1
     assert done.stderr == "error: standard output: No space left on device\n"
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-resource = pytest.importorskip("resource")
+from tests.cli.processes import run_dct
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-SECONDS = 300
+resource = pytest.importorskip("resource")
 
 pytestmark = [
     pytest.mark.thorough,
@@ -21,17 +18,13 @@ pytestmark = [
 ]
 
 
-def limited(limit: int, words: list[str], place: Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "cli", *words],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+def limited(limit: int, words: list[str], place: Path) -> Any:
+    return run_dct(
+        *words,
         cwd=place,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
         # A thread per core of a large machine would take what is to be left for the compiler.
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
+        variables={"OPENBLAS_NUM_THREADS": "1"},
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.cli.processes import ROOT, run_python
 
 pytest.importorskip("hatchling")
 
@@ -18,9 +16,8 @@ pytest.importorskip("hatchling")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel without a network: the development tools include the build backend."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(REPOSITORY)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
+    done = run_python("-m", "pip", "wheel", *options, "--wheel-dir", str(folder), str(ROOT))
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("*.whl")
     return path
@@ -33,7 +30,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
         (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
         assert "dct = cli.entry:main" in archive.read(entry_points).decode()
 
-    configs = REPOSITORY / "configs"
+    configs = ROOT / "configs"
     shipped = {path.relative_to(configs).as_posix() for path in configs.rglob("*.*")}
     prefix = "difflogic/configs/"
     installed = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
@@ -56,14 +53,7 @@ def test_the_installed_command_finds_its_configs(wheel: Path, tmp_path: Path) ->
         "import sys; sys.argv = ['dct', 'config', 'show', 'lizard']\n"
         "from cli.app import main; main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path / "site")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_python("-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
     assert done.returncode == 0, done.stderr
     assert 'name = "lizard"' in done.stdout
     assert "\n........#.#.#.......\n" in done.stdout

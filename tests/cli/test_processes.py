@@ -8,18 +8,17 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.test_ranks import end_session, listening, of_session
+from tests.cli.processes import ROOT, Process, end_session, listening, of_session
 from tests.difflogic.training.tiny import TINY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 MOST = 16
 SECONDS = 300
 HELPERS = 2
@@ -39,7 +38,7 @@ SMALL = [f"--set={each}" for each in TINY]
 TRAIN = ["train", "checkerboard", "--epochs=2", "--dir=run", "--quiet", *SMALL]
 SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "--quiet", *SMALL]
 BENCH = ["bench", "--repeat=1", *SMALL]
-CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
+CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
 SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
 VERIFY = ["verify", "equivalence", *SMALL, "--ranks=1,2"]
 
@@ -89,17 +88,9 @@ def exhaustive(*values: object) -> Any:
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_as_many_as_asked_for_and_none_is_left(
-    words: list[str], least: int, most: int, tmp_path: Path
+    words: list[str], least: int, most: int, start: Callable[..., Process]
 ) -> None:
-    command = subprocess.Popen(
-        [sys.executable, "-P", "-m", "cli", *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    command = start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,62 +20,24 @@ from difflogic.library.training import train
 from difflogic.scale import verification
 from difflogic.scale.verification import ranks as comparison
 from difflogic.tasks import custom
-from tests.cli.test_survival import COMMAND, ENVIRONMENT, overrides, wait_for_epoch
+from tests.cli.processes import Process, end_session, listening, of_session
+from tests.cli.test_survival import overrides, wait_for_epoch
 from tests.difflogic.tasks.custom_task import write
 
 pytestmark = pytest.mark.thorough
 
 ENDLESS = ("training.batch=7", "training.epochs=1000000", "checkpoint.every_epochs=1")
+INTO_RUN = ("--dir=run", "--oversubscribe", "--quiet")
 LAUNCHER = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Start `dct` in a session that ends with the test."""
+def begin(start: Callable[..., Process]) -> Callable[..., Process]:
+    """Start `dct` with MPI."""
     pytest.importorskip("mpi4py", reason="several ranks need mpi4py")
     if not LAUNCHER.is_file() or not Path("/proc/self/environ").exists():
         pytest.skip("needs the launcher of MPICH's wheel, and /proc")
-    started = []
-
-    def start(*arguments: str) -> Any:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments, *(["--quiet"] if "train" in arguments else [])],
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-
-
-def of_session(session: int) -> list[int]:
-    """Return the running processes of a session."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] != "Z":
-            found.append(int(folder.name))
-    return found
-
-
-def end_session(session: int) -> None:
-    """Kill every process of a session, until none is left."""
-    while found := of_session(session):
-        for process in found:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+    return start
 
 
 def ranks_of(run: Any) -> dict[int, int]:
@@ -110,24 +70,6 @@ def has_joined(process: int, run: Any) -> bool:
         return False
 
 
-def listening(process: int) -> set[str]:
-    """Return the sockets of a process that listen on a port."""
-    inodes = set()
-    for link in Path(f"/proc/{process}/fd").iterdir():
-        try:
-            inodes.add(os.readlink(link))
-        except OSError:
-            continue
-    lines = [
-        line.split()
-        for name in ("tcp", "tcp6")
-        for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]
-    ]
-    return {
-        fields[1] for fields in lines if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes
-    }
-
-
 def most_processes(run: Any) -> int:
     """Return the largest number of processes of a command: itself, MPI's, and ranks."""
     most, before = 0, set()
@@ -142,17 +84,16 @@ def most_processes(run: Any) -> int:
 
 
 def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
-    tmp_path: Path, begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begin: Callable[..., Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = str(write(tmp_path))
     settings = ["training.batch=13", "training.epochs=12", "finishing.every=5"]
-    words = ["--ranks=3", "--dir=three", "--json", "--oversubscribe"]
+    words = ["--ranks=3", "--dir=three", "--json", "--oversubscribe", "--quiet"]
     run = begin("train", config, *overrides(settings), *words)
     assert most_processes(run) == 5
-    out, err = run.communicate()
-    assert run.returncode == 0, err
-    summary = json.loads(out)
-    assert (summary["finished"], summary["ranks"], err) == (True, 3, "")
+    assert run.end() == 0, run.err
+    summary = json.loads(run.out)
+    assert (summary["finished"], summary["ranks"], run.err) == (True, 3, "")
     monkeypatch.setattr(custom, "_LOADED", {})
     train(config, settings, directory=tmp_path / "one", allow_code=True)
     model = (tmp_path / "three" / "model.npz").read_bytes()
@@ -160,29 +101,25 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
 
 
 def test_a_killed_rank_ends_the_run_and_a_killed_command_lets_ranks_save(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
 ) -> None:
     settings = [*tiny, *ENDLESS]
-    first = begin(
-        "train", "checkerboard", *overrides(settings), "--ranks=2", "--dir=run", "--oversubscribe"
-    )
+    first = begin("train", "checkerboard", *overrides(settings), "--ranks=2", *INTO_RUN)
     wait_for_epoch(tmp_path / "run", first, 2)
     ranks = ranks_of(first)
     assert sorted(ranks) == [0, 1]
     assert not any(listening(process) for process in ranks.values())
     os.kill(ranks[1], signal.SIGKILL)
-    _, err = first.communicate()
-    assert first.returncode == 1
-    assert "a rank ended early" in err
-    assert "dct train --resume run\n" in err
-    assert "Return code" not in err
+    assert first.end() == 1
+    assert "a rank ended early" in first.err
+    assert "dct train --resume run\n" in first.err
+    assert "Return code" not in first.err
 
-    second = begin("train", "--resume=run", "--ranks=3", "--oversubscribe")
+    second = begin("train", "--resume=run", "--ranks=3", "--oversubscribe", "--quiet")
     latest = max(int(path.stem[11:]) for path in (tmp_path / "run").glob("checkpoint-*.npz"))
     wait_for_epoch(tmp_path / "run", second, latest + 3)
-    second.kill()
-    second.communicate()  # comes to its end when nobody is left who could write
-    assert second.returncode == -signal.SIGKILL
+    # Its output ends when nobody is left who could write.
+    assert second.end(signal.SIGKILL) == -signal.SIGKILL
 
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["interrupted"]
@@ -199,42 +136,38 @@ def test_a_killed_rank_ends_the_run_and_a_killed_command_lets_ranks_save(
 
 
 def test_ranks_save_and_end_when_their_launcher_is_killed(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any]
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
 ) -> None:
     settings = overrides([*tiny, *ENDLESS])
-    run = begin("train", "checkerboard", *settings, "--ranks=2", "--dir=run", "--oversubscribe")
+    run = begin("train", "checkerboard", *settings, "--ranks=2", *INTO_RUN)
     wait_for_epoch(tmp_path / "run", run, 2)
     os.kill(parent(ranks_of(run)[0]), signal.SIGKILL)
-    _, err = run.communicate()
-    assert run.returncode == 1
+    assert run.end() == 1
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["interrupted"]
-    assert "mpiexec.gforker ended early" in err
-    assert "Abort" not in err
+    assert "mpiexec.gforker ended early" in run.err
+    assert "Abort" not in run.err
 
 
 def test_an_interrupted_comparison_exits_130_without_messages_of_mpi(
-    tiny: list[str], begin: Callable[..., Any]
+    tiny: list[str], begin: Callable[..., Process]
 ) -> None:
     run = begin("verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2")
     while run.poll() is None and not has_joined(ranks_of(run).get(0, 0), run):
         time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate()
-    assert run.returncode == 130, err
-    assert "interrupted" in err
-    assert "Abort" not in err
-    assert "Return code" not in err
+    assert run.end(signal.SIGINT) == 130, run.err
+    assert "interrupted" in run.err
+    assert "Abort" not in run.err
+    assert "Return code" not in run.err
 
 
-def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Any]) -> None:
+def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Process]) -> None:
     settings = overrides([*tiny, "training.batch=4"])
     run = begin(
         "bench", "--small", *settings, "--ranks=2", "--repeat=2", "--json", "--oversubscribe"
     )
     assert most_processes(run) == 4
-    out, err = run.communicate()
-    assert run.returncode == 0, err
-    found = json.loads(out)
+    assert run.end() == 0, run.err
+    found = json.loads(run.out)
     assert found["equal"]
     one, two = found["rows"]
     assert (one["ranks"], two["ranks"], two["difference"]) == (1, 2, 0.0)

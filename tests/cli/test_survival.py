@@ -6,10 +6,8 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,41 +18,13 @@ from difflogic.config import Config, load_config
 from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
+from tests.cli.processes import Process
 from tests.difflogic.training.kill import results
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "cli"]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY)}
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 EPOCHS = 300
 KILLS = 3
-
-
-@pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """Start `dct` in a process that ends with the test."""
-    started = []
-
-    def start(*arguments: str, before: Callable[[], None] | None = None) -> Any:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments],
-            preexec_fn=before,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def overrides(tiny: list[str], *more: str) -> list[str]:
@@ -81,7 +51,7 @@ def wait_for_epoch(run: Path, process: Any, epoch: int) -> None:
 
 @pytest.mark.slow
 def test_a_run_killed_at_random_moments_ends_in_the_same_bits(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: list[str], start: Callable[..., Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every epoch writes a checkpoint, so most kills hit one."""
     settings = [*tiny, "checkpoint.every_epochs=1", f"training.epochs={EPOCHS}"]
@@ -92,32 +62,28 @@ def test_a_run_killed_at_random_moments_ends_in_the_same_bits(
     chance = random.Random(20)
     run = tmp_path / "killed"
     first = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
-    process = begin(*first)
+    process = start(*first)
     for kill in range(KILLS):
         if kill == 1:
             time.sleep(chance.uniform(0.1, 0.8))  # while it starts
         else:
             wait_for_epoch(run, process, latest(run) + chance.randint(1, 25))
             time.sleep(chance.uniform(0, 0.01))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL, "it was over before it was killed"
-        process = begin("train", "--resume=killed", f"--workers={1 + kill % 2}", "--json")
-    out, err = process.communicate(timeout=120)
-
-    assert process.returncode == 0, err
+        assert process.end(signal.SIGKILL) == -signal.SIGKILL, "it was over before it was killed"
+        process = start("train", "--resume=killed", f"--workers={1 + kill % 2}", "--json")
+    assert process.end() == 0, process.err
     # Who was killed while it started may have had no time to count itself.
-    assert json.loads(out)["resumed"] in (KILLS - 1, KILLS)
-    assert "resumed at epoch" in err
+    assert json.loads(process.out)["resumed"] in (KILLS - 1, KILLS)
+    assert "resumed at epoch" in process.err
     assert results(run) == results(tmp_path / "whole")
     assert not list(run.glob(".*"))
 
 
 @pytest.mark.thorough
 def test_a_second_process_is_refused_until_the_first_is_killed(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
+    tmp_path: Path, tiny: list[str], start: Callable[..., Process], dct: Callable[..., Any]
 ) -> None:
-    process = begin(
+    process = start(
         "train-checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run", "--quiet"
     )
     wait_for_epoch(tmp_path / "run", process, 0)
@@ -127,8 +93,7 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
         assert "run" in refused.stderr
     assert f"run: in use by process {process.pid}" in dct("train", "--resume", "run").stderr
     assert process.poll() is None
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.end(signal.SIGKILL)
     assert (tmp_path / "run" / ".lock").exists()
 
     config = load_config(tmp_path / "run" / "config.toml")
@@ -138,7 +103,7 @@ def test_a_second_process_is_refused_until_the_first_is_killed(
 
 @pytest.mark.thorough
 def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
-    tmp_path: Path, tiny: list[str], begin: Callable[..., Any], dct: Callable[..., Any]
+    tmp_path: Path, tiny: list[str], start: Callable[..., Process], dct: Callable[..., Any]
 ) -> None:
     """A limit on metrics.csv's size acts like a full disk, which needs root to make."""
     import resource
@@ -147,13 +112,14 @@ def test_a_full_disk_stops_the_run_and_leaves_a_good_checkpoint(
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
 
     settings = [*tiny, "checkpoint.every_epochs=10", "training.epochs=200"]
-    process = begin("train", "checkerboard-small", *overrides(settings), "--dir=run", before=limit)
-    out, err = process.communicate(timeout=180)
-    assert process.returncode == 1, err
-    assert out == ""
-    assert "metrics.csv: cannot be written: file too large: raise the limit" in err
-    assert "is good. After fixing this, continue with: dct train --resume run" in err
-    assert "Traceback" not in err
+    process = start(
+        "train", "checkerboard-small", *overrides(settings), "--dir=run", preexec_fn=limit
+    )
+    assert process.end() == 1, process.err
+    assert process.out == ""
+    assert "metrics.csv: cannot be written: file too large: raise the limit" in process.err
+    assert "is good. After fixing this, continue with: dct train --resume run" in process.err
+    assert "Traceback" not in process.err
 
     done = dct("train", "--resume", "run")
     assert done.exit_code == 0, done.stderr

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli.processes import ROOT, run_python
 from tests.difflogic.training.tiny import TINY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-CIRCUIT = str(REPOSITORY / "docs" / "gallery" / "checkerboard.json")
+CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
 MODULES = ("json", "random", "typing", "resource", "sitecustomize", "usercustomize")
 PACKAGES = ("numpy", "numba", "joblib", "mpi4py", "matplotlib", "difflogic", "cli")
 HOSTILE = """
@@ -51,14 +48,6 @@ def test_no_command_imports_from_it(words: list[str], by: str, tmp_path: Path) -
     start = [str(script)] if by == "script" else ["-P", "-m", "cli"]
     if words[0] == "train":
         words = [*words, f"--dir={tmp_path / 'run'}"]
-    done = subprocess.run(
-        [sys.executable, *start, *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_python(*start, *words, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert not told.exists(), told.read_text()

@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 from difflogic.training.session import execute
-from tests.cli.test_ranks import end_session, of_session
+from tests.cli.processes import end_session, of_session
 from tests.difflogic.training.kill import killing, results
 from tests.difflogic.training.tiny import GROWING, TINY, growing, tiny
 from tests.fuzz.commands import be_the_command, import_everything

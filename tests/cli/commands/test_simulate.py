@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,8 +15,6 @@ from difflogic.simulation.life import life_automaton
 from difflogic.system.errors import RunDirectoryError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
-
-REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -147,24 +143,15 @@ def test_saved_files_are_reported_with_the_scale(dct, life, monkeypatch):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_ctrl_c_stops_between_steps(life, tmp_path):
+def test_ctrl_c_stops_between_steps(life, start, tmp_path):
     arguments = ["simulate", life, "--size=256x256", "--steps=1000000000", "--engine=compiled"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli", *arguments, "--picture", str(tmp_path / "end.png")],
-        cwd=REPOSITORY,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    assert process.stderr.readline().startswith("compiling ")
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    process = start(*arguments, "--picture=end.png", variables=cache)
+    process.wait_for("compiling ")
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert out == ""
-    assert "Traceback" not in err
+    assert process.end(signal.SIGINT) == 130
+    assert process.out == ""
+    assert "Traceback" not in process.err
     assert not (tmp_path / "end.png").exists()
 
 

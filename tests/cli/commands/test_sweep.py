@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -20,8 +19,6 @@ from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snaps
 from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import aggregate, make_row
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing
-
-REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -190,30 +187,21 @@ def test_an_unreachable_scheduler(dct, monkeypatch, words, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to process groups")
-def test_an_interrupted_sweep_ends_in_the_same_table(dct, tmp_path, words):
+def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
     settings = [*words, "--seeds=0-5", "--epochs=200"]
     for number in (signal.SIGKILL, signal.SIGINT):
         before = ended(tmp_path / "cut")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cli", *settings, "--workers=2", "--dir=cut"],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # as a shell does
-        )
+        process = start(*settings, "--workers=2", "--dir=cut")
         deadline = time.monotonic() + 120
         while ended(tmp_path / "cut") == before:
-            assert process.poll() is None, process.communicate()
+            assert process.poll() is None, process.end()
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        os.killpg(process.pid, number)
-        _, err = process.communicate(timeout=180)
-        assert process.returncode == (130 if number == signal.SIGINT else -number), err
+        os.killpg(process.pid, number)  # as a shell does
+        assert process.end() == (130 if number == signal.SIGINT else -number), process.err
         assert ended(tmp_path / "cut") < 6
-    assert "continue with: dct sweep --dir cut" in err
-    assert "Traceback" not in err
+    assert "continue with: dct sweep --dir cut" in process.err
+    assert "Traceback" not in process.err
     # All at work have saved.
     for path in (tmp_path / "cut").glob("*/seed*"):
         assert (path / "summary.json").exists()

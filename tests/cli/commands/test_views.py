@@ -1,16 +1,14 @@
 """`dct plot`, `dct render`, `dct report` and `dct watch`: files, messages and refusals."""
 
-import os
 import signal
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-ROOT = Path(__file__).parents[3]
+from tests.cli.processes import ROOT
+
 GALLERY = ROOT / "docs" / "gallery"
 CHECKERBOARD = str(GALLERY / "checkerboard.json")
 
@@ -93,24 +91,11 @@ def test_damaged_metrics_are_an_error_or_nothing(dct, run, damage):
 
 
 @pytest.mark.thorough
-def test_it_serves_a_run_until_ctrl_c(run):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "watch", str(run)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    try:
-        assert process.stdout is not None
-        link = process.stdout.readline().strip()
-        with urllib.request.urlopen(link, timeout=60) as answer:
-            assert b"A run as it trains" in answer.read()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-    finally:
-        process.kill()
-        process.communicate()
+def test_it_serves_a_run_until_ctrl_c(run, start):
+    process = start("watch", str(run))
+    with urllib.request.urlopen(process.stdout.readline().strip(), timeout=60) as answer:
+        assert b"A run as it trains" in answer.read()
+    assert process.end(signal.SIGINT) == 130
 
 
 @pytest.mark.parametrize(

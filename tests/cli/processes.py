@@ -1,0 +1,93 @@
+"""`dct` and Python in processes of their own, and what /proc tells of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """Complete the options of a process: it imports from the checkout, and all output is text."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("variables", {})
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    return {"env": environment, "stdin": subprocess.DEVNULL, "text": True, **pipes, **options}
+
+
+def run_python(*arguments: str, cwd: Path = ROOT, **options: Any) -> Any:
+    """Run Python to its end, with `variables` in its environment."""
+    options = {"timeout": 300, **options}
+    return subprocess.run([sys.executable, *arguments], cwd=cwd, **with_defaults(options))
+
+
+def run_dct(*words: str, **options: Any) -> Any:
+    """Run `dct` to its end."""
+    return run_python("-P", "-m", "cli", *words, **options)
+
+
+class Process(subprocess.Popen):
+    """A process in a session of its own. `err` is what was read of its stderr."""
+
+    err = ""
+
+    def __init__(self, *arguments: str, cwd: Path, **options: Any) -> None:
+        options = with_defaults(options)
+        super().__init__([sys.executable, *arguments], cwd=cwd, start_new_session=True, **options)
+
+    def wait_for(self, text: str) -> None:
+        """Read stderr up to the line with this text."""
+        while text not in self.err:
+            line = self.stderr.readline()
+            assert line, f"it ended without {text!r}: {self.err}"
+            self.err += line
+
+    def end(self, number: signal.Signals | None = None) -> int:
+        """Send a signal, if given; wait for the end, and return the exit code."""
+        if number is not None:
+            self.send_signal(number)
+        self.out, rest = self.communicate(timeout=180)
+        self.err += rest
+        return self.returncode
+
+
+def of_session(session: int) -> list[int]:
+    """Return the running processes of a session."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def end_session(session: int) -> None:
+    """Kill every process of a session, until none is left."""
+    while found := of_session(session):
+        for process in found:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def listening(process: int) -> set[str]:
+    """Return the sockets of a process that listen on a port."""
+    inodes = set()
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            inodes.add(os.readlink(link))
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{process}/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {
+        fields[1] for fields in lines if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes
+    }
