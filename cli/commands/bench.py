@@ -71,7 +71,7 @@ def bench(
         str | None,
         option(
             "WAY,…",
-            "Compare times and results with sequential, batch, cells, steps, gates or oracle",
+            "Compare times and results with sequential, samples, cells, steps, gates or oracle",
             shown=False,
         ),
     ] = None,
@@ -112,8 +112,9 @@ def bench(
     size is the published one, unless --set training.batch=N changes it. Exits 1 if results differ
     by more than the tolerance.
 
-    --compare takes sequential (one worker), batch (parallel samples), cells, steps (a pipeline),
-    gates (split layers), oracle (plain NumPy), or several of them, such as batch,cells.
+    --compare takes a strategy of [parallel], oracle for plain NumPy, or several, such as
+    samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, steps
+    (a pipeline) and gates (split layers).
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)

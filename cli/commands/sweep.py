@@ -49,7 +49,7 @@ def sweep(
     ] = None,
     grid: Annotated[
         list[str] | None,
-        option("SECTION.KEY=V1,V2", "Values to try; repeatable, for all combinations"),
+        option("SECTION.KEY=V1,V2", "Values to try; repeat it to combine several keys"),
     ] = None,
     overrides: Set = None,
     recipe: Recipe = None,

@@ -18,6 +18,8 @@ Strategy = Literal["sequential", "samples", "cells", "steps", "gates"]
 - steps: workers share cells and steps, as a pipeline (kernels/pipeline.py);
 - gates: the same pipeline, but several workers share the gates of each tile (kernels/split.py).
 """
+STRATEGIES: tuple[Strategy, ...] = ("samples", "cells", "steps", "gates")
+"""The strategies of several workers."""
 
 
 @dataclass(frozen=True)

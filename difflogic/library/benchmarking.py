@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
+from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import Conditions
@@ -18,7 +19,7 @@ from difflogic.scale.speed import benchmark, prediction, rows
 from difflogic.scale.speed.prediction import Curves, Network, StepCosts
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
-from difflogic.scale.speed.rows import ORACLE, WAYS, Comparison, Setting
+from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
 from difflogic.scale.sweeps.plan import combinations, parse_axes
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
@@ -193,8 +194,9 @@ def compare(
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
     for name in ways:
-        if name not in (*WAYS, ORACLE):
-            raise ConfigError(f'no way "{name}": {did_you_mean(name, [*WAYS, ORACLE])}')
+        known = (*get_args(Strategy), ORACLE)
+        if name not in known:
+            raise ConfigError(f'no strategy "{name}": {did_you_mean(name, known)}')
     if any(not 1 <= count <= MOST_CORES for count in workers):
         raise ConfigError(f"worker counts must be from 1 to {MOST_CORES}")
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):

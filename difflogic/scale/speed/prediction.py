@@ -22,7 +22,7 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels.probes import do_nothing, time_barriers
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
 from difflogic.engine.layout import make_layout
-from difflogic.engine.sharing import Strategy
+from difflogic.engine.sharing import STRATEGIES, Strategy
 from difflogic.engine.split import split_program
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
@@ -41,8 +41,6 @@ WARM_UP = 2
 REPEAT = 12
 MEETINGS, ROUNDS = 5, 400
 """Barriers in a round, and rounds. The fastest round is one in which both workers had a core."""
-
-STRATEGIES = ("samples", "cells", "steps", "gates")
 
 MEASURED = (1, 2)
 """Worker counts at which a prediction is compared with a measurement."""
@@ -286,7 +284,7 @@ def simulate(
 ) -> Curves:
     """Replay a step for each strategy and worker count; measure `repeat` steps to compare."""
     barriers = barriers_of(Model.create(config).netlist)
-    seconds = {
+    seconds: dict[str, dict[int, float]] = {
         strategy: {
             count: replay(with_strategy(plan, strategy, count), costs, barriers) for count in counts
         }

@@ -34,14 +34,6 @@ from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.trainer import Trainer
 
-WAYS = {
-    "sequential": "sequential",
-    "batch": "samples",
-    "cells": "cells",
-    "steps": "steps",
-    "gates": "gates",
-}
-"""Ways to share the work, by name, with their [parallel] strategy."""
 ORACLE = "oracle"
 
 WARM_UP_STEPS = 3
@@ -315,7 +307,7 @@ def of_ways(config: Config, names: Sequence[str], label: str = "configured") -> 
         config = within_reach_of_the_oracle(config)
     found = [Setting(label, config)]
     for name in names:
-        way = {} if name == ORACLE else {"strategy": WAYS[name]}
+        way = {} if name == ORACLE else {"strategy": name}
         found.append(Setting(name, config.with_sections(parallel=way), oracle=name == ORACLE))
     return found
 

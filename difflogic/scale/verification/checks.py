@@ -45,13 +45,13 @@ EPOCHS = 5
 """Epochs of the training checks."""
 
 WAYS: tuple[tuple[str, Strategy, bool], ...] = (
-    ("batch-parallel", "samples", True),
-    ("cell-parallel", "cells", False),
-    ("batch- and cell-parallel", "cells", True),
-    ("pipelined", "steps", False),
-    ("batch-parallel and pipelined", "steps", True),
-    ("gate-parallel", "gates", False),
-    ("batch- and gate-parallel", "gates", True),
+    ("samples", "samples", True),
+    ("cells", "cells", False),
+    ("samples and cells", "cells", True),
+    ("steps", "steps", False),
+    ("samples and steps", "steps", True),
+    ("gates", "gates", False),
+    ("samples and gates", "gates", True),
 )
 """Ways to share the work: their names, the strategy, and whether whole samples come first."""
 
@@ -132,11 +132,11 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     ways: dict[str, dict[str, Any]] = {
         counted(workers, "worker"): {"workers": workers} for workers in worker_counts()
     } | {
-        "2 workers, batch only": {"workers": 2, "strategy": "samples"},
-        "2 workers, cells only": {"workers": 2, "strategy": "cells"},
+        "2 workers, samples": {"workers": 2, "strategy": "samples"},
+        "2 workers, cells": {"workers": 2, "strategy": "cells"},
         "2 workers, 1 sample in flight": {"workers": 2, "memory_budget": room_for(config, 1, 2)},
-        "3 workers, pipelined": {"workers": 3, "strategy": "steps"},
-        "2 workers, batch, then pipelined": {"workers": 2, "strategy": "auto"},
+        "3 workers, steps": {"workers": 3, "strategy": "steps"},
+        "2 workers, samples, then steps": {"workers": 2, "strategy": "auto"},
     }
     yield from _training_is_the_same(config, alone, ways)
     # Workers that share gates wait for each other thousands of times in a full step.

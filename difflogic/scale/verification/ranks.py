@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config, load_config
+from difflogic.engine.sharing import STRATEGIES
 from difflogic.scale.verification.checks import FINISHING, room_for, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.quantities import counted
@@ -17,12 +18,6 @@ from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
 from difflogic.training.trainer import Trainer
 
-STRATEGIES = {
-    "samples": "whole samples shared",
-    "cells": "cells shared",
-    "steps": "pipelined",
-    "gates": "gates shared",
-}
 ONE = {"strategy": "sequential"}
 """The [parallel] section of the single process."""
 WORKERS = (1, 2, 3, 5)
@@ -55,8 +50,8 @@ def ranks_change_nothing(
     """
     small = _cut(load_config("checkerboard-small", SMALL, recipe="reference"))
     questions = [
-        _Question(f"6×7 cells, {how}", small, [{"workers": n, "strategy": name} for n in WORKERS])
-        for name, how in STRATEGIES.items()
+        _Question(f"6×7 cells, {name}", small, [{"workers": n, "strategy": name} for n in WORKERS])
+        for name in STRATEGIES
     ]
     plain = _cut(config)
     levers = with_levers(plain).with_sections(finishing={**FINISHING, "candidates": 200})

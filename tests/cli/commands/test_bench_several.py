@@ -79,10 +79,10 @@ def test_unequal_rows_fail(bench, monkeypatch):
         return step(trainer)
 
     monkeypatch.setattr(Trainer, "step", wrong)
-    found = bench("--compare", "cells,batch")
+    found = bench("--compare", "cells,samples")
     assert found.exit_code == 1
     assert "NO: " in found.stdout
-    assert "batch and configured disagree" in found.stderr
+    assert "samples and configured disagree" in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_unequal_rows_fail(bench, monkeypatch):
     [
         (["--workers", "1,x"], '"x" is not a whole number from 1'),
         (["--workers", "x"], '"x" is not a whole number'),
-        (["--workers", "1,2", "--compare", "batch,cells"], "--workers and --compare both list"),
+        (["--workers", "1,2", "--compare", "samples,cells"], "--workers and --compare both list"),
         (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
-        (["--compare", "cell"], 'no way "cell": did you mean "cells"?'),
+        (["--compare", "cell"], 'no strategy "cell": did you mean "cells"?'),
         (["--grid", "parallel.lanes"], "write it as section.key=value,value"),
         (["--grid", "parallel.lanes=3"], "[parallel] lanes must be"),
         (["--workers", "2,2"], "twice"),

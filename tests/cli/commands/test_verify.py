@@ -14,8 +14,8 @@ from difflogic.scale.verification import Finding
 from difflogic.scale.verification.checks import EXACT, SINGLE_TOLERANCE
 
 FOUND = [
-    Finding("cell-parallel, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
-    Finding("cell-parallel, 2, 3 workers", "sequential", "1×1 periodic", 0.0, EXACT),
+    Finding("cells, 2, 3 workers", "sequential", "5×7 zero", 0.0, EXACT),
+    Finding("cells, 2, 3 workers", "sequential", "1×1 periodic", 0.0, EXACT),
     Finding("float32 states", "float64", "5×7 zero", 1.25e-7, SINGLE_TOLERANCE),
     Finding("float32 gradients", "float64", "5×7 zero", 3e-7, SINGLE_TOLERANCE),
     Finding("float32 states", "float64", "1×1 periodic", 2.5e-7, SINGLE_TOLERANCE),
@@ -47,7 +47,7 @@ def test_one_row_per_group_and_a_verdict(check):
     table = result.stdout.split("\n\n")[0].splitlines()
     assert [[c.strip() for c in row.split("  ") if c.strip()] for row in table] == [
         ["what", "against", "cases", "worst", "tolerance", "result"],
-        ["cell-parallel, 2, 3 workers", "sequential", "2", "0", "0", "ok"],
+        ["cells, 2, 3 workers", "sequential", "2", "0", "0", "ok"],
         ["float32 states", "float64", "2", "2.5e-07", "1e-05", "ok"],
         ["float32 gradients", "float64", "1", "3e-07", "1e-05", "ok"],
     ]
@@ -102,7 +102,7 @@ class TestFailures:
         found.insert(place, Finding(first.what, first.against, "1×1 zero", difference, EXACT))
         result = check(found)
         assert result.exit_code == 1
-        assert cells(result.stdout, "cell-parallel")[0][-3:] == ["inf", "0", "FAILED"]
+        assert cells(result.stdout, "cells")[0][-3:] == ["inf", "0", "FAILED"]
         result = check(found, "--json")
         assert result.exit_code == 1
         assert result.json["passed"] is False

@@ -135,7 +135,7 @@ def test_the_fastest_row_is_named_only_if_significant():
 
 
 def test_ways_batches_and_grids_are_compared():
-    ways = compare(CONFIG, ways=("sequential", "batch", "cells", "steps", "oracle"), repeat=1)
+    ways = compare(CONFIG, ways=("sequential", "samples", "cells", "steps", "oracle"), repeat=1)
     assert ways.equal
     assert ways.rows[-1].plan is None
     assert ways.rows[-1].workers == 1
@@ -157,7 +157,7 @@ def test_ways_batches_and_grids_are_compared():
         ({"workers": (1,), "ways": ("cells",)}, "compare one thing"),
         ({"workers": (0, 1)}, "from 1 to 1024"),
         ({"workers": (1, 1)}, "twice"),
-        ({"ways": ("cell",)}, 'no way "cell": did you mean "cells"'),
+        ({"ways": ("cell",)}, 'no strategy "cell": did you mean "cells"'),
         ({"workers": (1, 2), "repeat": 0}, "at least once"),
         ({"workers": tuple(range(1, 100))}, "99 settings are too many: compare at most 64"),
         ({"grid": ("a.b=1",)}, "name or file"),

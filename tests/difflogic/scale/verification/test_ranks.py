@@ -23,7 +23,7 @@ def few(monkeypatch):
 def alone(monkeypatch):
     """One worker and one strategy, since errors of ranks show in any."""
     monkeypatch.setattr(comparison, "WORKERS", (1,))
-    monkeypatch.setattr(comparison, "STRATEGIES", {"samples": "whole samples shared"})
+    monkeypatch.setattr(comparison, "STRATEGIES", ("samples",))
 
 
 def test_every_way_gives_the_bits_of_one_process():
