@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -79,19 +80,23 @@ def prepare(
         grid.load(middle, pack(cell))
     elif start != "zeros":
         path = Path(start)
-        array = content = None
-        if path.suffix == ".npz":
-            array = load_state(path, simulator)
-        else:
+        if path.suffix != ".npz":
             content = _read(path)
-        try:
-            if array is not None:
-                _place_array(grid, array, automaton)
-            elif content is not None:
+            with _named(path):
                 bits = _picture(path, content, automaton, geometry.height, geometry.width)
                 _place(grid, bits, automaton.visible_rows)
-        except DctError as error:
-            raise ConfigError(f"{path}: {error}") from None
+        elif (array := load_state(path, simulator)) is not None:
+            with _named(path):
+                _place_array(grid, array, automaton)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors about its content."""
+    try:
+        yield
+    except DctError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

@@ -22,7 +22,7 @@ ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=
 
 
 def some_ops(netlist, rng, passing):
-    """Ops of which a share passes an input on, as in trained circuits."""
+    """Random ops. The share `passing` of the gates passes an input on, as in trained circuits."""
     ops = rng.integers(0, OPS, netlist.parameters).astype(np.uint8)
     return np.where(
         rng.random(netlist.parameters) < passing, rng.choice([Op.A, Op.B], netlist.parameters), ops
