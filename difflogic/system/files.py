@@ -23,6 +23,8 @@ from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryE
 
 CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
 """The files of a finished run."""
+START = "start.npz"
+"""A copy of the saved model that a run started from, if any."""
 
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
@@ -243,7 +245,8 @@ def check_output(
 
 def _is_of_run(path: Path) -> bool:
     """Return whether this is one of the files that training wrote in its run's directory."""
-    own = path.name in (CONFIG, METRICS, MODEL, SUMMARY) or fnmatch(path.name, "checkpoint-*.npz")
+    names = (CONFIG, METRICS, MODEL, SUMMARY, START)
+    own = path.name in names or fnmatch(path.name, "checkpoint-*.npz")
     return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
 
 

@@ -10,7 +10,7 @@ from difflogic.config import Config, config_from_dict
 from difflogic.config.sections import FREE
 from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import CONFIG, for_shell
+from difflogic.system.files import CONFIG, START, for_shell
 from difflogic.training.checkpoint import (
     Checkpoint,
     CheckpointError,
@@ -20,7 +20,7 @@ from difflogic.training.checkpoint import (
     read_checkpoint,
 )
 from difflogic.training.metrics import History
-from difflogic.training.run_directory import START, RunDirectory
+from difflogic.training.run_directory import RunDirectory
 
 NOTES = {"run.task_sha256": " (the file with the task's code has changed)"}
 """Explains a changed setting whose name does not."""

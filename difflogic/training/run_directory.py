@@ -21,6 +21,7 @@ from difflogic.system.files import (
     LEFTOVERS,
     METRICS,
     MODEL,
+    START,
     SUMMARY,
     digest,
     for_shell,
@@ -45,8 +46,6 @@ LAST = "last"
 STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
 
-START = "start.npz"
-"""A copy of the saved model that a run started from, if any."""
 SWEEP = "sweep.toml"
 
 SUMMED_UP = (CONFIG, METRICS, MODEL)

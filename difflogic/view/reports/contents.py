@@ -15,9 +15,9 @@ from difflogic.inspection.equations import equations
 from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Verdict
 from difflogic.system.errors import ConfigError
+from difflogic.system.files import START
 from difflogic.tasks import exhibit_of
 from difflogic.training.metrics import History
-from difflogic.training.run_directory import START
 from difflogic.view.reports import curves
 from difflogic.view.reports.source import Source
 

@@ -226,7 +226,9 @@ def test_whole_files_replace_links_and_not_what_they_lead_to(tmp_path, kind):
     assert not list(tmp_path.glob(LEFTOVERS))
 
 
-@pytest.mark.parametrize("name", ["model.npz", "summary.json", "config.toml", "checkpoint-20.npz"])
+@pytest.mark.parametrize(
+    "name", ["model.npz", "summary.json", "config.toml", "start.npz", "checkpoint-20.npz"]
+)
 def test_no_output_replaces_a_file_of_a_run(tmp_path, name):
     output = tmp_path / name
     output.write_text("x")

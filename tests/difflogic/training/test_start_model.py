@@ -15,8 +15,8 @@ from difflogic.config import load_config
 from difflogic.library.training import train
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
+from difflogic.system.files import START
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.run_directory import START
 from difflogic.training.session import execute
 from difflogic.training.start_model import StartModel, fitted
 from difflogic.training.trainer import Trainer
@@ -165,7 +165,10 @@ def test_a_configuration_that_names_a_model_requires_it(source, started, tmp_pat
     [
         (lambda path: path.unlink(), "no such file"),
         (lambda path: path.write_bytes(b"PK\3\4"), "not an npz archive"),
-        (lambda path: random_model(config(), 3).save(path), "is not the model that the run"),
+        (
+            lambda path: path.write_bytes(random_model(config(), 3).to_bytes("another")),
+            "is not the model that the run",
+        ),
     ],
 )
 def test_a_run_without_its_start_model_is_refused(source, tmp_path, spoil, message):
