@@ -161,6 +161,14 @@ def received() -> int:
     return 128 + _state.received if _state.received else 0
 
 
+def caused(error: BaseException) -> bool:
+    """Return whether a signal caused this error.
+
+    An import or a compiler callback can turn KeyboardInterrupt into another error.
+    """
+    return isinstance(error, KeyboardInterrupt) or bool(_state.received)
+
+
 def check() -> None:
     """Raise KeyboardInterrupt if it was requested, or if a compiler callback swallowed it."""
     if _state.deferring is not None:

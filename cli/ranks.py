@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING
 import typer
 
 from cli.errors import FAILURE, USAGE, note
-from cli.interrupt import Interruption
+from cli.interrupt import Interruption, caused
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import for_shell
 
@@ -78,7 +78,8 @@ def launch(ranks: int, lost: str = "all others") -> None:
     if not complete and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
         note(f"error: {who} ended early, and with it {lost}")
-    raise typer.Exit(stopped or (code if complete else FAILURE))
+    code = code if complete else FAILURE
+    raise typer.Exit(stopped or code if code else 0)
 
 
 def lost_run(directory: object) -> str:
@@ -193,22 +194,22 @@ def joined() -> Iterator[Ranks]:
         threading.Thread(target=_end_after, args=(inherited[0], orphaned), daemon=True).start()
     try:
         with mpi_ranks() as ranks:
-            if inherited and ranks.leads:
-                reporting = inherited[1]
-                os.dup2(inherited[2], 1)
-                os.dup2(inherited[3], 2)
-            _report(reporting, BEGIN)
             try:
+                if inherited and ranks.leads:
+                    os.dup2(inherited[2], 1)
+                    os.dup2(inherited[3], 2)
+                    reporting = inherited[1]
+                _report(reporting, BEGIN)
                 yield ranks
             except BaseException as error:
                 # Report it now: leaving MPI may end this process at once.
                 if not ranks.leads:
                     note(f"error: rank {ranks.rank}: {error or type(error).__name__}")
-                elif ranks.others_wait and not isinstance(error, KeyboardInterrupt):
-                    note(f"error: {error or type(error).__name__}")
-                elif ranks.others_wait:
+                elif ranks.others_wait and caused(error):
                     note("interrupted")
                     _silence()
+                elif ranks.others_wait:
+                    note(f"error: {error or type(error).__name__}")
                 raise
             finally:
                 if orphaned.is_set():

@@ -105,7 +105,7 @@ def test_a_signal_while_compiling_leaves_no_run(
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     process = start("train", "checkerboard-small", variables=cache)
     process.wait_for("compiling")
-    time.sleep(2)  # into the compiler, wherever it is then
+    time.sleep(1)  # into the compiler, wherever it is then
     assert process.end(signal.SIGINT) == 130
     assert "compiled in" not in process.err
     assert "Traceback" not in process.err

@@ -20,7 +20,7 @@ from difflogic.library.training import train
 from difflogic.scale import verification
 from difflogic.scale.verification import ranks as comparison
 from difflogic.tasks import custom
-from tests.cli.processes import Process, end_session, listening, of_session
+from tests.cli.processes import ROOT, Process, end_session, listening, of_session
 from tests.cli.test_survival import overrides, wait_for_epoch
 from tests.difflogic.tasks.custom_task import write
 
@@ -158,6 +158,36 @@ def test_an_interrupted_comparison_exits_130_without_messages_of_mpi(
     assert "interrupted" in run.err
     assert "Abort" not in run.err
     assert "Return code" not in run.err
+
+
+TURNING = """
+import os, sys, time
+
+class Turning:
+    def find_spec(self, name, path=None, target=None):
+        if name == "difflogic.scale.verification":
+            print("rank", os.environ.get("PMI_RANK"), "imports", file=sys.stderr, flush=True)
+            try:
+                time.sleep(600)
+            except KeyboardInterrupt:
+                raise RuntimeError("turned") from None
+
+sys.meta_path.insert(0, Turning())
+"""
+
+
+def test_an_import_that_turns_ctrl_c_into_another_error_is_an_interruption(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(TURNING)
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    words = ["verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2"]
+    run = begin(*words, variables={"PYTHONPATH": path})
+    run.wait_for("rank 0 imports")
+    assert run.end(signal.SIGINT) == 130, run.err
+    assert "interrupted" in run.err
+    assert "turned" not in run.err
+    assert "Abort" not in run.err
 
 
 def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Process]) -> None:

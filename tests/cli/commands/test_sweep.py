@@ -35,18 +35,19 @@ def rows_of(path):
         ]
 
 
+def _sweep_and_die(point: int, settings: list[str], place: Path) -> None:
+    with killing(point):
+        sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path: Path, tiny: list[str]) -> None:
-    def begin() -> None:
-        with killing(point):
-            sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
-
     settings, tables = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"], []
     for point in (0, 1, 2, 3, 9, 16, 10**9):
         place = tmp_path / str(point)
-        status = in_a_process_of_its_own(begin)
-        assert status == (signal.SIGKILL if point < 10**9 else 0), point
+        code = in_a_process_of_its_own(_sweep_and_die, point, settings, place)
+        assert code == (-signal.SIGKILL if point < 10**9 else 0), point
         sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
         tables.append(rows_of(place))
         assert not list(place.glob(".*")), point

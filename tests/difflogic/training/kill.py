@@ -1,6 +1,7 @@
 """Killed sessions in their own processes, and what must be equal afterwards."""
 
 import csv
+import multiprocessing
 import os
 import signal
 from contextlib import contextmanager
@@ -11,36 +12,34 @@ import numpy as np
 from difflogic.training.metrics import COLUMNS
 from difflogic.training.session import execute
 
-STOPPED_BY_ERROR = 3
+_SERVER = multiprocessing.get_context("forkserver") if os.name == "posix" else None
+"""Forks processes that have imported everything. A fork of the tests' process could deadlock: other
+tests started threads in it."""
 
 
-def in_a_process_of_its_own(work):
-    """Run `work()` in a fork of this process; return its exit status as `os.wait` gives it."""
-    child = os.fork()
-    if child == 0:
-        status = STOPPED_BY_ERROR
-        try:
-            work()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1]
+def in_a_process_of_its_own(work, *arguments):
+    """Run `work(*arguments)`; return the process's exit code, negative if a signal ended it."""
+    _SERVER.set_forkserver_preload(["difflogic.library.training", "difflogic.library.sweeping"])
+    process = _SERVER.Process(target=work, args=arguments)
+    process.start()
+    process.join()
+    return process.exitcode
 
 
 def killed_at(point, config, path):
     """Train until the process kills itself at its `point`-th write, from 0.
 
     Returns False if it finished before. Every flush, rename and removal counts twice: even points
-    are before the call, odd ones after. Load the kernels before.
+    are before the call, odd ones after.
     """
+    code = in_a_process_of_its_own(_train_and_die, point, config, path)
+    assert code in (0, -signal.SIGKILL), code
+    return code != 0
 
-    def work():
-        with killing(point):
-            execute(config, path)
 
-    status = in_a_process_of_its_own(work)
-    assert os.WIFSIGNALED(status) or status == 0, status
-    return os.WIFSIGNALED(status)
+def _train_and_die(point, config, path):
+    with killing(point):
+        execute(config, path)
 
 
 @contextmanager
