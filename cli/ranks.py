@@ -5,6 +5,7 @@ mpiexec.gforker, from MPICH's wheel, only forks: it opens no port and uses no ot
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import select
@@ -23,7 +24,7 @@ from typing import IO, TYPE_CHECKING
 import typer
 
 from cli.errors import FAILURE, USAGE, note
-from cli.interrupt import Interruption, caused
+from cli.interrupt import PATIENCE, Interruption, caused
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import for_shell
 
@@ -115,7 +116,7 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
                 target=_pass_on, args=(process.stderr, interruption), daemon=True
             )
             passing.start()
-            _wait(process, interruption)
+            _wait(process, interruption, reading)
         os.close(living)
         # If the launcher was killed, the ranks still have to save.
         reports = _read_messages(reading, 2 * GRACE if process.returncode < 0 else 0)
@@ -171,16 +172,23 @@ def _environment() -> dict[str, str]:
     return kept | NO_NETWORK | {LAUNCHED: "1"} | ({"PYTHONPATH": path} if path else {})
 
 
-def _wait(process: subprocess.Popen[bytes], interruption: Interruption) -> None:
-    """Wait for the launcher, and pass the first signal on to it."""
-    passed_on = False
+def _wait(process: subprocess.Popen[bytes], interruption: Interruption, reading: int) -> None:
+    """Wait for the launcher, and pass the first signal on to it.
+
+    The launcher loses a signal for a rank that it is just starting. The other ranks end, and that
+    one would wait for them for ever: so the launcher is killed if the ranks have not all joined
+    PATIENCE seconds after the signal.
+    """
+    until = math.inf
     while True:
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
             return
-        if interruption.requested and not passed_on:
-            passed_on = True
+        if interruption.requested and until == math.inf:
+            until = time.monotonic() + PATIENCE
             process.send_signal(interruption.exit_code - 128)
+        elif time.monotonic() > until and not select.select([reading], [], [], 0)[0]:
+            process.kill()
 
 
 @contextmanager

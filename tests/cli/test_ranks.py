@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -158,6 +159,37 @@ def test_an_interrupted_comparison_exits_130_without_messages_of_mpi(
     assert "interrupted" in run.err
     assert "Abort" not in run.err
     assert "Return code" not in run.err
+
+
+DEAF = """
+import os, pathlib, signal
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+pathlib.Path("ready").touch()
+os.read(int(os.environ["DCT_RANKS_DESCRIPTORS"].split()[0]), 1)
+pathlib.Path("ended").touch()
+"""
+"""A rank that missed a signal, and ends with the command that started it."""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_a_signal_that_a_starting_rank_misses_ends_it_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ranks, "PATIENCE", 0.2)
+
+    def interrupt() -> None:
+        while not Path("ready").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    launcher = "import subprocess, sys; subprocess.run(sys.argv[1:], close_fds=False)"
+    command = [sys.executable, "-c", launcher, sys.executable, "-c", DEAF]
+    assert ranks._run(command) == (-signal.SIGKILL, 130, b"")
+    while not Path("ended").exists():
+        time.sleep(0.01)
 
 
 TURNING = """
