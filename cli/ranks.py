@@ -79,8 +79,7 @@ def launch(ranks: int, lost: str = "all others") -> None:
     if not complete and not stopped:
         who = "a rank" if code >= 0 else mpiexec.name
         note(f"error: {who} ended early, and with it {lost}")
-    code = code if complete else FAILURE
-    raise typer.Exit(stopped or code if code else 0)
+    raise typer.Exit(stopped or (code if complete else FAILURE))
 
 
 def lost_run(directory: object) -> str:
