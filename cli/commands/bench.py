@@ -27,7 +27,7 @@ from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
-from difflogic.system.measuring import LEAST_GAIN
+from difflogic.system.measuring import poor_gain
 from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
@@ -343,10 +343,8 @@ def lines(report: Report) -> dict[str, str]:
         "processors": processors(machine.processors()),
         "noise": noise(report.noise, len(path.steps)),
     }
-    if report.peak_all_workers < LEAST_GAIN * path.workers * report.peak_one_core:
-        gain = report.peak_all_workers / report.peak_one_core
-        text = f"{workers} reach {gain:.1f} times the peak of one: "
-        found[""] = text + "they share cores, or other programs run"
+    if shared := poor_gain(report.peak_all_workers / report.peak_one_core, path.workers):
+        found[""] = shared
     return found
 
 

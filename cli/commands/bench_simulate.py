@@ -12,7 +12,7 @@ from cli.options import SOURCE, AsJson, Workers, number, size_option
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.system import machine
-from difflogic.system.measuring import LEAST_GAIN
+from difflogic.system.measuring import poor_gain
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -96,10 +96,8 @@ def lines(report: Report) -> dict[str, str]:
     if report.peak_memory is not None:
         found["process"] = f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"
     workers = max(path.workers for path in report.paths)
-    if report.peak_all_workers < LEAST_GAIN * workers * report.peak_one_core:
-        gain = report.peak_all_workers / report.peak_one_core
-        text = f"{workers} workers reach {gain:.1f} times the peak of one: "
-        found["cores"] = text + "they share cores, or other programs run"
+    if shared := poor_gain(report.peak_all_workers / report.peak_one_core, workers):
+        found["cores"] = shared
     verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
     found["equal bits"] = f"\n{'':<{LABEL}}".join(verdicts)
     return found

@@ -36,6 +36,21 @@ class Spread:
 LEAST_GAIN = 0.8
 """Share of one core's arithmetic peak that each worker reaches, unless workers share cores."""
 
+
+def poor_gain(gain: float, workers: int, than: int = 1) -> str | None:
+    """Say that the arithmetic peak grows too little with the workers; None if it grows well.
+
+    `gain` is the peak of `workers` divided by the peak of `than` workers.
+    """
+    if gain >= LEAST_GAIN * workers / than:
+        return None
+    fewer = "one" if than == 1 else str(than)
+    return (
+        f"{workers} workers reach {gain:.1f} times the peak of {fewer}: they share cores, or other "
+        "programs run"
+    )
+
+
 CHANCE = 0.05
 """Highest accepted probability of finding a difference between equal things."""
 

@@ -24,7 +24,7 @@ from difflogic.scale.speed.laws import Fit, fit
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import LEAST_GAIN, Spread, differ, fastest_rate
+from difflogic.system.measuring import Spread, differ, fastest_rate, poor_gain
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
@@ -242,13 +242,11 @@ class Comparison:
         for row in self.rows[1:]:
             if row.oversubscribed or first.peak is None or row.peak is None:
                 continue
-            gain, more = row.peak / first.peak, row.threads / first.threads
-            if more > 1 and gain < LEAST_GAIN * more:
-                return (
-                    f"{row.threads} workers reach {gain:.1f} times the peak of {first.threads}: "
-                    "they share cores, or other programs run"
-                )
-            if more > 1 and not differ(first.steps, row.steps):
+            if row.threads <= first.threads:
+                continue
+            if shared := poor_gain(row.peak / first.peak, row.threads, first.threads):
+                return shared
+            if not differ(first.steps, row.steps):
                 return f"no difference found between {first.threads} and {row.threads} workers"
         return None
 

@@ -119,7 +119,7 @@ def test_no_law_is_fitted_in_doubt():
     assert sound.doubt is None
     assert with_laws(sound).fit is not None
     shared.rows[1].peak = 1.1e9
-    assert "2 workers reach 1.1 times the peak of 1" in shared.doubt
+    assert "2 workers reach 1.1 times the peak of one" in shared.doubt
     for doubtful in (shared, made_up(8.0, 8.0), made_up(8.0, 5.0, repeat=3)):
         assert with_laws(doubtful).fit is None
         if doubtful is not shared:
