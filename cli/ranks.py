@@ -73,7 +73,7 @@ def launch(ranks: int, lost: str = "all others") -> None:
         if reports or stopped or code == USAGE:
             break
         note("MPI did not start")
-    if stopped and not reports:
+    if stopped and (code < 0 or not reports):  # rank 0 says so only while its launcher lives
         note("interrupted")
     complete = reports.endswith(END) and code >= 0
     if not complete and not stopped:
