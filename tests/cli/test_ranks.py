@@ -171,6 +171,14 @@ pathlib.Path("ended").touch()
 """
 """A rank that missed a signal, and ends with the command that started it."""
 
+DEAF_LAUNCHER = """
+import signal, subprocess, sys
+
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+subprocess.run(sys.argv[1:], close_fds=False)
+"""
+"""Passes no signal on. By itself Python would wait a quarter of a second, and kill the rank."""
+
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_a_signal_that_a_starting_rank_misses_ends_it_all_the_same(
@@ -179,14 +187,15 @@ def test_a_signal_that_a_starting_rank_misses_ends_it_all_the_same(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ranks, "PATIENCE", 0.2)
 
+    before = signal.getsignal(signal.SIGINT)
+
     def interrupt() -> None:
-        while not Path("ready").exists():
+        while not Path("ready").exists() or signal.getsignal(signal.SIGINT) is before:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    launcher = "import subprocess, sys; subprocess.run(sys.argv[1:], close_fds=False)"
-    command = [sys.executable, "-c", launcher, sys.executable, "-c", DEAF]
+    threading.Thread(target=interrupt, daemon=True).start()
+    command = [sys.executable, "-c", DEAF_LAUNCHER, sys.executable, "-c", DEAF]
     assert ranks._run(command) == (-signal.SIGKILL, 130, b"")
     while not Path("ended").exists():
         time.sleep(0.01)
