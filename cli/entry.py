@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # in C: `signal` takes a while to import
 import gc
 import os
 import sys
-
-from cli import interrupt
 
 OBJECTS = 50_000
 """Net number of new objects after which Python's garbage collector runs.
@@ -54,7 +53,12 @@ def _import_nothing_from_here() -> None:
 
 def main() -> None:
     """Run the command that the process was started with, and exit."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        # Until `install`, Ctrl-C ends the process without a traceback.
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     _require_addresses()
+    from cli import interrupt
+
     interrupt.install()
     gc.set_threshold(OBJECTS)
     _import_nothing_from_here()

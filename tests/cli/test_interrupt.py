@@ -98,6 +98,17 @@ def test_a_signal_during_imports_ends_without_traceback(
 
 
 @posix
+def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
+    tmp_path: Path, start: Callable[..., Process]
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HANGING_IMPORT.format(name="cli.interrupt"))
+    process = start("runs", variables={"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+    process.wait_for("importing")
+    assert process.end(signal.SIGINT) == -signal.SIGINT
+    assert process.err == "importing cli.interrupt\n"
+
+
+@posix
 @pytest.mark.slow
 def test_a_signal_while_compiling_leaves_no_run(
     tmp_path: Path, start: Callable[..., Process]
