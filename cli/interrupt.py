@@ -141,7 +141,7 @@ def install() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_at_once)
-    sys.unraisablehook = _unraisable
+    sys.excepthook, sys.unraisablehook = _uncaught, _unraisable
     import socket  # slow to import
 
     here, there = socket.socketpair()
@@ -150,9 +150,15 @@ def install() -> None:
     threading.Thread(target=_watch, args=(here, there), name="dct-signals", daemon=True).start()
 
 
+def _uncaught(kind: Any, error: BaseException, traceback: Any) -> None:
+    """Print an error, unless a signal caused it. NumPy's modules print what ends their import."""
+    if not caused(error):
+        sys.__excepthook__(kind, error, traceback)
+
+
 def _unraisable(found: Any) -> None:
-    """Ignore a KeyboardInterrupt that a callback swallowed: the thread handles it."""
-    if not isinstance(found.exc_value, KeyboardInterrupt):
+    """Ignore what a callback made of a signal: the thread handles it."""
+    if not caused(found.exc_value):
         sys.__unraisablehook__(found)
 
 

@@ -108,6 +108,25 @@ def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
     assert process.err == "importing cli.interrupt\n"
 
 
+PRINTED_IN_C = """
+import os, signal, sys
+from cli import interrupt
+interrupt.install()
+try:
+    with interrupt.command():
+        os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt as error:
+    sys.excepthook(type(error), error, None)  # PyErr_Print
+sys.excepthook(ImportError, ImportError("numpy failed to import"), None)
+"""
+
+
+def test_an_error_that_a_signal_caused_is_not_printed_in_c(start: Callable[..., Process]) -> None:
+    process = start(code=PRINTED_IN_C)
+    assert process.end() == 0
+    assert process.err == ""
+
+
 @posix
 @pytest.mark.slow
 def test_a_signal_while_compiling_leaves_no_run(
