@@ -11,6 +11,7 @@ ignored when the process started, as in a script's background job, stays ignored
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -141,6 +142,7 @@ def install() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_at_once)
+    atexit.register(_ignore_signals)
     sys.excepthook, sys.unraisablehook = _uncaught, _unraisable
     import socket  # slow to import
 
@@ -148,6 +150,12 @@ def install() -> None:
     there.setblocking(False)
     signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(here, there), name="dct-signals", daemon=True).start()
+
+
+def _ignore_signals() -> None:
+    """Let Python's own exit keep the exit code. It comes next, and resets all other handlers."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _uncaught(kind: Any, error: BaseException, traceback: Any) -> None:

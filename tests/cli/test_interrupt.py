@@ -127,6 +127,33 @@ def test_an_error_that_a_signal_caused_is_not_printed_in_c(start: Callable[..., 
     assert process.err == ""
 
 
+PYTHON_EXIT = """
+import itertools, os, sys
+from cli import interrupt
+interrupt.install()
+
+class Late:
+    def __del__(self, files=os.F_OK, access=os.access, repeat=itertools.repeat, err=sys.stderr):
+        print("ending", file=err, flush=True)
+        any(map(access, repeat("go"), repeat(files)))
+
+late = Late()
+sys.exit(130)
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", EXIT_CODES)
+def test_a_signal_while_python_exits_changes_no_exit_code(
+    tmp_path: Path, start: Callable[..., Process], number: signal.Signals
+) -> None:
+    process = start(code=PYTHON_EXIT)
+    process.wait_for("ending")
+    process.send_signal(number)
+    (tmp_path / "go").touch()
+    assert process.end() == 130
+
+
 @posix
 @pytest.mark.slow
 def test_a_signal_while_compiling_leaves_no_run(
