@@ -142,6 +142,8 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
             f"{'interrupted' if interrupted else 'not finished'}: {len(rows) - missing} of "
             f"{len(rows)} runs ended; continue with: dct sweep --dir {for_shell(path)}"
         )
+    elif interrupted:
+        note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
         data = results.to_data(plan, rows)
         output.show_json({"directory": str(path), "interrupted": interrupted, **data})

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cli.commands.sweep import compose, line
+from cli.commands.sweep import _report, compose, line
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
@@ -239,6 +239,14 @@ def snapshot(plan: SweepPlan) -> Snapshot:
         seconds=10.0,
         seconds_left=150.4,
     )
+
+
+def test_a_signal_after_the_last_run_is_named(
+    plan: SweepPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [make_row(variant, seed, None, "no") for variant, seed in plan.runs]
+    _report(Path("sweep"), plan, rows, 130, as_json=False)
+    assert capsys.readouterr().err.endswith("interrupted after all 16 runs had ended\n")
 
 
 def test_a_frame_shows_runs_results_and_remaining_time(snapshot: Snapshot) -> None:
