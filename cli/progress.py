@@ -54,6 +54,8 @@ def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[P
 
         try:
             yield show
+            if raises:  # a signal in the last part
+                interrupt.check()
         except ProofError as error:
             from cli.terminal import proofs
 

@@ -1,4 +1,4 @@
-"""Long rollouts are announced, and stopped by a signal."""
+"""Long rollouts are announced, and signals stop them and other long work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 import pytest
 
 from cli import interrupt
-from cli.progress import LongWork
+from cli.progress import LongWork, show_progress
 from difflogic.system.callbacks import Pause
 from difflogic.system.jit import JIT
 
@@ -64,6 +64,12 @@ def test_a_pause_raises_if_a_stop_was_requested(monkeypatch):
         interruption.request(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             LongWork()(Pause("rollout", 1, 3))
+
+
+def test_a_signal_in_the_last_part_ends_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), show_progress():
+        os.kill(os.getpid(), signal.SIGINT)
+    assert "stopping after this part" in capfd.readouterr().err
 
 
 @pytest.mark.thorough
