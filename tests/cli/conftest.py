@@ -102,13 +102,13 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the trainer by a class with faults on demand, and return the class.
 
     `before_step(epoch)` runs before each step, and `fails_at` is the epoch whose loss is not
-    finite; `cold` says whether the kernels still have to be compiled.
+    finite; `needs_compiling` says whether the kernels still have to be compiled.
     """
     from difflogic.system.errors import TrainingError
     from difflogic.training import trainer
 
     class StagedTrainer(trainer.Trainer):
-        cold = False  # type: ignore[assignment]
+        needs_compiling = False  # type: ignore[assignment]
         fails_at: int | None = None
 
         @staticmethod

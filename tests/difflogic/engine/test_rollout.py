@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES
-from difflogic.engine.kernels.teams import ABORTED
+from difflogic.engine.kernels.teams import ABORTED, ARRIVED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
@@ -125,14 +125,14 @@ def test_the_tiling_does_not_change_the_states():
 
 @pytest.fixture
 def sleepy(monkeypatch):
-    """Delay worker 0, so that the others have done its share by then."""
+    """Delay worker 0 until the other one has done its share and waits for it."""
     run = Workers.run
 
     def run_late(team, kernel, calls):
-        def late(worker, *arguments):
-            if worker == 0:
-                time.sleep(0.05)
-            kernel(worker, *arguments)
+        def late(worker, problem, batch, span, control, workspace):
+            while worker == 0 and len(calls) > 1 and not control[ARRIVED]:
+                time.sleep(0.001)
+            kernel(worker, problem, batch, span, control, workspace)
 
         run(team, late, calls)
 

@@ -87,7 +87,11 @@ def test_ctrl_c_ends_a_search() -> None:
         for _ in range(1720):
             some = rng.choice(variables, 3, replace=False)
             formula.add((some * rng.choice([-1, 1], 3)).tolist())
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+
+        def search() -> None:
+            timer.start()
             formula.solve([], soon())
+
+        with pytest.raises(KeyboardInterrupt):
+            search()
         timer.join()
