@@ -31,6 +31,30 @@ def run_dct(*words: str, **options: Any) -> Any:
     return run_python("-P", "-m", "cli", *words, **options)
 
 
+def with_hook(folder: Path, code: str) -> dict[str, str]:
+    """Return variables with which processes, and all that they start, run some code first."""
+    hooks = folder / "hooks"
+    hooks.mkdir()
+    (hooks / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": os.pathsep.join([str(hooks), str(ROOT)])}
+
+
+HELD = """
+import os, time
+from difflogic.training.trainer import Trainer
+
+step = Trainer.step
+
+def held(self):
+    while self.epoch >= {epoch} and not os.path.exists({go!r}):
+        time.sleep(0.01)
+    return step(self)
+
+Trainer.step = held
+"""
+"""Code for `with_hook`: runs wait after an epoch for a file."""
+
+
 class Process(subprocess.Popen):
     """A process in a session of its own. `err` is what was read of its stderr."""
 
@@ -67,6 +91,18 @@ def of_session(session: int) -> list[int]:
         if int(fields[3]) == session and fields[0] != "Z":
             found.append(int(folder.name))
     return found
+
+
+COMPILERS = (b"compile_for_parent", b"_lower_text")
+"""In the command line of a process that compiles kernels or a circuit."""
+
+
+def compiles(process: int) -> bool:
+    """Return whether a process only compiles."""
+    with suppress(OSError):
+        said = Path(f"/proc/{process}/cmdline").read_bytes()
+        return any(name in said for name in COMPILERS)
+    return False
 
 
 def end_session(session: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.interrupt import Interruption
-from tests.cli.processes import ROOT, Process
+from tests.cli.processes import Process, with_hook
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
@@ -85,11 +85,8 @@ sys.meta_path.insert(0, Hanging())
 def test_a_signal_during_imports_ends_without_traceback(
     tmp_path: Path, start: Callable[..., Process], name: str, number: signal.Signals
 ) -> None:
-    hooks = tmp_path / "hooks"
-    hooks.mkdir()
-    (hooks / "sitecustomize.py").write_text(HANGING_IMPORT.format(name=name))
-    path = os.pathsep.join([str(hooks), str(ROOT)])
-    process = start("train", "checkerboard-small", variables={"PYTHONPATH": path})
+    hook = with_hook(tmp_path, HANGING_IMPORT.format(name=name))
+    process = start("train", "checkerboard-small", variables=hook)
     process.wait_for("importing")
     assert process.end(number) == EXIT_CODES[number]
     assert process.err.splitlines()[-1] == "interrupted"
@@ -101,8 +98,9 @@ def test_a_signal_during_imports_ends_without_traceback(
 def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
     tmp_path: Path, start: Callable[..., Process]
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(HANGING_IMPORT.format(name="cli.interrupt"))
-    process = start("runs", variables={"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])})
+    process = start(
+        "runs", variables=with_hook(tmp_path, HANGING_IMPORT.format(name="cli.interrupt"))
+    )
     process.wait_for("importing")
     assert process.end(signal.SIGINT) == -signal.SIGINT
     assert process.err == "importing cli.interrupt\n"
@@ -154,13 +152,27 @@ def test_a_signal_while_python_exits_changes_no_exit_code(
     assert process.end() == 130
 
 
+LONG_COMPILATION = """
+import time
+from difflogic.training.trainer import Trainer
+
+warm_up = Trainer.warm_up
+
+def longer(self, meanwhile=False):
+    warm_up(self, meanwhile)
+    time.sleep(600)
+
+Trainer.warm_up = longer
+"""
+
+
 @posix
 @pytest.mark.slow
 def test_a_signal_while_compiling_leaves_no_run(
     tmp_path: Path, start: Callable[..., Process]
 ) -> None:
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    process = start("train", "checkerboard-small", variables=cache)
+    variables = with_hook(tmp_path, LONG_COMPILATION) | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    process = start("train", "checkerboard-small", variables=variables)
     process.wait_for("compiling")
     time.sleep(1)  # into the compiler, wherever it is then
     assert process.end(signal.SIGINT) == 130

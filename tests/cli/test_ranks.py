@@ -21,7 +21,15 @@ from difflogic.library.training import train
 from difflogic.scale import verification
 from difflogic.scale.verification import ranks as comparison
 from difflogic.tasks import custom
-from tests.cli.processes import ROOT, Process, end_session, listening, of_session
+from tests.cli.processes import (
+    HELD,
+    Process,
+    compiles,
+    end_session,
+    listening,
+    of_session,
+    with_hook,
+)
 from tests.cli.test_survival import overrides, wait_for_epoch
 from tests.difflogic.tasks.custom_task import write
 
@@ -71,13 +79,18 @@ def has_joined(process: int, run: Any) -> bool:
         return False
 
 
-def most_processes(run: Any) -> int:
-    """Return the largest number of processes of a command: itself, MPI's, and ranks."""
+def most_processes(run: Any, held: int, go: Path) -> int:
+    """Return the largest number of processes of a command: itself, MPI's, and ranks.
+
+    Once there are as many as `held`, let them go on.
+    """
     most, before = 0, set()
     while run.poll() is None:
         now = set(of_session(run.pid))
         # A process is the copy of another until it runs its own program.
-        most, before = max(most, len(now & before)), now
+        most, before = max(most, sum(not compiles(each) for each in now & before)), now
+        if most >= held:
+            go.touch()
         if most > 16:  # it launched itself, which does the same, and so on
             end_session(run.pid)
         time.sleep(0.05)
@@ -90,8 +103,9 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
     config = str(write(tmp_path))
     settings = ["training.batch=13", "training.epochs=12", "finishing.every=5"]
     words = ["--ranks=3", "--dir=three", "--json", "--oversubscribe", "--quiet"]
-    run = begin("train", config, *overrides(settings), *words)
-    assert most_processes(run) == 5
+    hook = with_hook(tmp_path, HELD.format(epoch=1, go=str(tmp_path / "go")))
+    run = begin("train", config, *overrides(settings), *words, variables=hook)
+    assert most_processes(run, 5, tmp_path / "go") == 5
     assert run.end() == 0, run.err
     summary = json.loads(run.out)
     assert (summary["finished"], summary["ranks"], run.err) == (True, 3, "")
@@ -149,10 +163,23 @@ def test_ranks_save_and_end_when_their_launcher_is_killed(
     assert "Abort" not in run.err
 
 
+ENDLESS_COMPARISON = """
+import itertools
+from difflogic.scale import verification
+
+equivalence = verification.equivalence
+verification.equivalence = lambda config: itertools.chain.from_iterable(
+    map(equivalence, itertools.repeat(config))
+)
+"""
+
+
 def test_an_interrupted_comparison_exits_130_without_messages_of_mpi(
-    tiny: list[str], begin: Callable[..., Process]
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
 ) -> None:
-    run = begin("verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2")
+    hook = with_hook(tmp_path, ENDLESS_COMPARISON)
+    words = ["verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2"]
+    run = begin(*words, variables=hook)
     while run.poll() is None and not has_joined(ranks_of(run).get(0, 0), run):
         time.sleep(0.01)
     assert run.end(signal.SIGINT) == 130, run.err
@@ -220,10 +247,8 @@ sys.meta_path.insert(0, Turning())
 def test_an_import_that_turns_ctrl_c_into_another_error_is_an_interruption(
     tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(TURNING)
-    path = os.pathsep.join([str(tmp_path), str(ROOT)])
     words = ["verify", "equivalence", "--small", *overrides(tiny), "--ranks=1,2"]
-    run = begin(*words, variables={"PYTHONPATH": path})
+    run = begin(*words, variables=with_hook(tmp_path, TURNING))
     run.wait_for("rank 0 imports")
     assert run.end(signal.SIGINT) == 130, run.err
     assert "interrupted" in run.err
@@ -231,12 +256,14 @@ def test_an_import_that_turns_ctrl_c_into_another_error_is_an_interruption(
     assert "Abort" not in run.err
 
 
-def test_ranks_are_measured_in_turn(tiny: list[str], begin: Callable[..., Process]) -> None:
+def test_ranks_are_measured_in_turn(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
+) -> None:
     settings = overrides([*tiny, "training.batch=4"])
-    run = begin(
-        "bench", "--small", *settings, "--ranks=2", "--repeat=2", "--json", "--oversubscribe"
-    )
-    assert most_processes(run) == 4
+    words = ["--ranks=2", "--repeat=2", "--json", "--oversubscribe"]
+    hook = with_hook(tmp_path, HELD.format(epoch=1, go=str(tmp_path / "go")))
+    run = begin("bench", "--small", *settings, *words, variables=hook)
+    assert most_processes(run, 4, tmp_path / "go") == 4
     assert run.end() == 0, run.err
     found = json.loads(run.out)
     assert found["equal"]

@@ -18,13 +18,15 @@ from difflogic.config import Config, load_config
 from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
-from tests.cli.processes import Process
+from tests.cli.processes import HELD, Process, with_hook
 from tests.difflogic.training.kill import results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 EPOCHS = 300
 KILLS = 3
+MOST = 75
+"""Epochs until a process that will be killed waits for that."""
 
 
 def overrides(tiny: list[str], *more: str) -> list[str]:
@@ -61,16 +63,20 @@ def test_a_run_killed_at_random_moments_ends_in_the_same_bits(
 
     chance = random.Random(20)
     run = tmp_path / "killed"
-    first = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
-    process = start(*first)
+    words = ["train-checkerboard", "--small", *overrides(settings), f"--dir={run}"]
     for kill in range(KILLS):
+        place = tmp_path / str(kill)
+        place.mkdir()
+        hook = with_hook(place, HELD.format(epoch=MOST * (kill + 1), go="never"))
+        process = start(*words, variables=hook)
         if kill == 1:
             time.sleep(chance.uniform(0.1, 0.8))  # while it starts
         else:
             wait_for_epoch(run, process, latest(run) + chance.randint(1, 25))
             time.sleep(chance.uniform(0, 0.01))
         assert process.end(signal.SIGKILL) == -signal.SIGKILL, "it was over before it was killed"
-        process = start("train", "--resume=killed", f"--workers={1 + kill % 2}", "--json")
+        words = ["train", "--resume=killed", f"--workers={1 + kill % 2}", "--json"]
+    process = start(*words)
     assert process.end() == 0, process.err
     # Who was killed while it started may have had no time to count itself.
     assert json.loads(process.out)["resumed"] in (KILLS - 1, KILLS)

@@ -20,10 +20,11 @@ from difflogic.scale.sweeps.work import Beat, Control, Job, Outcome, run
 from difflogic.system.errors import RunDirectoryError, StorageError, TrainingError
 from difflogic.training import session
 from difflogic.training.lock import RunLock
+from tests.cli.processes import with_hook
 from tests.difflogic.scale.sweeps.small import execute_all, small_plan, timeless
 
-LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=1000",))
-"""Runs of at least a second, long enough to stop or kill."""
+LONG = small_plan(seeds=(0, 1), overrides=("training.epochs=200",))
+"""Runs that are stopped or killed in the middle."""
 
 
 @pytest.fixture(scope="module")
@@ -119,16 +120,34 @@ def test_stopped_runs_are_saved_and_resumed(tmp_path, whole, monkeypatch):
     assert timeless(execute_all(tmp_path, LONG)) == whole
 
 
+HELD = """
+import os, time
+from difflogic.scale.sweeps import work
+
+def hold(self, result):
+    if result.epoch == 100:
+        self.write(result.epoch)
+        while not os.path.exists({go!r}):
+            time.sleep(0.01)
+
+work.Beat.__call__ = hold
+"""
+"""Code for workers: runs wait in the middle for a file."""
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_killed_worker_loses_nothing(tmp_path, whole):
-    killed = False
-    with at_work(tmp_path, LONG, 2) as execution:
+def test_a_killed_worker_loses_nothing(tmp_path, whole, monkeypatch):
+    go, killed = tmp_path / "go", False
+    hook = with_hook(tmp_path, HELD.format(go=str(go)))
+    monkeypatch.setenv("PYTHONPATH", hook["PYTHONPATH"])
+    with at_work(tmp_path / "sweep", LONG, 2) as execution:
         for _ in execution.work(tick=0.02):
-            locks = [path.read_text() for path in tmp_path.rglob(".lock")]
-            if not killed and execution.running() and locks and locks[0]:
-                os.kill(json.loads(locks[0])["pid"], signal.SIGKILL)
+            if not killed and [epoch for *_, epoch in execution.running()] == [100, 100]:
+                lock = next((tmp_path / "sweep").rglob(".lock"))
+                os.kill(json.loads(lock.read_text())["pid"], signal.SIGKILL)
                 killed = True
+                go.touch()
         assert killed
         assert len(execution.notices) == 1
         assert timeless(execution.rows) == whole
