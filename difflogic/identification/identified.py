@@ -101,9 +101,14 @@ class Identified:
         """The usual name of the complete rule, such as B3/S23 or rule 110, if it has one."""
         return self.space.name(self.complete)
 
-    def circuit(self, effort: str = "normal", step: Callable[[], object] = ignore) -> Circuit:
+    def circuit(
+        self,
+        effort: str = "normal",
+        step: Callable[[], object] = ignore,
+        deadline: Deadline = NEVER,
+    ) -> Circuit:
         """Return the rule's simplified circuit, compared with the table on all patterns."""
-        small = simplify(self._automaton(self.built), EFFORTS[effort], step).circuit
+        small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
         if (synthesis.evaluate(self.space, small) != self.complete).any():

@@ -119,6 +119,8 @@ def identify(
         steps += 1
         progress(Progress(SIMPLIFYING, steps))
 
-    # If stopped, still make the circuit, which takes seconds.
-    circuit = None if space.counted else rule.circuit("low" if should_stop() else effort, step)
+    # If stopped before, still make the circuit, which takes seconds.
+    stopped = should_stop()
+    limit = NEVER if stopped else Deadline(NEVER.at, should_stop)
+    circuit = None if space.counted else rule.circuit("low" if stopped else effort, step, limit)
     return Identified(rule, circuit, time.perf_counter() - began)

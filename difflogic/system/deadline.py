@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from difflogic.system.callbacks import never_stop
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,8 @@ class Deadline:
 
     at: float
     """In seconds of `time.monotonic`."""
+    should_stop: Callable[[], bool] = never_stop
+    """Makes it pass earlier, once it returns True."""
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
@@ -19,7 +24,7 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        return time.monotonic() >= self.at
+        return time.monotonic() >= self.at or self.should_stop()
 
     def check(self) -> None:
         """Raise TimeoutError if it has passed."""

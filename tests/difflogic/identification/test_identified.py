@@ -10,6 +10,7 @@ import pytest
 import difflogic
 from difflogic.identification import Recording, Space, identify
 from difflogic.identification.recording import from_array
+from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 from tests.difflogic.identification import automata
@@ -292,6 +293,21 @@ def test_stopping_keeps_the_rule_found_so_far():
     assert found.unique is None
     with pytest.raises(StoppedError):
         identify(from_array(films), Space(), gap=2, deadline=Deadline.after(0))
+
+
+def test_a_stop_cuts_the_simplification_short():
+    frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
+    parts = []
+    found = difflogic.identify(
+        frames,
+        symmetry="outer-totalistic",
+        effort="high",  # takes minutes
+        progress=lambda news: parts.append(news.what),
+        should_stop=lambda: SIMPLIFYING in parts,
+    )
+    assert parts.count(SIMPLIFYING) < 10
+    assert found.rule.name == "B3/S23"
+    assert found.automaton.circuit.gates
 
 
 def test_other_functions_accept_the_circuit(tmp_path):
