@@ -17,9 +17,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import socket
@@ -105,23 +105,9 @@ class _State:
     """Whether a command is running, so that a signal raises an exception."""
     deferring: Interruption | None = None
     installed = False
-    undo: ClassVar[list[Callable[[], object]]] = []
 
 
 _state = _State()
-
-
-@contextmanager
-def undoing(undo: Callable[[], object]) -> Iterator[None]:
-    """While entered, `undo` is called before the process is ended at once.
-
-    It replaces the clean-up by an exception, which a compiler or a kernel may not let through.
-    """
-    _state.undo.append(undo)
-    try:
-        yield
-    finally:
-        _state.undo.remove(undo)
 
 
 @contextmanager
@@ -228,7 +214,8 @@ def _watch(signals: socket.socket, kept_open: socket.socket) -> None:
 
 
 def _end(signum: int) -> NoReturn:
-    for undo in reversed(_state.undo):
+    callbacks = sys.modules.get("difflogic.system.callbacks")  # else nothing is half done
+    for undo in reversed(callbacks.HALF_DONE if callbacks else ()):
         with suppress(Exception):
             undo()
     if os.isatty(2):

@@ -13,10 +13,11 @@ import typer
 
 from cli import ranks
 from cli.errors import FAILURE, note
-from cli.interrupt import Interruption, undoing
+from cli.interrupt import Interruption
 from cli.options import RunOptions
 from cli.progress import warm_up
 from cli.terminal import display, report
+from difflogic.system.callbacks import undoing
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from difflogic.config import Config
@@ -16,7 +17,7 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
 from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
-from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers
 from difflogic.system.quantities import parse_seeds
@@ -210,8 +211,9 @@ class _Sweep:
                     for message in [*execution.warnings, *dict.fromkeys(useless)]:
                         self.on_message(f"warning: {message}")
                     if self.backend.compiles_here and execution.kept < self.plan.size:
-                        for config in {each.training.precision: each for each in configs}.values():
-                            compile_kernels(config)
+                        with undoing(partial(self._abandon, held, is_new)):
+                            for config in {x.training.precision: x for x in configs}.values():
+                                compile_kernels(config)
                     try:
                         stopped = self._watch(execution, held)
                     except TrainingError as error:  # workers are lost for good
@@ -224,6 +226,12 @@ class _Sweep:
                 self.place.discard_if_without_runs()
             raise
         return Swept(self.place.path, self.plan, tuple(rows), stopped, problem)
+
+    def _abandon(self, held: RunLock, is_new: bool) -> None:
+        """Remove a new sweep without runs; called if this process is ended at once."""
+        held.remove()
+        if is_new:
+            self.place.discard_if_without_runs()
 
     def _watch(self, execution: Execution, held: RunLock) -> bool:
         """Report progress until all runs have ended; return whether they were stopped."""

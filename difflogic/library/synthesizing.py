@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,7 @@ from difflogic.silicon import synthesis
 from difflogic.silicon.synthesis import DEVICES, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
-from difflogic.system.callbacks import ignore
+from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
 from difflogic.system.files import read_named, refused
@@ -112,7 +113,10 @@ def synthesize(
 
     deadline = Deadline.after(timeout)
     compared: tuple[int, ...] = ()
-    with TemporaryDirectory(prefix="dct-synth-") as directory:
+    with (
+        TemporaryDirectory(prefix="dct-synth-") as directory,
+        undoing(partial(shutil.rmtree, directory)),
+    ):
         folder = Path(directory)
         if constraints is not None:
             (folder / synthesis.PINS).write_bytes(constraints)

@@ -9,9 +9,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from difflogic.system.callbacks import undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, DctError
 
@@ -91,6 +93,7 @@ def run_program(
             # Ctrl-C goes to dct alone, which then ends the tool.
             start_new_session=True,
         ) as process,
+        undoing(partial(_kill, process)),
     ):
         before = log.stat().st_size
         try:

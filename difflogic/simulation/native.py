@@ -29,6 +29,7 @@ import llvmlite.binding as llvm
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.schedule import schedule
+from difflogic.system.callbacks import undoing
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
 
@@ -184,12 +185,15 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
         # From a file: after a timeout, `communicate` does not resume writing to a pipe.
         text.write(_assembly(module).encode())
         text.seek(0)
-        with subprocess.Popen(
-            [sys.executable, "-I", "-c", program],
-            stdin=text,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        ) as process:
+        with (
+            subprocess.Popen(
+                [sys.executable, "-I", "-c", program],
+                stdin=text,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ) as process,
+            undoing(process.kill),
+        ):
             try:
                 while True:
                     pause()

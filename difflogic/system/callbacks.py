@@ -33,6 +33,9 @@ class Pause(NamedTuple):
 
 Listener = Callable[[Pause], None]
 
+HALF_DONE: list[Callable[[], object]] = []
+"""Call them before ending the process abruptly, the last one first."""
+
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -48,6 +51,19 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def undoing(undo: Callable[[], object]) -> Iterator[None]:
+    """While entered, `undo` is in HALF_DONE.
+
+    It replaces the clean-up by an exception, which a compiler or a kernel may not let through.
+    """
+    HALF_DONE.append(undo)
+    try:
+        yield
+    finally:
+        HALF_DONE.remove(undo)
 
 
 def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:

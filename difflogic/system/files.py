@@ -15,10 +15,12 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from fnmatch import fnmatch
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
+from difflogic.system.callbacks import undoing
 from difflogic.system.errors import ConfigError, MissingFileError, RunDirectoryError, StorageError
 
 CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "summary.json"
@@ -195,17 +197,19 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     directories. Use `check_output` first for paths that users name.
     """
     aside = path.with_name(f".dct-{secrets.token_hex(8)}.tmp")
+    remove = partial(aside.unlink, missing_ok=True)
     try:
         try:
-            with aside.open("xb") as file:
-                writer(file)
-                file.flush()
-                # Otherwise a crash soon after the renaming could leave an empty file.
-                os.fsync(file.fileno())
-            aside.replace(path)
+            with undoing(remove):
+                with aside.open("xb") as file:
+                    writer(file)
+                    file.flush()
+                    # Otherwise a crash soon after the renaming could leave an empty file.
+                    os.fsync(file.fileno())
+                aside.replace(path)
             _flush_names(path.parent)
         except BaseException:
-            aside.unlink(missing_ok=True)
+            remove()
             raise
     except OSError as error:
         raise refused(path, "written", error) from error

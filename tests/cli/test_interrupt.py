@@ -242,9 +242,10 @@ def test_a_long_step_without_results_is_cut_short(start: Callable[..., Process])
 UNDOING = """
 import contextlib, hashlib, sys
 from cli import interrupt
+from difflogic.system.callbacks import undoing
 interrupt.install()
 interrupt.PATIENCE = 0.1
-with interrupt.command(), interrupt.undoing(lambda: print("undone", file=sys.stderr, flush=True)):
+with interrupt.command(), undoing(lambda: print("undone", file=sys.stderr, flush=True)):
     for _ in range(2):  # a signal before the kernel begins is swallowed, as in a callback
         with contextlib.suppress(KeyboardInterrupt):
             print("ready", file=sys.stderr, flush=True)
@@ -258,6 +259,33 @@ def test_half_done_work_is_undone(start: Callable[..., Process]) -> None:
     process.wait_for("ready")
     assert process.end(signal.SIGINT) == 130
     assert "undone" in process.err
+
+
+WRITING = """
+import contextlib, hashlib, sys
+from pathlib import Path
+from cli import interrupt
+from difflogic.system.files import write_whole
+interrupt.install()
+interrupt.PATIENCE = 0.1
+
+def write(file):
+    for _ in range(2):
+        with contextlib.suppress(KeyboardInterrupt):
+            print("ready", file=sys.stderr, flush=True)
+            hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+
+with interrupt.command():
+    write_whole(Path("picture.png"), write)
+"""
+
+
+@posix
+def test_an_unfinished_file_is_removed(tmp_path: Path, start: Callable[..., Process]) -> None:
+    process = start(code=WRITING)
+    process.wait_for("ready")
+    assert process.end(signal.SIGTERM) == 143
+    assert list(tmp_path.iterdir()) == []
 
 
 @posix

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from cli.commands.sweep import _report, compose, line
+from difflogic.config import Config
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
 from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import aggregate, make_row
+from difflogic.system.callbacks import HALF_DONE
 from tests.cli.processes import with_hook
 from tests.difflogic.training.kill import in_a_process_of_its_own, killing
 
@@ -234,6 +236,19 @@ def ended(sweep):
     """Count the finished runs of a sweep."""
     summaries = map(Path.read_text, sweep.glob("*/seed*/summary.json"))
     return sum(json.loads(summary)["finished"] for summary in summaries)
+
+
+def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "sweep"
+
+    def compile_kernels(config: Config) -> None:
+        for undo in HALF_DONE:
+            undo()
+        assert not place.exists()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep("checkerboard-small", "0-1", directory=place, compile_kernels=compile_kernels)
 
 
 @pytest.fixture

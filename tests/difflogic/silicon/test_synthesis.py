@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from difflogic.silicon import synthesis, tools
 from difflogic.silicon.synthesis import DEVICES
 from difflogic.silicon.tools import ToolError, require_tools, run_program
 from difflogic.silicon.write_top import site_names
+from difflogic.system.callbacks import HALF_DONE
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
@@ -53,6 +55,17 @@ def test_a_stop_ends_the_tool(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_program([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, NEVER, stop)
+
+
+def test_an_abrupt_end_kills_the_tool(tmp_path):
+    def end():
+        with suppress(ProcessLookupError):
+            HALF_DONE[-1]()
+
+    program = "import time; time.sleep(60)"
+    with pytest.raises(ToolError, match="failed"):
+        run_program([sys.executable, "-c", program], tmp_path, Deadline.after(50), end)
+    assert HALF_DONE == []
 
 
 def test_a_failed_tool_shows_its_log(tmp_path):

@@ -13,6 +13,7 @@ from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.simulator import Conditions, Simulator
+from difflogic.system.callbacks import HALF_DONE
 from difflogic.system.errors import TrainingError
 from tests.difflogic.formats.made import random_circuit
 
@@ -106,8 +107,27 @@ def test_another_process_compiles_the_same_and_imports_nothing_from_the_working_
     assert native.compile_code(circuit, native.vector_words()) == aside
 
 
+@pytest.fixture
+def hanging(alone, directory, tmp_path, monkeypatch):
+    """A compiler that takes ten minutes."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\nexec sleep 600\n")
+    compiler.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(compiler))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
-def test_compiling_can_be_stopped(alone, directory, tmp_path, monkeypatch):
+def test_an_abrupt_end_kills_the_compiler(hanging):
+    def end():
+        for undo in HALF_DONE:
+            undo()
+
+    with pytest.raises(TrainingError, match="the compiler failed"):
+        native.compile_code(life_automaton().circuit, 4, end)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
+def test_compiling_can_be_stopped(hanging):
     calls = []
 
     def pause():
@@ -115,10 +135,6 @@ def test_compiling_can_be_stopped(alone, directory, tmp_path, monkeypatch):
         if len(calls) == 3:
             raise KeyboardInterrupt
 
-    compiler = tmp_path / "compiler"
-    compiler.write_text("#!/bin/sh\nexec sleep 600\n")
-    compiler.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(compiler))
     with pytest.raises(KeyboardInterrupt):
         native.compile_code(life_automaton().circuit, 4, pause)
     assert len(calls) == 3
