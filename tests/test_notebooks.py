@@ -21,14 +21,18 @@ def test_a_notebook_is_stored_without_outputs(path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, tmp_path):
+def test_a_notebook_runs(path, tmp_path, monkeypatch):
     nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     book = nbformat.read(path, as_version=4)
     if "import torch" in path.read_text("utf-8") and find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")
+    # Nothing depends on the user's directories and kernels, or on what other tests do there.
+    for name in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
     resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(book, timeout=600, resources=resources).execute()
+    client = nbclient.NotebookClient(book, timeout=600, startup_timeout=600, resources=resources)
+    client.execute()
     shown = [out for cell in book.cells for out in cell.get("outputs", [])]
     assert len(json.dumps([out for out in shown if "iframe" not in str(out)])) < 60_000

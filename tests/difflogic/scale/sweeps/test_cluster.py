@@ -1,18 +1,19 @@
 """Sweeps on a Dask cluster: a scheduler and two workers, each a process of its own."""
 
 import asyncio
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from difflogic.scale.sweeps import cluster
 from difflogic.scale.sweeps.cluster import ClusterError, ClusterLostError, DaskBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
@@ -46,19 +47,28 @@ work.Beat.__call__ = hold
 """Code for a worker whose runs wait after their first epoch for a file `go`."""
 
 
+TOLD = """
+import pathlib
+from difflogic.scale.sweeps import work
+work.Beat.__call__ = lambda self, result: pathlib.Path("begun").touch()
+"""
+"""Code for a worker whose runs make a file `begun` in their first epoch."""
+
+
 class Cluster:
     """A scheduler and workers that a test starts and kills."""
 
     def __init__(self, path):
         self.path = path
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        told = path / "scheduler.json"
         self.scheduler = self.start(
-            "scheduler", "--host", "127.0.0.1", "--port", self.address.rpartition(":")[2]
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)
         )
         self.processes = [self.scheduler]
-        self.wait_for(0)
+        while not told.exists() or not told.read_text().endswith("}"):
+            assert self.scheduler.poll() is None
+            time.sleep(0.02)
+        self.address = json.loads(told.read_text())["address"]
 
     def start(self, *arguments):
         log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
@@ -83,7 +93,7 @@ class Cluster:
         """Start a worker that first runs this code."""
         (self.path / "first.py").write_text(code)
         options = f"--nthreads 1 --no-nanny --host 127.0.0.1 --local-directory {self.path}"
-        options += " --death-timeout 10 --preload first.py"
+        options += " --death-timeout 120 --preload first.py"
         worker = self.start("worker", self.address, *options.split())
         self.processes.append(worker)
         return worker
@@ -96,9 +106,9 @@ class Cluster:
 
 @pytest.fixture
 def dask(tmp_path):
-    cluster = Cluster(tmp_path)
-    yield cluster
-    cluster.close()
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +152,18 @@ def test_a_killed_worker_loses_nothing(tmp_path, dask, local, apart):
 
 @pytest.mark.slow
 def test_runs_on_other_machines_can_be_stopped(tmp_path, dask):
-    dask.add_worker(APART)
+    dask.add_worker(APART + TOLD)
+    dask.wait_for(1)
     with at_work(tmp_path, ENDLESS, DaskBackend(dask.address, None, ["float32"])) as execution:
-        threading.Timer(3.0, execution.stop).start()  # their progress cannot be seen
         for _ in execution.work(tick=0.05):
-            pass
+            if (tmp_path / "begun").exists():
+                execution.stop()
         assert [row.status for row in execution.rows] == ["missing", "missing"]
 
 
 def test_a_lost_scheduler_ends_the_sweep_with_a_message(tmp_path, dask):
     dask.add_worker()
+    dask.wait_for(1)
 
     def watch(execution):
         for _ in execution.work(tick=0.02):
@@ -209,7 +221,12 @@ def test_a_missing_scheduler_is_reported(tmp_path):
         refused(tmp_path, address, f"no scheduler answers at {re.escape(address)}")
 
 
-def test_a_scheduler_without_workers_is_reported(tmp_path, dask):
+def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
+    # It may take more than the second in which there must be workers to answer.
+    connect = cluster._connect
+    monkeypatch.setattr(
+        cluster, "_connect", lambda address, _, security: connect(address, 120, security)
+    )
     refused(tmp_path, dask.address, "has no workers: start some with dask worker")
 
 

@@ -5,6 +5,7 @@ They are started as written there, apart from addresses and ports.
 
 import ipaddress
 import os
+import random
 import re
 import shlex
 import shutil
@@ -56,15 +57,20 @@ def is_loopback(ports):
     return all(ipaddress.ip_address(host).is_loopback for host, port in ports)
 
 
+def free_port():
+    """Return a port that is free, and that the system gives to nobody who asks for any."""
+    while True:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", random.randrange(10_000, 30_000)))
+            return str(free.getsockname()[1])
+
+
 class Documented:
     """A scheduler and workers from a block of commands, and the arguments of its `dct sweep`."""
 
     def __init__(self, lines, folder):
         self.folder, self.processes = folder, []
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        places = {"8786": port, "ADDRESS": "127.0.0.1", "SCHEDULER": "127.0.0.1"}
+        places = {"8786": free_port(), "ADDRESS": "127.0.0.1", "SCHEDULER": "127.0.0.1"}
         self.lines = [
             re.sub(r"8786|ADDRESS|SCHEDULER(?!_)", lambda found: places[found[0]], line)
             if line.startswith(("dask", "dct"))

@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from contextlib import ExitStack, nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -194,7 +195,8 @@ def test_a_run_waits_until_its_directory_is_free(tmp_path, monkeypatch, stays):
         if stays:
             monkeypatch.setattr(work, "LOCK_SECONDS", 0.0)
         else:
-            monkeypatch.setattr(time, "sleep", lambda seconds: lock.close())
+            waiting = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: lock.close())
+            monkeypatch.setattr(work, "time", waiting)
         outcome = run(make_job(small_plan(), path, Control(str(control))))
     if stays:
         assert "in use by" in outcome.error

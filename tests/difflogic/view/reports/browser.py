@@ -69,16 +69,19 @@ class Browser:
 
     def open(self, page: Path, **media):
         """Open a page from disk, with media features such as prefers_color_scheme="dark"."""
-        features = {"prefers-reduced-motion": "reduce"}
-        features |= {name.replace("_", "-"): value for name, value in media.items()}
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [{"name": name, "value": value} for name, value in features.items()]},
-        )
+        self.prefer(**{"prefers_reduced_motion": "reduce"} | media)
         self.requests(), self.messages()  # those of the page before
         self.driver.get(page.as_uri())
         self.wait("return Boolean(window.dct)")
         return self
+
+    def prefer(self, **media):
+        """Emulate media features in the pages that are opened next."""
+        features = {name.replace("_", "-"): value for name, value in media.items()}
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia",
+            {"features": [{"name": name, "value": value} for name, value in features.items()]},
+        )
 
     @contextmanager
     def phone(self):
