@@ -244,7 +244,11 @@ def main() -> None:
             errors="replace",
             line_buffering=sys.stdout.line_buffering,
         )
-    app(prog_name="dct")
+    try:
+        app(prog_name="dct")
+    except SystemExit as ended:
+        interrupt.leave(ended.code)
+        raise
 
 
 class _Stdout(io.FileIO):

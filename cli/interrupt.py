@@ -161,6 +161,18 @@ def received() -> int:
     return 128 + _state.received if _state.received else 0
 
 
+def leave(code: Any) -> None:
+    """End the process with this exit code, if a signal came.
+
+    Python's own exit can crash after an import that was interrupted in C.
+    """
+    if _state.received:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code or 0)
+
+
 def caused(error: BaseException) -> bool:
     """Return whether a signal caused this error.
 

@@ -106,6 +106,18 @@ def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
     assert process.err == "importing cli.interrupt\n"
 
 
+@posix
+def test_python_does_not_exit_by_itself_after_an_interrupted_import(
+    tmp_path: Path, start: Callable[..., Process]
+) -> None:
+    crashing = "import atexit, os\natexit.register(os.abort)\n"
+    hanging = HANGING_IMPORT.format(name="difflogic.training.run_directory")
+    process = start("runs", variables=with_hook(tmp_path, crashing + hanging))
+    process.wait_for("importing")
+    assert process.end(signal.SIGINT) == 130
+    assert process.err.endswith("interrupted\n")
+
+
 PRINTED_IN_C = """
 import os, signal, sys
 from cli import interrupt
