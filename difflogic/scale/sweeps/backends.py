@@ -51,10 +51,11 @@ class Backend:
 
 
 def shield_workers() -> None:
-    """Block Ctrl-C in the processes that this thread starts from now on.
+    """Block Ctrl-C and SIGTERM in the processes that this thread starts from now on.
 
-    A terminal sends it to every process, but workers are told in another way to save their runs.
-    They inherit the thread's mask. The trackers are started first, since they would unblock it.
+    A terminal, or a service manager, sends them to every process, but workers are told in another
+    way to save their runs. They inherit the thread's mask. The trackers are started first, since
+    they would unblock Ctrl-C.
     """
     import signal
 
@@ -66,7 +67,7 @@ def shield_workers() -> None:
         _silence(loky)
         standard.ensure_running()
         loky.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
 def _silence(tracker: Any) -> None:

@@ -211,17 +211,18 @@ work.Beat.__call__ = held
 def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words):
     settings = [*words, "--seeds=0-5", "--epochs=200"]
     hook = with_hook(tmp_path, ONLY_SOME_END)
-    for ending, number in enumerate((signal.SIGKILL, signal.SIGINT), 1):
+    for ending, number in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM), 1):
         variables = hook | {"ENDING": str(ending)}
         process = start(*settings, "--workers=2", "--dir=cut", variables=variables)
         while ended(tmp_path / "cut") < ending:
             assert process.poll() is None, process.end()
             time.sleep(0.01)
-        os.killpg(process.pid, number)  # as a shell does
-        assert process.end() == (130 if number == signal.SIGINT else -number), process.err
+        os.killpg(process.pid, number)  # as a shell or a service manager does
+        assert process.end() == (-number if number == signal.SIGKILL else 128 + number), process.err
         assert ended(tmp_path / "cut") == ending
     assert "continue with: dct sweep --dir cut" in process.err
     assert "Traceback" not in process.err
+    assert "worker process was killed" not in process.err
     # All at work have saved.
     for path in (tmp_path / "cut").glob("*/seed*"):
         assert (path / "summary.json").exists()
