@@ -38,9 +38,9 @@ def main() -> None:
     campaigns = [options.only] if options.only else list(COUNTS)
     totals: dict = {what: {"seeds": [], what: 0, "failed": 0} for what in campaigns}
     until, seed = time.monotonic() + 60 * options.minutes, options.seed
-    while time.monotonic() < until:
+    while seed == options.seed or time.monotonic() < until:
         for what in campaigns:
-            if time.monotonic() < until:
+            if seed == options.seed or time.monotonic() < until:
                 _add_turn(totals[what], what, options.count or COUNTS[what], kept, seed)
         seed += 1
     print(json.dumps({"kept": str(kept), **totals}))
