@@ -99,18 +99,18 @@ def _run(command: list[str]) -> tuple[int, int, bytes]:
     alive, living = os.pipe()  # never written: the ranks see it close when this process ends
     inherited = [alive, writing, os.dup(1), os.dup(2)]
     try:
-        try:
-            process = subprocess.Popen(
-                command,
-                env=_environment() | {DESCRIPTORS: " ".join(map(str, inherited))},
-                pass_fds=inherited,
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-        finally:
-            for each in inherited:
-                os.close(each)
         with Interruption(None, patience=None) as interruption:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    env=_environment() | {DESCRIPTORS: " ".join(map(str, inherited))},
+                    pass_fds=inherited,
+                    stdin=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+            finally:
+                for each in inherited:
+                    os.close(each)
             passing = threading.Thread(
                 target=_pass_on, args=(process.stderr, interruption), daemon=True
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -226,6 +227,17 @@ def test_a_signal_that_a_starting_rank_misses_ends_it_all_the_same(
     assert ranks._run(command) == (-signal.SIGKILL, 130, b"")
     while not Path("ended").exists():
         time.sleep(0.01)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_a_signal_while_the_launcher_starts_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    assert ranks._run(["sleep", "600"]) == (-signal.SIGINT, 130, b"")
 
 
 TURNING = """
