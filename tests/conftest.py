@@ -2,10 +2,10 @@
 
 import signal
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A slow or busy machine must not fail tests.
-settings.register_profile("dct", deadline=None)
+settings.register_profile("dct", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dct")
 
 

@@ -51,13 +51,17 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
 
 def test_other_handlers_and_threads_are_not_touched(tmp_path):
     signals = []
-    signal.signal(signal.SIGINT, lambda number, frame: signals.append(number))
+    before = signal.signal(signal.SIGINT, lambda number, frame: signals.append(number))
     config = tiny("training.epochs=2")
-    difflogic.train(
-        config, directory=tmp_path / "run", progress=lambda _: signal.raise_signal(signal.SIGINT)
-    )
+    try:
+        difflogic.train(
+            config,
+            directory=tmp_path / "run",
+            progress=lambda _: signal.raise_signal(signal.SIGINT),
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(signals) == 2
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     runs = []
     thread = threading.Thread(
         target=lambda: runs.append(difflogic.train(config, directory=tmp_path / "thread"))
