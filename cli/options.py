@@ -183,7 +183,7 @@ Recipe = Annotated[
         "notebook's batch size",
     ),
 ]
-Epochs = Annotated[int | None, number("Number of training steps", 1)]
+Epochs = Annotated[int | None, number("Number of epochs (optimizer steps)", 1)]
 AUTO_WORKERS = "auto, as many as help, at most one per core"
 Workers = Annotated[Any, option("N", "Worker threads", parser=parse_workers, shown=AUTO_WORKERS)]
 Device = Annotated[

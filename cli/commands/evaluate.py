@@ -55,12 +55,13 @@ def evaluate(
     if as_json:
         output.show_json({"model": str(run), **results})
     else:
-        _show(results)
+        _show(results, reasons=not tests)
     if require_exact and not results["exact"]:
         raise typer.Exit(FAILURE)
 
 
-def _show(results: Mapping[str, Any]) -> None:
+def _show(results: Mapping[str, Any], reasons: bool) -> None:
+    """Print the results, with reasons why other tests do not apply."""
     published = results["published"]
     typer.echo(
         f"{results['experiment']} · trained with seed {results['training_seed']} · "
@@ -82,7 +83,7 @@ def _show(results: Mapping[str, Any]) -> None:
         for line in (*_remarks(test), *test["notes"]):
             typer.echo(f"  {line}")
     typer.echo()
-    for name, reason in results["not_applicable"].items():
+    for name, reason in results["not_applicable"].items() if reasons else ():
         typer.echo(f"{name}: not applicable: {reason}")
     typer.echo(report.assurance(results["assurance"], results["exact"]))
     typer.echo(_verdict(results))

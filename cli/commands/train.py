@@ -114,7 +114,9 @@ def train_pattern(
     ] = False,
     second: Annotated[
         str | None,
-        option("FILE", "Second image, grown from a start of one cell; --target grows from nothing"),
+        option(
+            "FILE", "Second image, grown if one cell is 1 at the start; --target grows if all are 0"
+        ),
     ] = None,
     size: Annotated[
         Any, size_option(shown="the image's up to 64x64, else 32 cells on the longer side")

@@ -64,7 +64,7 @@ def _scores(
 ) -> list[str]:
     held_out = scores["held_out"]
     lines = [
-        f"last epoch soft loss {display.loss(scores['soft_loss'])}, "
+        f"as trained soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
         f"accuracy {display.percent(scores['accuracy'])}, "
         f"best hard loss {display.loss(scores['best_hard_loss'])} "

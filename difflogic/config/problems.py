@@ -77,11 +77,12 @@ def unknown(place: Place, is_section: bool = False) -> str:
         name = place[0]
         if is_section:
             return f"no section [{name}]: {did_you_mean(name, schema.sections())}"
-        where, known = "at the top level", [*schema.keys(TOP_LEVEL)]
+        where = "at the top level"
+        hint = "only name has no section; all others have one, as in training.epochs"
     else:
         name = place[1]
-        where, known = f"in [{place[0]}]", [*schema.keys(place[0])]
-    hint = did_you_mean(name, known)
+        where = f"in [{place[0]}]"
+        hint = did_you_mean(name, schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]
     if homes:
         hint = f"it belongs in [{homes[0]}]"

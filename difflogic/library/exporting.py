@@ -52,6 +52,8 @@ def export(
     simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.
     """
     path = None if file is None else Path(file)
+    if path is not None:
+        check_output(path, force)
     if format is not None:
         chosen = by_name(format)
     elif path is not None:
@@ -60,8 +62,6 @@ def export(
         raise ConfigError(f"choose a format with --format: {', '.join(FORMATS)}")
     if comparable:
         chosen.require_comparable()
-    if path is not None:
-        check_output(path, force)
     loaded = load(source)
     automaton, interface = loaded.automaton, None
     if comparable or not unsimplified:

@@ -45,7 +45,7 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of the path is a file: choose another path",
     errno.EISDIR: "the path is a directory: choose another path",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ELOOP: "it is a link, which dct does not follow there: remove it",
+    errno.ELOOP: "it is a link that dct does not follow: remove it",
     errno.EMLINK: "it is a pipe or a device, or has another name elsewhere: remove it",
     errno.EMFILE: "allow more open files (ulimit -n), or use fewer workers",
     errno.ENFILE: "close other programs, which hold too many files open",
@@ -183,7 +183,7 @@ def _in_hexadecimal(sign: str) -> str:
 def reason(error: Exception) -> str:
     """Return why something cannot be read."""
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return "it is a link, which dct does not follow there: put the file itself in its place"
+        return "it is a link that dct does not follow: put the file itself in its place"
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
@@ -226,7 +226,8 @@ def check_output(
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
-        raise RunDirectoryError(f"{path}: is not a regular file: choose another path")
+        what = "a link to something else than a file" if path.is_symlink() else "not a regular file"
+        raise RunDirectoryError(f"{path}: is {what}: choose another path")
     if path.exists() and _is_of_run(path):
         raise RunDirectoryError(
             f"{path}: belongs to the run in that directory, which is never overwritten: choose "

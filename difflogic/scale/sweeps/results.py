@@ -30,7 +30,7 @@ HEADINGS = (
     "proved from step",
     "s per run",
     "CPU s",
-    "s in all",
+    "s, summed",
     "failed",
     "missing",
 )
@@ -284,7 +284,8 @@ def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
         "proved from step: median (range) over exact runs with a proof for all later steps; "
-        "CPU s: median, of all threads of a run, in its last stretch."
+        "CPU s: median, of all threads of a run, in its last stretch; "
+        "s, summed: over all runs, even if they ran side by side."
     )
     return "\n".join([*lines, "", note, ""])
 
