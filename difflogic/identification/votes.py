@@ -200,9 +200,12 @@ def _fewest(
     formula: _Collected, wanted: list[int], deadline: Deadline, update: Update
 ) -> set[int] | None:
     """Return an assignment with as many of the wanted literals as possible, if there is one."""
+    from pysat._utils import MainThread
     from pysat.examples.rc2 import RC2
     from pysat.formula import WCNF
 
+    # In the main thread it would replace the handler of Ctrl-C during its calls, and lose signals.
+    MainThread.check = staticmethod(lambda: False)
     weighted = WCNF()
     weighted.extend(formula.clauses)
     for literal in wanted:
