@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,10 +66,12 @@ class Cluster:
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)
         )
         self.processes = [self.scheduler]
-        while not told.exists() or not told.read_text().endswith("}"):
+        self.address = None
+        while self.address is None:
             assert self.scheduler.poll() is None
             time.sleep(0.02)
-        self.address = json.loads(told.read_text())["address"]
+            with suppress(OSError, ValueError):  # not there yet, or half of it
+                self.address = json.loads(told.read_text())["address"]
 
     def start(self, *arguments):
         log = (self.path / f"dask-{time.monotonic_ns()}.log").open("w")
