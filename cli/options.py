@@ -223,14 +223,12 @@ class ConditionOptions:
         str | None,
         option(
             "START",
-            "Start state: random, center, zeros, or a file (image, text picture, .rle pattern, "
-            ".npz state)",
+            "Start state: random, center, zeros, or a file (image, scaled to the grid; text "
+            "picture; .rle pattern; .npz state)",
             shown="as trained",
         ),
     ] = None
-    density: Annotated[float, option("SHARE", "Share of ones in a random start", min=0, max=1)] = (
-        0.5
-    )
+    density: Annotated[float, option("SHARE", "Share of ones in a random start")] = 0.5
     seed: Seed = 0
     fire_rate: Annotated[
         float | None, option("SHARE", "Share of cells that update in a step", shown="as trained")

@@ -105,9 +105,9 @@ def _attempts(summary: Mapping[str, Any]) -> list[str]:
 def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
     """Return gates and first certified step, before and after polishing."""
     words = [f"{gates[0]} → {gates[1]} gates"]
-    words += (
-        [] if from_step is None else [f"certified from step {from_step[0]} → {from_step[1]} on"]
-    )
+    if from_step is not None:
+        steps = " → ".join(map(str, dict.fromkeys(from_step)))
+        words.append(f"certified from step {steps} on")
     return ", ".join(words)
 
 
