@@ -174,7 +174,7 @@ def test_bench_simulate_needs_no_source(bench_quick):
 def test_bench_simulate_fails_where_bits_differ(bench_quick, three, monkeypatch):
     wrong = benchmark.Check("made up", equal=False)
     monkeypatch.setattr(benchmark, "_check_small", lambda *_: wrong)
-    result = bench_quick(three, "--json")
+    result = bench_quick(three, "--workers=2", "--json")
     assert result.exit_code == 1
     assert "disagree: made up" in result.stderr
     assert result.json["name"] == "example"
