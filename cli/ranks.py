@@ -174,9 +174,9 @@ def _environment() -> dict[str, str]:
 def _wait(process: subprocess.Popen[bytes], interruption: Interruption, reading: int) -> None:
     """Wait for the launcher, and pass the first signal on to it.
 
-    The launcher loses a signal for a rank that it is just starting. The other ranks end, and that
-    one would wait for them for ever: so the launcher is killed if the ranks have not all joined
-    PATIENCE seconds after the signal.
+    A rank that the launcher is just starting misses a signal. The other ranks end, but that one
+    keeps waiting for them. So the launcher is killed unless all ranks have joined PATIENCE seconds
+    after the signal.
     """
     until = math.inf
     while True:

@@ -226,7 +226,8 @@ def check_output(
     if path.is_dir():
         raise RunDirectoryError(f"{path}: is a directory: name a file")
     if os.path.lexists(path) and not path.is_file():
-        what = "a link to something else than a file" if path.is_symlink() else "not a regular file"
+        is_link = path.is_symlink()
+        what = "a link to something other than a file" if is_link else "not a regular file"
         raise RunDirectoryError(f"{path}: is {what}: choose another path")
     if path.exists() and _is_of_run(path):
         raise RunDirectoryError(

@@ -55,5 +55,5 @@ def test_a_trace_does_not_replace_a_file_written_meanwhile(dct, tmp_path, monkey
 def test_a_trace_follows_no_link(dct, tmp_path):
     (tmp_path / "trace.json").symlink_to(tmp_path / "nowhere")
     found = dct(*TRAIN, "--dir=run", "--trace=trace.json")
-    assert "is a link to something else than a file" in found.refusal
+    assert "is a link to something other than a file" in found.refusal
     assert not (tmp_path / "run").exists()
