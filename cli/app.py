@@ -205,7 +205,7 @@ app = typer.Typer(
 def _print_version(wanted: bool) -> None:
     if wanted:
         require_own_difflogic()
-        from difflogic import __version__
+        from difflogic.version import __version__
 
         typer.echo(f"dct {__version__}")
         raise typer.Exit

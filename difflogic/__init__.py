@@ -9,7 +9,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from difflogic.version import __version__ as __version__
+
 if TYPE_CHECKING:
+    from difflogic.circuit.specification import Cases as Cases
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
     from difflogic.engine.gradients import all_reduce as all_reduce
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
     from difflogic.library.training import train as train
     from difflogic.model.model import Model as Model
     from difflogic.system.ranks import mpi_ranks as mpi_ranks
-    from difflogic.tasks import Cases as Cases
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
     from difflogic.training.plan import ParallelPlan as ParallelPlan
@@ -53,9 +55,8 @@ if TYPE_CHECKING:
 PROJECT = "dct"
 """Identifies this package: another one on PyPI has the same name."""
 
-__version__ = "0.1.0"
-
 _NAMES = {
+    "difflogic.circuit.specification": "Cases",
     "difflogic.config": "Config load_config",
     "difflogic.engine.gradients": "all_reduce",
     "difflogic.engine.hardware": "Machine",
@@ -80,7 +81,7 @@ _NAMES = {
     "difflogic.library.training": "train",
     "difflogic.model.model": "Model",
     "difflogic.system.ranks": "mpi_ranks",
-    "difflogic.tasks": "Cases Task",
+    "difflogic.tasks": "Task",
     "difflogic.training.following": "follow",
     "difflogic.training.trainer": "Trainer",
 }

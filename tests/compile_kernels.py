@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import get_args
 
 from difflogic.engine.sharing import Strategy
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
 from difflogic.training.trainer import Trainer

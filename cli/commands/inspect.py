@@ -17,10 +17,10 @@ from cli.terminal import output
 from difflogic.system.quantities import counted, format_ranges
 
 if TYPE_CHECKING:
+    from difflogic.circuit.automaton import Automaton
     from difflogic.inspection import Inspection
     from difflogic.inspection.fixed_points import FixedPoints, Period, Picture
     from difflogic.inspection.symmetry import Decision
-    from difflogic.model.automaton import Automaton
 
 _TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
 _CELLS = str.maketrans({"#": "■", ".": "·"})
@@ -225,7 +225,7 @@ def _fixed_points(fixed: FixedPoints) -> list[str]:
 
 def _pictures(pictures: Sequence[Picture]) -> list[str]:
     """Draw the repeating rectangles side by side; several channels by their numbers."""
-    from difflogic.tasks.pictures import render_picture
+    from difflogic.pictures.text import render_picture
 
     if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
         return []

@@ -330,7 +330,7 @@ def show_preview(preview: Preview) -> None:
     """Show the target picture on stderr."""
     from rich.console import Console
 
-    from difflogic.tasks.pictures import render_picture
+    from difflogic.pictures.text import render_picture
 
     note(preview.caption)
     console = Console(stderr=True, highlight=False)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
+from difflogic.circuit.automaton import Start
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
 from difflogic.system.quantities import BYTES
-from difflogic.tasks.parts import Start
 from difflogic.tasks.sections import Section, Size
 
 Auto = Literal["auto"]

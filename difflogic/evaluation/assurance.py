@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.model.automaton import Automaton, from_model
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.specification import Cases, Rule
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import (
     NEVER,
@@ -26,7 +28,7 @@ from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken
 from difflogic.system.json_values import fields_of
-from difflogic.tasks import Cases, Rule, Task, make_task
+from difflogic.tasks import Task, make_task
 
 Scope = Literal[
     "every start", "the only start", "every case", "every length", "every size", "samples"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
@@ -25,7 +26,7 @@ from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, 
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
-from difflogic.tasks import Cases, Task, later_steps, make_task
+from difflogic.tasks import Task, later_steps, make_task
 
 STARTS = 64
 """Number of held-out starts by default."""

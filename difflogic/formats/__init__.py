@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from difflogic.system.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
+    from difflogic.circuit.automaton import Automaton
     from difflogic.formats.common import Interface
-    from difflogic.model.automaton import Automaton
 
 
 @dataclass(frozen=True)

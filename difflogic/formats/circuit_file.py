@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats import logicars, strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
-from difflogic.model.automaton import Automaton
+from difflogic.pictures.colors import hex_color, parse_color
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words
-from difflogic.tasks.images import hex_color, parse_color
 
 FORMAT = "dct-circuit"
 VERSION = 1

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difflogic import __version__
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Text
-from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
+from difflogic.version import __version__
 
 LINE = 96
 """Columns of a comment, without its comment sign."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.formats import circuit_file, logicars, strict_json
-from difflogic.model.automaton import Automaton
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError
 

@@ -33,11 +33,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, show
-from difflogic.model.automaton import Automaton
 from difflogic.system.errors import CircuitError
 
 Layer = npt.NDArray[np.int64]

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import FALSE, TRUE, Literals
 from difflogic.formats.common import Interface, head, leb128, used_interface
-from difflogic.model.automaton import Automaton
 
 
 class Graph(Literals):

@@ -8,9 +8,9 @@ Source: "Berkeley Logic Interchange Format (BLIF)", University of California, Be
 
 from __future__ import annotations
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import TRUTH_TABLES, Op
 from difflogic.formats.common import Interface, folded, head, identifier, row_names, used_interface
-from difflogic.model.automaton import Automaton
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:

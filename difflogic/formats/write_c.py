@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import Template
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import (
     expressions,
@@ -21,7 +22,6 @@ from difflogic.formats.common import (
     used_interface,
     used_rows,
 )
-from difflogic.model.automaton import Automaton
 
 _HEADER = """\
 /*

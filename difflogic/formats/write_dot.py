@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.formats.diagram.graph import Diagram, Family, Node, Wire, diagram
-from difflogic.model.automaton import Automaton
 
 
 def write_dot(automaton: Automaton) -> str:

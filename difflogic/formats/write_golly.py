@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from difflogic import __version__
+from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
-from difflogic.model.automaton import Automaton, live_channels
 from difflogic.system.errors import CircuitError
+from difflogic.version import __version__
 
 ORDER = ("NW", "NE", "SW", "SE", "N", "W", "E", "S", "C")
 """The order of cells in a tree, from the root."""

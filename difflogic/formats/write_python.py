@@ -10,10 +10,10 @@ import heapq
 from collections.abc import Iterable
 from string import Template
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OFFSETS
 from difflogic.formats.common import expressions, folded, head, identifier, row_names, used_rows
-from difflogic.model.automaton import Automaton
 
 _MODULE = '''\
 """$head

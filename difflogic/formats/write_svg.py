@@ -7,10 +7,10 @@ from html import escape
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.diagram.canvas import CIRCLE, Canvas, Segment, lay_out, node_height
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
-from difflogic.model.automaton import Automaton
 from difflogic.system.quantities import counted
 
 MARGIN = 16

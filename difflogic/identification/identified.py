@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import synthesis
@@ -26,7 +27,6 @@ from difflogic.identification.rules import (
 )
 from difflogic.identification.solving import Flags, Solved, solve
 from difflogic.identification.votes import contradiction, count, fewest_flips
-from difflogic.model.automaton import Automaton
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space
+from difflogic.pictures.images import opened
 from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
-from difflogic.tasks.images import opened
 
 MOST_CELLS = 2**25
 """In all frames together."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
@@ -17,7 +18,6 @@ from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.fixed_points import FixedPoints
 from difflogic.inspection.settling import Settling
 from difflogic.inspection.symmetry import Rule
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.folding import fold
 
 MOST_CELLS, MOST_BITS = 2**18, 2**24

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import neighbors
-from difflogic.model.automaton import Automaton
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.firing import Firing
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.inspection.fixed_points import Period, inside, on_torus
-from difflogic.model.automaton import Automaton
 from difflogic.system.deadline import Deadline
 from difflogic.system.streams import Purpose, stream
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.specification import Cases
 from difflogic.config import Config, load_config
 from difflogic.evaluation.assurance import (
     Assurance,
@@ -23,7 +25,6 @@ from difflogic.library.common import Progress, ProgressCallback, require_output,
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.simulating import Conditions, simulate
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
@@ -33,7 +34,7 @@ from difflogic.proof.write_property import write_healing, write_invariant, write
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.tasks import Cases, Task, make_task
+from difflogic.tasks import Task, make_task
 
 GRIDS, SQUARES = "grids decided:", "square grids:"
 """Labels of progress."""

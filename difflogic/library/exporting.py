@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.common import ProgressCallback, write_output
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import check_output

@@ -14,20 +14,19 @@ import numpy.typing as npt
 from difflogic.circuit.places import place_bits
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.sections import fit_layer_widths
-from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import counted
-from difflogic.tasks.images import (
+from difflogic.pictures.colors import Color, hex_color
+from difflogic.pictures.images import (
     MOST_SIDE,
     PALETTES,
-    Color,
     Quantised,
-    hex_color,
     image_bits,
     own_size,
     quantise,
     read_image,
 )
-from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
+from difflogic.pictures.text import center_picture, parse_picture, read_picture, render_picture
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 
 FIRST_COLORS = (1, 3)
 """Values of `--colors` that are bits of the picture, without a palette: ink, or RGB."""

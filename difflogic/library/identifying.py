@@ -13,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from difflogic import identification
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification import Space
@@ -21,7 +22,6 @@ from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import Progress, ProgressCallback, ShouldStop, write_output
 from difflogic.library.simplifying import SIMPLIFYING
-from difflogic.model.automaton import Automaton
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import StoppedError

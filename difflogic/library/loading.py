@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.common import table
-from difflogic.model.automaton import Automaton, from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton, places
 from difflogic.library.common import ProgressCallback, counter, require_output
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simulating import AS_TRAINED, MOST_SIDE, Conditions
-from difflogic.model.automaton import Automaton, places
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.gates import count
 from difflogic.library.common import ProgressCallback, framed, require_output, write_output
 from difflogic.library.evaluating import evaluate
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.model.automaton import Automaton
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore

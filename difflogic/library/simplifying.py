@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from difflogic import simplification
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.write_svg import write_svg
 from difflogic.library.common import ProgressCallback, counter, write_output
 from difflogic.library.loading import Loaded, Source, load
-from difflogic.model.automaton import Automaton
 from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
 from difflogic.system.callbacks import ignore

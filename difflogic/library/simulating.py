@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import Boundary
 from difflogic.library.common import (
     MessageCallback,
@@ -21,7 +22,6 @@ from difflogic.library.common import (
 )
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.model.automaton import Automaton
 from difflogic.simulation import picture, simulator, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule

@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import AS_TRAINED, Conditions, Rectangle, simulate
-from difflogic.model.automaton import Automaton
 from difflogic.silicon import synthesis
 from difflogic.silicon.synthesis import DEVICES, Synthesis
 from difflogic.silicon.tools import require_tools

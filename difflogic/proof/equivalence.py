@@ -21,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.model.automaton import Automaton
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError

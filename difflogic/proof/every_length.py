@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.specification import Machine
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.files import proof_lines
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Machine
 
 FORMAT = "dct-every-length"
 

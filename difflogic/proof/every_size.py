@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORHOOD
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.specification import Rule
 from difflogic.proof.convergence.folding import live_part
-from difflogic.tasks import Rule
 
 
 def broken(automaton: Automaton, rule: Rule) -> str:

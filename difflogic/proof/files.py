@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Finding, Question
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.sets import Sets, as_array
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Cases
 
 VERSION = 1
 """Version of every format."""

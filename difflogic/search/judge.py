@@ -15,7 +15,7 @@ from difflogic.engine.hard import mark_live
 from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
-from difflogic.model.automaton import automaton_of, hard_circuit
+from difflogic.model.hardening import automaton_of, hard_circuit
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
 from difflogic.proof.convergence.planes import unpack
 from difflogic.tasks import Task

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.formats.common import identifier, used_interface
 from difflogic.formats.write_blif import write_blif
-from difflogic.model.automaton import Automaton
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
 from difflogic.system.deadline import Deadline

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS, OUTSIDE, neighbors
 from difflogic.formats.common import folded, identifier, used_rows
 from difflogic.formats.write_verilog import write_cell
-from difflogic.model.automaton import Automaton
 
 Array = npt.NDArray[Any]
 

@@ -8,8 +8,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
-from difflogic.model.automaton import Automaton, live_channels
 from difflogic.simplification import annealing, nets, windows
 from difflogic.simplification.functional_reduction import reduce_functionally
 from difflogic.simplification.kernels.nets import Net

@@ -21,7 +21,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.automaton import Automaton
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.builder import Builder

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import CENTER, OFFSETS, Boundary
 from difflogic.circuit.xag import FALSE, TRUE, Xag, to_circuit
-from difflogic.model.automaton import Automaton
 
 
 def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Automaton:

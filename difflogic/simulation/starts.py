@@ -1,6 +1,6 @@
 """Start states: random, one cell in the middle, all zeros, or from a file.
 
-A picture (text as in `difflogic.tasks.pictures`, or an image) or a pattern in Golly's run-length
+A picture (text as in `difflogic.pictures.text`, or an image) or a pattern in Golly's run-length
 encoding goes to the middle of the visible channels; all other channels are 0.
 
 A state saved by `dct simulate` sets all channels, on a grid of the same size. It is a ZIP of NumPy
@@ -21,14 +21,14 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.automaton import Automaton
+from difflogic.pictures.images import image_bits
+from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import WORD, BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
 from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, DctError, MissingFileError
 from difflogic.system.files import read_named, write_whole
-from difflogic.tasks.images import image_bits
-from difflogic.tasks.pictures import parse_picture
 
 NAMES = ("random", "center", "zeros")
 

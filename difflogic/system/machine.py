@@ -11,7 +11,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from difflogic import __version__
+from difflogic.version import __version__
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 """Where Linux describes the caches of the first processor."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
+from difflogic.circuit.automaton import Start
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, later_steps
@@ -14,31 +15,18 @@ from difflogic.tasks.custom import CustomSection, is_custom
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
-from difflogic.tasks.parts import (
-    Cases,
-    Exhibit,
-    InapplicableError,
-    Machine,
-    Preview,
-    Rule,
-    Sample,
-    Start,
-)
+from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
 from difflogic.tasks.sections import AutomatonConfig, PathContext, TaskSection
 
 __all__ = [
     "TASKS",
     "AnySection",
-    "Cases",
     "CustomSection",
     "InapplicableError",
-    "Machine",
     "PathContext",
     "Preview",
-    "Rule",
     "Sample",
-    "Start",
     "Task",
     "TaskSection",
     "draw_batch",

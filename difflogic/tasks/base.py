@@ -12,20 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Start
 from difflogic.circuit.grid import Boundary
+from difflogic.circuit.specification import Bits, Cases, Machine, Rule
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.parts import (
-    Bits,
-    Cases,
-    Exhibit,
-    Machine,
-    Preview,
-    Rule,
-    Sample,
-    Start,
-    TaskError,
-)
+from difflogic.tasks.parts import Exhibit, Preview, Sample, TaskError
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from difflogic.circuit.specification import Bits
 from difflogic.tasks.base import Task
-from difflogic.tasks.parts import Bits, Exhibit, Sample
+from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
+from difflogic.circuit.automaton import Start
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named, write_whole
 from difflogic.tasks.base import Task, draw_batch, line_of
-from difflogic.tasks.parts import Start, TaskError
+from difflogic.tasks.parts import TaskError
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 MAX_BYTES = 2**20

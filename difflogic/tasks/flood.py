@@ -11,8 +11,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from difflogic.circuit.specification import Bits, Bounds, Rule
 from difflogic.tasks.base import Task
-from difflogic.tasks.parts import Bits, Bounds, Exhibit, Rule, Sample
+from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 NW, N, NE, W, CENTER, E, SW, S, SE = range(9)

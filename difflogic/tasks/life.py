@@ -11,9 +11,10 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import CENTER, OUTSIDE, neighbors
+from difflogic.circuit.specification import Bits, Cases
 from difflogic.system.streams import Purpose, first_bytes, stream
 from difflogic.tasks.base import Larger, Task
-from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Sample
+from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
 from difflogic.tasks.sections import TaskSection
 
 LifeRule = Annotated[

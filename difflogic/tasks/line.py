@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from difflogic.circuit.specification import Bits, Bounds, Machine, Rule
 from difflogic.system.quantities import counted
 from difflogic.tasks.base import Larger, Task
 from difflogic.tasks.flood import CENTER, E, W, fixed_channels
-from difflogic.tasks.parts import Bits, Bounds, Exhibit, InapplicableError, Machine, Rule, Sample
+from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 Computes = Literal[

@@ -1,26 +1,23 @@
-"""What a task is described by: samples, cases, previews, machines, rules."""
+"""What a task is described by: samples, previews, exhibits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.specification import Bits
+from difflogic.pictures.colors import Color
 from difflogic.system.errors import ConfigError
 
-Bits = npt.NDArray[np.uint8]
 Sample = tuple[Bits, npt.NDArray[np.float64]]
 """A start state, shape (channels, height, width), and a target, (loss channels, height, width).
 
 A cell whose target is NaN in all loss channels does not count.
 """
-
-Start = Literal["random", "center", "zeros"]
-"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
 
 
 class TaskError(ConfigError):
@@ -32,31 +29,13 @@ class InapplicableError(ConfigError):
 
 
 @dataclass(frozen=True)
-class Cases:
-    """All cases to check, if they can be listed: a circuit right on all of them is proved."""
-
-    name: str
-    """Names them, such as "all 512 boards"."""
-    starts: Bits
-    """Shape (cases, channels, height, width)."""
-    targets: Bits
-    """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1."""
-    boundary: Boundary
-    steps: int
-    note: str
-    """Why these are all."""
-    repeats: int | None = None
-    """How often the cases contain each neighbourhood, if known."""
-
-
-@dataclass(frozen=True)
 class Preview:
     """What the terminal shows before training."""
 
     caption: str
     bits: Bits
     """Shape (loss channels, height, width)."""
-    palette: tuple[tuple[int, int, int], ...] = ()
+    palette: tuple[Color, ...] = ()
     """The colour of each number that the bits give, channel 0 the lowest; () for no colours."""
 
 
@@ -71,48 +50,3 @@ class Exhibit:
     """The page's first settings, as far as they are not the usual ones."""
     wrong: str = "Cells that differ from the picture"
     """Caption of the count of wrong cells."""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A machine with few states that reads a line of cells from its right end (Mealy 1955).
-
-    It begins in state 0. At each cell it reads `inputs` bits as a number, the first bit lowest,
-    prints `prints[state][number]`, and goes to the state `moves[state][number]`.
-    """
-
-    inputs: int
-    moves: tuple[tuple[int, ...], ...]
-    prints: tuple[tuple[int, ...], ...]
-
-    def run(self, numbers: list[int]) -> list[int]:
-        """Return what it prints for the numbers of the cells, given from right to left."""
-        state, printed = 0, []
-        for number in numbers:
-            printed.append(self.prints[state][number])
-            state = self.moves[state][number]
-        return printed
-
-
-class Bounds(NamedTuple):
-    """Bounds of the next state for each of some neighbourhoods, the cases."""
-
-    legal: Bits
-    """Whether the neighbourhood can occur, shape (cases,)."""
-    least: Bits
-    """1 where channel 0, or 1, of the cell must be 1 in the next step; (2, cases)."""
-    most: Bits
-    """0 where it must be 0; (2, cases)."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Bounds of a step that solve a task on a grid of any size, for states of two channels.
-
-    docs/local-rules.md proves that they suffice.
-    """
-
-    bounds: Callable[[Bits, Bits], Bounds]
-    """Takes the neighbourhoods' bits in channel 0 and in channel 1, each (9, cases)."""
-    theorem: str
-    """What follows, after "proved for every"."""

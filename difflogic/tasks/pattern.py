@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from difflogic.circuit.automaton import Start
 from difflogic.circuit.grid import Boundary
 from difflogic.circuit.places import place_bits, places
+from difflogic.circuit.specification import Bits, Cases
+from difflogic.pictures.colors import Color, parse_color
+from difflogic.pictures.images import image_bits
+from difflogic.pictures.text import center_picture, parse_picture, read_picture, render_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task, center_start
-from difflogic.tasks.images import Color, image_bits, parse_color
-from difflogic.tasks.parts import Bits, Cases, Exhibit, InapplicableError, Preview, Sample, Start
-from difflogic.tasks.pictures import center_picture, parse_picture, read_picture, render_picture
+from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.sections import AutomatonConfig, PathContext, Size, TaskSection
 
 Picture = Annotated[

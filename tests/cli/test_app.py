@@ -73,7 +73,7 @@ def test_usage_errors_exit_2_with_a_hint(
 
 
 def test_version(dct: Callable[..., Any]) -> None:
-    from difflogic import __version__
+    from difflogic.version import __version__
 
     assert dct("--version").stdout == f"dct {__version__}\n"
 

@@ -11,7 +11,7 @@ from random import Random
 
 from PIL import Image
 
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.automaton import Automaton
 from difflogic.scale.sweeps.directory import FILE, SweepDirectory
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from difflogic.circuit.automaton import Automaton, places
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import READS, SYMBOLS, Op
-from difflogic.model.automaton import Automaton, places
 from difflogic.system.errors import CircuitError
 
 MOST_NODES = 20_000

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import places
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.model.automaton import places
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.system.errors import CircuitError

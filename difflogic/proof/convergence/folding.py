@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.model.automaton import Automaton, live_channels
 
 
 def live_part(automaton: Automaton) -> Automaton:

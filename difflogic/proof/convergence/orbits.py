@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OUTSIDE, neighbors
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.findings import Bits, Counterexample, Question
 from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
 from difflogic.system.deadline import NEVER as NO_DEADLINE

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from difflogic import __version__
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError
 from difflogic.scale.sweeps.work import Control, Job, Outcome, run
 from difflogic.system.errors import ConfigError, TrainingError
+from difflogic.version import __version__
 
 TIMEOUT = 60.0
 """Time for a scheduler to answer, and to get a worker."""

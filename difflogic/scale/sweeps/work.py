@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from difflogic import __version__
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import CONFIG, METRICS, MODEL, SUMMARY, read_inside, write_inside
+from difflogic.version import __version__
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets

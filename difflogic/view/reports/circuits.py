@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.diagram.canvas import Canvas, lay_out
 from difflogic.formats.diagram.graph import Family, Node, diagram
-from difflogic.model.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.simulation.running import Field
 from difflogic.system.errors import CircuitError

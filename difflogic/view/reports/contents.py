@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gates import PASSING
 from difflogic.inspection.equations import equations
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence import Verdict
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from difflogic import __version__
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, Op
 from difflogic.formats.diagram.graph import DRAWN
-from difflogic.model.automaton import Automaton
+from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source

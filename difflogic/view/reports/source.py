@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from difflogic.model.automaton import Automaton
+from difflogic.circuit.automaton import Automaton
 from difflogic.model.model import Model
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import METRICS, read_inside

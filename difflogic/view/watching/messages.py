@@ -9,7 +9,7 @@ import numpy as np
 
 from difflogic.circuit import gates
 from difflogic.evaluation.exactness import held_out_streams
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.tasks import custom, draw_batch, make_task
 from difflogic.training.metrics import MetricsRow, restarts

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import TRUTH_TABLES
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
-from difflogic.model.automaton import Automaton
 
 USED_INPUTS = (0, 2, 3, 4, 7)
 """Few inputs, so that random circuits have many equal, constant or unneeded signals."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure_automaton
-from difflogic.model.automaton import Automaton
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of

@@ -13,10 +13,10 @@ from difflogic.config import load_config
 from difflogic.evaluation import TESTS, choose, evaluate, tests
 from difflogic.evaluation.tests import Draw, Subject
 from difflogic.model.model import Model
+from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
-from difflogic.tasks.pictures import parse_picture
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.model.automaton import Automaton
 from tests.difflogic.circuit.circuits import circuit_of, step
 from tests.difflogic.formats import made
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from difflogic import __version__
 from difflogic.formats import FORMATS, by_file, by_name
 from difflogic.system.errors import ConfigError
+from difflogic.version import __version__
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.formats import examples
 

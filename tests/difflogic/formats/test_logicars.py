@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from difflogic.config import load_config
 from difflogic.formats import logicars, strict_json
 from difflogic.formats.logicars import write_logicars
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton

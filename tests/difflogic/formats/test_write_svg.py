@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.write_svg import write_svg
-from difflogic.model.automaton import Automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits, random_circuit
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.inspection.fixed_points import Period, canonical, find, inside, on_torus
-from difflogic.model.automaton import Automaton
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits, from_function, life_like
 

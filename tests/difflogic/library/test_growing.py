@@ -8,7 +8,7 @@ from PIL import Image
 
 from difflogic.config import load_config
 from difflogic.library import growing
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task

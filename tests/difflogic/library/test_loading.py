@@ -11,7 +11,7 @@ from difflogic.config import load_config
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError, ConfigError, DctError, ModelFileError
 from tests.difflogic.circuit.circuits import automaton

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import Assurance
 from difflogic.library.certifying import Certified, certify
@@ -18,7 +19,7 @@ from difflogic.library.loading import Loaded
 from difflogic.proof.convergence import Verdict, by_sets, decide
 from difflogic.proof.files import circuit_hash, write_cases, write_certificate
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Cases, make_task
+from difflogic.tasks import make_task
 from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import checkerboard_question, path, trained

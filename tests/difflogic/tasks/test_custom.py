@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import describe, load_config
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of

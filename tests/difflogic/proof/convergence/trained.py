@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.model.automaton import Automaton
 from difflogic.proof.convergence.findings import Bits, Question
 
 DATA = Path(__file__).parents[2] / "data"

@@ -10,7 +10,7 @@ import numpy as np
 
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.view.reports import Source, build
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.evaluation import evaluate
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.view.reports import Source, assets, build, document

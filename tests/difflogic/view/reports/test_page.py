@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from difflogic.model.automaton import from_model
+from difflogic.model.hardening import from_model
 from tests.difflogic.view.reports.browser import needs_browser
 from tests.difflogic.view.reports.pages import automaton, large_page, many_gates, page
 from tests.difflogic.view.reports.test_engines import case, in_python

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image
 
+from difflogic.pictures.colors import hex_color, parse_color
+from difflogic.pictures.images import image_bits, quantise
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.images import hex_color, image_bits, parse_color, quantise
 
 L_SHAPE = np.array([[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0] * 5])
 

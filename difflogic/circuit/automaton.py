@@ -1,19 +1,20 @@
-"""A hard automaton: a logic circuit, and the settings that it was trained with."""
+"""A hard automaton: a logic circuit with its grid, steps and start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit, require_distinct
 from difflogic.circuit.grid import Boundary
-from difflogic.circuit.netlist import Netlist
-from difflogic.config import AutomatonConfig
-from difflogic.model.model import Model
+from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
-from difflogic.tasks import Start, Task, TaskSection, palette_of, start_of
+
+Start = Literal["random", "center", "zeros"]
+"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Automaton:
     fire_rate: float
     """Probability that a cell updates in a step; 1 is synchronous."""
     start: Start
-    palette: tuple[tuple[int, int, int], ...] = ()
+    palette: tuple[Color, ...] = ()
     """The colour of each number that the visible bits form, lowest bit first; may be empty."""
 
     def __post_init__(self) -> None:
@@ -79,42 +80,6 @@ def _range(labels: tuple[int, ...]) -> str:
     if len(labels) <= 16:
         return ", ".join(map(str, labels))
     return f"{min(labels)} to {max(labels)}"
-
-
-def from_model(model: Model) -> Automaton:
-    """Return the argmax circuit of a model, with all its gates."""
-    config = model.config
-    circuit = hard_circuit(model.netlist, model.ops)
-    around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
-    return replace(around, palette=palette_of(config))
-
-
-def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
-    """Return a netlist's gates with `ops` (parameters,)."""
-    labels = tuple(range(netlist.channels))
-    return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
-
-
-def automaton_of(circuit: Circuit, task: Task) -> Automaton:
-    """Return a circuit with the grid, steps and start of a task."""
-    around = _around(circuit, task.name, task.section, task.automaton, task.start)
-    return replace(around, palette=task.palette)
-
-
-def _around(
-    circuit: Circuit, name: str, task: TaskSection, automaton: AutomatonConfig, start: Start
-) -> Automaton:
-    return Automaton(
-        name,
-        circuit,
-        tuple(task.loss_channels),
-        automaton.boundary,
-        task.height,
-        task.width,
-        automaton.steps,
-        automaton.fire_rate,
-        start,
-    )
 
 
 def live_channels(circuit: Circuit, visible: tuple[int, ...]) -> npt.NDArray[np.bool_]:

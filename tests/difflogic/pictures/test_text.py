@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from difflogic.config import picture_directory
-from difflogic.system.errors import ConfigError
-from difflogic.tasks.pictures import (
+from difflogic.pictures.text import (
     MAX_CELLS,
     center_picture,
     parse_picture,
     render_picture,
     shipped_pictures,
 )
+from difflogic.system.errors import ConfigError
 
 
 def sizes(side=8):

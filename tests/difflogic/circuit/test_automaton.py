@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from difflogic.circuit.automaton import live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.config import load_config
-from difflogic.model.automaton import from_model, live_channels
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.pictures.colors import Color
+from difflogic.pictures.text import center_picture
 from difflogic.system.errors import ConfigError
-from difflogic.tasks.pictures import center_picture
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -58,8 +59,6 @@ USUAL_COLORS = 8
 
 BEHIND_LIGHT, BEHIND_DARK = (36, 40, 48), (255, 255, 255)
 """Colours of nothing behind light and dark pictures with transparent pixels."""
-
-Color = tuple[int, int, int]
 
 Array = npt.NDArray[np.float32]
 
@@ -305,14 +304,3 @@ def _scaled(numbers: npt.NDArray[np.int64], count: int, h: int, w: int) -> npt.N
     ]
     most: npt.NDArray[np.int64] = np.argmax(shares, axis=0)
     return most
-
-
-def hex_color(color: Color) -> str:
-    """Return a colour as "#rrggbb"."""
-    return "#" + bytes(color).hex()
-
-
-def parse_color(text: str) -> Color:
-    """Return the colour that "#rrggbb" names."""
-    r, g, b = bytes.fromhex(text.removeprefix("#"))
-    return r, g, b

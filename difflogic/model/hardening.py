@@ -1,0 +1,51 @@
+"""Hard automata of models and tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.automaton import Automaton, Start
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import AutomatonConfig
+from difflogic.model.model import Model
+from difflogic.tasks import Task, TaskSection, palette_of, start_of
+
+
+def from_model(model: Model) -> Automaton:
+    """Return the argmax circuit of a model, with all its gates."""
+    config = model.config
+    circuit = hard_circuit(model.netlist, model.ops)
+    around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
+    return replace(around, palette=palette_of(config))
+
+
+def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:
+    """Return a netlist's gates with `ops` (parameters,)."""
+    labels = tuple(range(netlist.channels))
+    return Circuit(ops[netlist.param], netlist.a, netlist.b, netlist.outputs, labels)
+
+
+def automaton_of(circuit: Circuit, task: Task) -> Automaton:
+    """Return a circuit with the grid, steps and start of a task."""
+    around = _around(circuit, task.name, task.section, task.automaton, task.start)
+    return replace(around, palette=task.palette)
+
+
+def _around(
+    circuit: Circuit, name: str, task: TaskSection, automaton: AutomatonConfig, start: Start
+) -> Automaton:
+    return Automaton(
+        name,
+        circuit,
+        tuple(task.loss_channels),
+        automaton.boundary,
+        task.height,
+        task.width,
+        automaton.steps,
+        automaton.fire_rate,
+        start,
+    )
