@@ -194,7 +194,7 @@ def question(automaton: Automaton, target: npt.NDArray[np.uint8]) -> Question:
         width,
         automaton.boundary,
         target,
-        automaton.fire_rate == 1,
+        automaton.fire_rate,
     )
 
 

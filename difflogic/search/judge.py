@@ -138,7 +138,7 @@ class Judge:
             scene.grid.width,
             scene.grid.boundary,
             numbered_starts.target,
-            scene.fire_rate == 1,
+            scene.fire_rate,
         )
 
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:

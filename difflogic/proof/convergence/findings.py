@@ -14,6 +14,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
+from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 
 Bits = npt.NDArray[np.uint8]
@@ -48,13 +49,24 @@ class Question:
     boundary: Boundary
     target: Bits
     """Shape (visible channels, height, width)."""
-    synchronous: bool = True
-    """Whether all cells fire at every step; if not, the answer covers any fair schedule."""
+    fire_rate: float = 1.0
+    """If below 1, the answer covers every fair schedule."""
 
     def __post_init__(self) -> None:
         shape = (len(self.visible), self.height, self.width)
         if self.target.shape != shape:
             raise CircuitError(f"a target of shape {shape} is needed, not {self.target.shape}")
+
+    @property
+    def synchronous(self) -> bool:
+        """Whether all cells fire at every step."""
+        return self.fire_rate == 1
+
+    @property
+    def asked(self) -> Asked:
+        """The question in plain values."""
+        grid = (self.height, self.width, self.boundary)
+        return Asked("stays", "every start", *grid, self.fire_rate, self.visible)
 
     @cached_property
     def board(self) -> Board:

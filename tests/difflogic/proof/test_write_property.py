@@ -123,7 +123,7 @@ def test_abc_agrees_on_circuits_and_mutants(name, side, tmp_path):
             side,
             mutant.boundary,
             finding.question.target,
-            mutant.fire_rate == 1,
+            mutant.fire_rate,
         )
         ours = decide(question, 5)
         theirs = pdr(write_property(question, ours.from_step or 12), tmp_path)

@@ -60,7 +60,7 @@ class TestVerdicts:
     @given(questions())
     @settings(max_examples=25)
     def test_any_schedule_is_never_refuted_by_a_cycle(self, question: Question) -> None:
-        found = decide(replace(question, synchronous=False), 20)
+        found = decide(replace(question, fire_rate=0.5), 20)
         if found.verdict is Verdict.proved:
             assert found.any_schedule
             assert right_from(question) is not None
@@ -174,7 +174,7 @@ def test_sat_decides_where_sets_are_too_coarse(name: str, one: int, other: int) 
         for _ in range(found.from_step):
             state = step(question.circuit, state, "zero")
         assert (state[list(question.visible_places)] == question.target).all()
-    found = decide(replace(question, synchronous=False), 60)
+    found = decide(replace(question, fire_rate=0.5), 60)
     assert found.verdict is Verdict.open
     assert found.unknown_cells == int((found.known > 1).any(axis=0).sum())
     assert np.isin(found.known[found.known < 2], (0, 1)).all()

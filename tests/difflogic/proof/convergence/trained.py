@@ -45,7 +45,7 @@ def checkerboard_question(automaton: Automaton, height: int = 8, width: int = 8)
         width,
         automaton.boundary,
         checkerboard(height, width),
-        automaton.fire_rate == 1,
+        automaton.fire_rate,
     )
 
 
