@@ -182,13 +182,17 @@ def circuit(
             shown="the simplified form",
         ),
     ] = None,
+    rule_only: Annotated[
+        bool, flag("--rule-only", "Exit 0 if the next states are equal, whatever else differs")
+    ] = False,
     time_limit: TimeLimit = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove that a circuit equals its simplified form, or another circuit.
 
-    Equal circuits have the same channels, and give each channel the same next state for every state
-    of the nine cells. Exits 1 if the circuits differ, with a counterexample, or if time runs out.
+    The same rule gives each channel that both have the same next state, for every state of the nine
+    cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette, and
+    visible channels in the same order. Exits 1 if they differ, or if time runs out.
     """
     from difflogic.library.simplifying import prove
 
@@ -203,6 +207,7 @@ def circuit(
                 "gates": [each.gates for each in circuits],
                 "other_differences": list(found.other_differences),
                 "equal": found.equal,
+                "same_rule": found.same_rule,
                 "proof": found.proof,
             }
         )
@@ -214,10 +219,8 @@ def circuit(
         )
         output.show_table("circuit | gates | depth | channels", sizes)
         typer.echo()
-        proofs.show_equality(found.proof, names)
-        for line in found.other_differences:
-            typer.echo(f"NOT THE SAME AUTOMATON: {line}")
-    if not found.equal:
+        proofs.show_equality(found.proof, names, found.other_differences)
+    if not (found.same_rule if rule_only else found.equal):
         raise typer.Exit(FAILURE)
 
 

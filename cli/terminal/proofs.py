@@ -32,8 +32,8 @@ WRONG = "xX"
 """Signs of a wrong 0 and a wrong 1."""
 
 
-def equality_lines(proof: Proof) -> list[str]:
-    """Say what was proved, how, and in what time."""
+def equality_lines(proof: Proof, differences: Sequence[str] = ()) -> list[str]:
+    """Say what was proved, how, and in what time; `differences` are those outside the circuits."""
     from difflogic.proof import Verdict
 
     undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
@@ -50,18 +50,19 @@ def equality_lines(proof: Proof) -> list[str]:
     where = f"with up to {counted(most, 'input')}, {proof.seconds:.2f} s"
     match proof.verdict:
         case Verdict.equal:
-            head = f"proved equal: {counted(done, 'next state')} {where}"
+            what = "NOT EQUAL, but proved the same rule" if differences else "proved equal"
+            head = f"{what}: {counted(done, 'next state')} {where}"
         case Verdict.different:
             head = f"NOT EQUAL, found after comparing {counted(done, 'next state')} {where}"
         case _:
             head = f"UNKNOWN: {undecided} of {counted(len(proof.outputs), 'next state')} undecided"
             head += f" after {proof.seconds:.2f} s: increase --time-limit"
-    return [head, *how]
+    return [head, *how, *(f"  differs in: {', '.join(differences)}" for _ in differences[:1])]
 
 
-def show_equality(proof: Proof, names: tuple[str, str]) -> None:
+def show_equality(proof: Proof, names: tuple[str, str], differences: Sequence[str] = ()) -> None:
     """Print what was proved, and the counterexample; `names` are those of the circuits."""
-    lines = equality_lines(proof)
+    lines = equality_lines(proof, differences)
     if proof.counterexample is not None:
         width = shutil.get_terminal_size().columns
         lines += ["", *counterexample_lines(proof.counterexample, names, width)]

@@ -79,20 +79,26 @@ class Simplified:
 
 @dataclass(frozen=True)
 class Compared:
-    """Whether two automata are equal."""
+    """Whether two automata are equal: the same rule, and no other difference."""
 
     one: Loaded
     other: Loaded
     proof: Proof
     other_differences: tuple[str, ...]
-    """Differences outside the circuits: boundary, fire rate, visible channels."""
+    """Differences outside the circuits: boundary, fire rate, grid, steps, start, visible channels
+    and their order, palette."""
 
     def __repr__(self) -> str:
         return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
 
     @property
+    def same_rule(self) -> bool:
+        """Whether all channels that both have get the same next state."""
+        return self.proof.equal
+
+    @property
     def equal(self) -> bool:
-        return self.proof.equal and not self.other_differences
+        return self.same_rule and not self.other_differences
 
 
 def simplify(
@@ -138,16 +144,18 @@ def prove(
 ) -> Compared:
     """Prove two automata equal, or one equal to its simplified form, or find a difference.
 
-    Channels are matched by number. Equal means that every channel that both have gets the same next
-    state, for every state of the nine cells. Raises what `load` raises, and CircuitError if a
-    visible channel is missing in one of them.
+    Channels are matched by number. The same rule means that every channel that both have gets the
+    same next state, for every state of the nine cells. Equal automata also share boundary, fire
+    rate, grid, steps, start, visible channels in their order, and palette. Raises what `load`
+    raises, and CircuitError if a visible channel is missing in one of them.
     """
     one = load(source)
     if against is None:
         found = simplify(one, time_limit=time_limit, progress=progress)
-        return Compared(one, load(found.automaton), found.proof, ())
-    other = load(against)
-    proof = proved(one.automaton, other.automaton.circuit, time_limit, progress)
+        other, proof = load(found.automaton), found.proof
+    else:
+        other = load(against)
+        proof = proved(one.automaton, other.automaton.circuit, time_limit, progress)
     return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 

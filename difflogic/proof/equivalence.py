@@ -97,7 +97,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Proof:
-    """The comparison of two circuits.
+    """The comparison of two circuits: whether they are the same rule.
 
     Equal means: every channel that both have, including all visible ones, has the same next state
     for every state of all channels. So the other channels never matter: by induction over the
@@ -142,13 +142,17 @@ class Proof:
 
 
 def differences(one: Automaton, other: Automaton) -> list[str]:
-    """List how two automata differ apart from their circuits."""
+    """List how two automata differ in what is done or seen, apart from their circuits."""
     pairs = (
         ("boundary", one.boundary, other.boundary),
         ("fire rate", one.fire_rate, other.fire_rate),
-        ("visible channels", sorted(one.visible), sorted(other.visible)),
+        ("grid", f"{one.height}×{one.width}", f"{other.height}×{other.width}"),
+        ("steps", one.steps, other.steps),
+        ("start", one.start, other.start),
+        ("visible channels", list(one.visible), list(other.visible)),
     )
-    return [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
+    found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
+    return [*found, "palette"] if one.palette != other.palette else found
 
 
 def prove(

@@ -174,8 +174,14 @@ class TestVerify:
         other = save(circuit_of([], [0, 1]), tmp_path / "other.json", (1,))
         result = dct("verify", "circuit", one, "--against", other)
         assert result.exit_code == 1
-        assert "NOT THE SAME AUTOMATON: visible channels [0] and [1]" in result.stdout
-        assert dct("verify", "circuit", one, "--against", other, "--json").json["equal"] is False
+        assert "NOT EQUAL, but proved the same rule: 2 next states" in result.stdout
+        assert "differs in: visible channels [0] and [1]" in result.stdout
+        result = dct("verify", "circuit", one, "--against", other, "--rule-only", "--json")
+        assert (result.exit_code, result.json["equal"], result.json["same_rule"]) == (
+            0,
+            False,
+            True,
+        )
 
     def test_a_visible_channel_is_missing(self, dct, tmp_path):
         one = save(circuit_of([], [0]), tmp_path / "one.json")

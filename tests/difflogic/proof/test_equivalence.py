@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import difflogic
+from cli.terminal.proofs import equality_lines
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.proof import Counterexample, Proof, Verdict, differences, prove
+from difflogic.proof import Counterexample, Proof, Verdict, prove
 from difflogic.proof import equivalence as proof_module
 from difflogic.proof.equivalence import Miter
 from difflogic.simplification import Effort, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import (
+    automaton,
     automaton_of,
     circuit_of,
     circuits,
@@ -234,15 +238,27 @@ class TestLimits:
             prove(circuit, circuit, (0,))
 
 
-def test_differences() -> None:
-    one = automaton_of(circuit_of([], [0, 1]))
-    assert differences(one, one) == []
-    other = replace(one, boundary="zero", fire_rate=0.5, visible=(1,))
-    assert differences(one, other) == [
-        "boundary periodic and zero",
-        "fire rate 1.0 and 0.5",
-        "visible channels [0] and [1]",
-    ]
+DIFFERENCES = {
+    "boundary periodic and zero": {"boundary": "zero"},
+    "fire rate 1.0 and 0.5": {"fire_rate": 0.5},
+    "grid 5×7 and 5×9": {"width": 9},
+    "grid 5×7 and 9×7": {"height": 9},
+    "steps 4 and 6": {"steps": 6},
+    "start random and zeros": {"start": "zeros"},
+    "visible channels [0, 1] and [1, 0]": {"visible": (1, 0)},
+    "palette": {"palette": tuple((shade, 0, 0) for shade in range(4))},
+}
+
+
+@pytest.mark.parametrize(("said", "change"), DIFFERENCES.items(), ids=DIFFERENCES)
+def test_a_field_that_changes_what_is_done_or_seen_is_a_difference(
+    said: str, change: dict[str, Any]
+) -> None:
+    one = automaton(circuit_of([], [0, 1]))
+    assert difflogic.prove(one, replace(one, name="other")).equal
+    found = difflogic.prove(one, replace(one, **change))
+    assert (found.same_rule, found.equal, found.other_differences) == (True, False, (said,))
+    assert equality_lines(found.proof, found.other_differences)[-1] == f"  differs in: {said}"
 
 
 def wide_circuits(seed: int) -> tuple[Circuit, Circuit]:
