@@ -130,7 +130,9 @@ class Root(LazyGroup):
         "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
         "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
         "runs": Entry("runs:runs", "List saved runs"),
-        "eval": Entry("evaluate:evaluate", "Test a trained circuit on held-out starts"),
+        "eval": Entry(
+            "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
+        ),
         "simplify": Entry("simplify:simplify", "Shrink a circuit, and prove the result equal"),
         "identify": Entry("identify:identify", "Find the rule of a recorded automaton"),
         "export": Entry("convert:export", "Write a circuit as Verilog, C, BLIF and more"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from difflogic.engine.hardware import Machine as Machine
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.tracing import WorkStats as WorkStats
-    from difflogic.evaluation import held_out as held_out
+    from difflogic.evaluation import check as check
     from difflogic.library.benchmarking import bench as bench
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
     from difflogic.library.benchmarking import compare as compare
@@ -63,7 +63,7 @@ _NAMES = {
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.tracing": "WorkStats",
-    "difflogic.evaluation": "held_out",
+    "difflogic.evaluation": "check",
     "difflogic.library.benchmarking": "bench bench_simulation compare plan profile",
     "difflogic.library.certifying": "certify",
     "difflogic.library.differentiating": "sample_gradients tile_gradients",

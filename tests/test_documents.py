@@ -65,7 +65,7 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("1 ")
-    assert printed[-1] == "0 cells wrong on held-out starts"
+    assert printed[-1] == "0 cells wrong, from 64 random starts"
     assert (tmp_path / "checkerboard.npz").exists()
 
 

@@ -62,7 +62,7 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
 def _scores(
     scores: Mapping[str, Any], exact_epoch: int | None, gain: Mapping[str, Any] | None
 ) -> list[str]:
-    held_out = scores["held_out"]
+    checked = scores["checked"]
     lines = [
         f"as trained soft loss {display.loss(scores['soft_loss'])}, "
         f"hard loss {display.loss(scores['hard_loss'])}, "
@@ -70,19 +70,16 @@ def _scores(
         f"best hard loss {display.loss(scores['best_hard_loss'])} "
         f"at epoch {scores['best_epoch'] or '-'}"
     ]
-    cells, starts = held_out["cells"], f"on {held_out['starts']} held-out starts"
-    if held_out["starts"] == 1:
-        starts = "from the task's only start"
-    for label, step, wrong in (
-        ("held out", held_out["step"], held_out["wrong_cells"]),
-        ("", held_out["later_step"], held_out["wrong_cells_later"]),
-    ):
-        lines.append(
-            f"{label:<11}{display.percent(1 - wrong / cells)} of cells right at step {step}: "
-            f"{wrong} of {cells} wrong, {starts}"
-        )
+    cells = checked["cells"]
+    for label, when in ("checked", ""), ("", "_later"):
+        step, wrong = checked["later_step" if when else "step"], checked["wrong_cells" + when]
+        if step is not None:
+            lines.append(
+                f"{label:<11}{display.percent(1 - wrong / cells)} of cells right at step {step}: "
+                f"{wrong} of {cells} wrong, from {checked['tested']}"
+            )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
-    if held_out["exact"]:
+    if checked["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
         searched = scores["accuracy"] < 1
         found = "; a search found this circuit close to the trained one" if searched else ""
@@ -90,7 +87,7 @@ def _scores(
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
-        lines.append(f"{'proof':<11}{assurance(scores['assurance'], held_out['exact'])}")
+        lines.append(f"{'proof':<11}{assurance(scores['assurance'], checked['exact'])}")
     return lines
 
 
@@ -136,7 +133,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
     path = for_shell(directory)
     if summary["interrupted"]:
         return ["Interrupted: resume this run", f"dct train --resume {path}{allow}"]
-    if summary["scores"]["held_out"]["exact"]:
+    if summary["scores"]["checked"]["exact"]:
         return [
             "Exact: run all tests, or look at the circuit",
             f"dct eval {path}{allow}",
@@ -164,7 +161,7 @@ def _next_step(summary: Mapping[str, Any], directory: str, allow: str) -> list[s
 
 def _missed(scores: Mapping[str, Any]) -> str:
     """Say how a circuit that is not exact misses its target."""
-    found, step = scores.get("assurance", {}), scores["held_out"]["step"]
+    found, step = scores.get("assurance", {}), scores["checked"]["step"]
     late = found.get("from_step")
     if found.get("verdict") == "proved" and late is not None and late > step:
         return f"Too late: right from step {late}, not from step {step}"

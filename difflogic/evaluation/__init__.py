@@ -1,7 +1,7 @@
 """Evaluation of trained circuits: the hard circuit, on starts that training never draws."""
 
-from difflogic.evaluation.exactness import Exactness, held_out
+from difflogic.evaluation.exactness import Exactness, check
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.tests import TESTS, choose, evaluate
 
-__all__ = ["TESTS", "Exactness", "Streams", "choose", "evaluate", "held_out"]
+__all__ = ["TESTS", "Exactness", "Streams", "check", "choose", "evaluate"]

@@ -1,6 +1,6 @@
 """Exactness: a hard circuit does its task without a wrong cell.
 
-Exact means, on starts that training never used:
+Exact means, on starts from streams that training does not use:
 - for a target that stays: no wrong cell at the training step T, nor at T + 1, 2T and 2T + 1, so
   that a circuit which is right at even steps only does not pass;
 - for a task that lists all its cases: all of them right, which is a proof;
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.specification import Cases
-from difflogic.config import Config
+from difflogic.config import Config, TrainingConfig
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
 from difflogic.evaluation.assurance import assure
@@ -26,10 +26,13 @@ from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, 
 from difflogic.evaluation.trial import Count, count_wrong
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
-from difflogic.tasks import Task, later_steps, make_task
+from difflogic.tasks import Task, draw_batch, later_steps, make_task
 
 STARTS = 64
-"""Number of held-out starts by default."""
+"""Number of random starts by default."""
+
+MOST_DRAWN = 2**13
+"""Most starts of training to compare with; drawing them takes a second."""
 
 
 @dataclass(frozen=True)
@@ -176,38 +179,62 @@ def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
 
 
 def held_out_streams(seed: int) -> Streams:
-    """Return the random streams of held-out starts, which nothing else uses."""
+    """Return the random streams of the final tests, which nothing else uses."""
     return Streams(seed, Purpose.HELD_OUT_START, Purpose.HELD_OUT_MASK)
 
 
-def held_out(model: Model) -> dict[str, Any]:
-    """Count the wrong cells of the hard circuit at the training step and at twice that step.
+def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
+    """Count the wrong cells of the hard circuit at the training step, and at twice that step.
 
-    Uses STARTS starts. `exact` is as defined above; `exactness` sums the decisive counts.
+    Checks all cases if they can be listed (at the training step only), the only start, or STARTS
+    random starts. `tested` says which, and how many of the starts were also drawn in the `epochs`
+    of training, by default as many as configured; only starts that never were are *held out*.
+    `exact` is as defined above; `exactness` sums the decisive counts.
     """
     config, ops = model.config, model.ops
-    streams = held_out_streams(config.training.seed)
-    plan = Plan.of(config, STARTS, streams)
-
-    def judged(plan: Plan) -> Exactness:
-        return plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
-
-    found = decisive = judged(plan)
-    if plan.exhaustive:
-        found = judged(Plan.sampled(make_task(config), STARTS, streams))
+    plan = Plan.of(config, STARTS, held_out_streams(config.training.seed))
+    found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
     steps = config.automaton.steps
-    now, later = found.count_after(steps), found.count_after(2 * steps)
+    now = found.counts[0]
+    later = None if plan.exhaustive else found.count_after(2 * steps)
     return {
+        "tested": name_starts(
+            plan,
+            make_task(config),
+            config.training,
+            config.training.epochs if epochs is None else epochs,
+        ),
         "starts": now.starts,
         "cells": now.cells,
         "step": now.step,
         "wrong_cells": now.wrong_cells,
-        "later_step": later.step,
-        "wrong_cells_later": later.wrong_cells,
-        "exact": decisive.exact and keeps(model),
-        "exactness": {"wrong_cells": decisive.wrong_cells, "cells": decisive.cells},
+        "later_step": later and later.step,
+        "wrong_cells_later": later and later.wrong_cells,
+        "exact": found.exact and keeps(model),
+        "exactness": {"wrong_cells": found.wrong_cells, "cells": found.cells},
         "active_gates": len(active_gates(model.netlist, ops)),
     }
+
+
+def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -> str:
+    """Say what the starts of a plan are, in words such as "64 held-out starts"."""
+    if plan.exhaustive:
+        return plan.name
+    if is_deterministic(task):
+        return "the only start"
+    if not task.has_random_start:
+        return f"the only start, {plan.starts} times"
+    starts, _ = plan.scene.draw(0, plan.starts)
+    fresh = {start.tobytes() for start in starts}
+    # In a stage, training drew other starts; to count those of the last one as drawn is safe.
+    looked_at = min(epochs, -(-MOST_DRAWN // training.batch))
+    for epoch in range(looked_at):
+        drawn, _ = draw_batch(task, training.seed, epoch, training.batch)
+        fresh -= {start.tobytes() for start in drawn}
+    seen = sum(start.tobytes() not in fresh for start in starts)
+    if seen:
+        return f"{plan.starts} random starts, {seen} of which training drew, too"
+    return f"{plan.starts} {'random' if looked_at < epochs else 'held-out'} starts"
 
 
 def keeps(model: Model) -> bool:

@@ -407,7 +407,7 @@ def _listed_run(path: Path) -> Listed:
     try:
         found = run.read_summary()
         if found is not None:
-            held_out = found["scores"]["held_out"]
+            checked = found["scores"]["checked"]
             return Listed(
                 path,
                 when,
@@ -415,8 +415,8 @@ def _listed_run(path: Path) -> Listed:
                 found["seed"],
                 "finished" if found["finished"] else "stopped",
                 found["epochs"],
-                held_out["exact"],
-                held_out["active_gates"],
+                checked["exact"],
+                checked["active_gates"],
                 found["seconds"]["training"],
             )
         config = run.read_config()

@@ -59,7 +59,7 @@ def summarize(
             "best_hard_loss": best.hard_loss if best else None,
             "best_accuracy": best.accuracy if best else None,
             "best_epoch": best.epoch if best else None,
-            **final_scores(trainer.result),
+            **final_scores(trainer.result, trainer.epoch),
         },
         "seconds": {
             "training": sum(phases.seconds.values()),
@@ -72,17 +72,18 @@ def summarize(
     }
 
 
-def final_scores(model: Model) -> dict[str, Any]:
+def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     """Score the hard circuit of a finished run.
 
-    `held_out` has the counts on held-out starts, `assurance` what is proved. If the task's target
-    moves on, `exactness` has the counts on all cases and in a random soup.
+    `checked` has the wrong cells in all cases, or on starts, and which of them `epochs` of training
+    drew; `assurance` what is proved. If the task's target moves on, `exactness` has the counts on
+    all cases and in a random soup.
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
-    from difflogic.evaluation import evaluate, held_out
+    from difflogic.evaluation import check, evaluate
     from difflogic.evaluation.assurance import assure
 
-    scores = {"held_out": held_out(model), "assurance": json_value(assure(model))}
+    scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
     if task_class(model.config.task).has_changing_targets():
         scores["exactness"] = evaluate(model, ["exactness"])["tests"]["exactness"]
     return scores
@@ -97,13 +98,14 @@ class _Entries(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class _HeldOut(_Entries):
+class _Checked(_Entries):
+    tested: str
     starts: int
     cells: int
     step: int
     wrong_cells: int
-    later_step: int
-    wrong_cells_later: int
+    later_step: int | None
+    wrong_cells_later: int | None
     exact: bool
     active_gates: int
 
@@ -134,7 +136,7 @@ class _Scores(_Entries):
     best_hard_loss: float | None
     best_accuracy: float | None
     best_epoch: int | None
-    held_out: _HeldOut
+    checked: _Checked
     assurance: _Assurance
     exactness: _Exactness | None = None
 

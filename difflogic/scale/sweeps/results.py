@@ -51,7 +51,7 @@ class Row:
     epochs_to_exact: int | None = None
     """Epoch of the first verification as exact; None if the run does not end exact."""
     wrong_cells: int | None = None
-    """After the trained number of steps, over all held-out starts."""
+    """After the trained number of steps, over all tested starts or cases."""
     active_gates: int | None = None
     seconds: float | None = None
     """Training time, without compilation."""
@@ -111,7 +111,7 @@ def make_row(
         return Row(variant.name, variant.values, seed, "failed", error=error)
     if summary is None or not is_finished(dict(summary)):
         return Row(variant.name, variant.values, seed, "missing")
-    scores = summary["scores"]["held_out"]
+    scores = summary["scores"]["checked"]
     exact = bool(scores["exact"])
     assurance = summary["scores"].get("assurance")
     reached = summary.get("exact_epoch")

@@ -82,8 +82,8 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     for run in data["runs"]:
         path = place / run["variant"] / f"seed{run['seed']}"
         summary = json.loads((path / "summary.json").read_text())
-        assert (run["status"] == "exact") == summary["scores"]["held_out"]["exact"]
-        assert run["active_gates"] == summary["scores"]["held_out"]["active_gates"]
+        assert (run["status"] == "exact") == summary["scores"]["checked"]["exact"]
+        assert run["active_gates"] == summary["scores"]["checked"]["active_gates"]
         assert run["epochs"] == 5
     assert json.loads((place / "table.json").read_text())["runs"] == data["runs"]
 
@@ -305,7 +305,7 @@ def test_lines(plan: SweepPlan, snapshot: Snapshot) -> None:
         "epochs": 200,
         "exact_epoch": 120,
         "seconds": {"training": 1.25},
-        "scores": {"held_out": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
+        "scores": {"checked": {"exact": True, "wrong_cells": 0, "active_gates": 22}},
     }
     exact = line(make_row(variant, 3, summary), snapshot)
     assert exact == (

@@ -69,7 +69,7 @@ class TestRun:
         assert summary["epochs"] == summary["epochs_requested"] == 3
         assert set(summary["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
         assert summary["cpu"]["name"]
-        assert summary["scores"]["held_out"]["starts"] == 64
+        assert summary["scores"]["checked"]["starts"] == 64
         assert summary["scores"]["best_epoch"] in (1, 2, 3)
         assert summary["seconds"]["compilation"] > 0
         assert set(summary["seconds"]["phases"]) == set(PHASES)
@@ -91,7 +91,7 @@ class TestRun:
         assert files(Path("a/b")) == FILES
         assert not Path("runs").exists()
         assert "hard evaluation" in shown.stdout
-        assert "held out" in shown.stdout
+        assert "checked" in shown.stdout
         assert "\nnext " in shown.stdout
         assert "a/b" in shown.stdout
         assert "epochs/s" not in shown.stdout

@@ -30,7 +30,8 @@ def write_config(directory: Path, name: str, old: str = "", new: str = "") -> No
 
 
 def summary(**changes: Any) -> dict[str, Any]:
-    held_out = {
+    checked = {
+        "tested": "64 held-out starts",
         "starts": 64,
         "cells": 16384,
         "step": 20,
@@ -54,7 +55,7 @@ def summary(**changes: Any) -> dict[str, Any]:
             "best_hard_loss": 0.0,
             "best_accuracy": 1.0,
             "best_epoch": 411,
-            "held_out": held_out | changes.pop("held_out", {}),
+            "checked": checked | changes.pop("checked", {}),
         },
         "seconds": {
             "training": 5.0,
@@ -78,13 +79,13 @@ def test_timing_per_phase() -> None:
 def test_scores() -> None:
     text = report.render(summary(), "runs/x")
     assert "soft loss 1.2500, hard loss 4, accuracy 99.20 %, best hard loss 0 at epoch 411" in text
-    one = report.render(summary(held_out={"starts": 1}), "runs/x")
-    assert "164 of 16384 wrong, from the task's only start" in one
-    assert "99.00 % of cells right at step 20: 164 of 16384 wrong, on 64 held-out starts" in text
+    one = report.render(summary(checked={"tested": "the only start"}), "runs/x")
+    assert "164 of 16384 wrong, from the only start" in one
+    assert "99.00 % of cells right at step 20: 164 of 16384 wrong, from 64 held-out starts" in text
     assert "100 % of cells right at step 40: 0 of 16384 wrong" in text
     for word in ("exact:", "proof  ", "polished", "attempts"):
         assert word not in text
-    scores = summary(held_out={"exact": True})["scores"]
+    scores = summary(checked={"exact": True})["scores"]
     exact = report.render(summary(scores=scores | {"accuracy": 1.0}), "runs/x")
     assert " exact: every cell is right\n" in exact
     searched = report.render(summary(scores=scores), "runs/x")
@@ -100,7 +101,7 @@ def test_scores() -> None:
     ],
 )
 def test_what_is_proved(verdict: str, exact: bool, said: str) -> None:
-    scores = summary(held_out={"exact": exact})["scores"]
+    scores = summary(checked={"exact": exact})["scores"]
     scores["assurance"] = {"verdict": verdict, "text": "proved for every start from step 18 on"}
     assert said in report.render(summary(scores=scores), "runs/x")
 
@@ -158,7 +159,7 @@ RESUME = "dct train --resume runs/x"
             ],
         ),
         (
-            {"held_out": {"exact": True}},
+            {"checked": {"exact": True}},
             "Exact: run all tests, or look at the circuit",
             ["dct eval runs/x", "dct inspect runs/x"],
         ),
@@ -229,7 +230,7 @@ def test_the_next_commands_can_be_copied() -> None:
     for directory in ("a run", "it's", "$(x)", "-x;y"):
         for changes in (
             {"epochs_requested": 9999},
-            {"held_out": {"exact": True}},
+            {"checked": {"exact": True}},
             {"interrupted": True},
         ):
             for command in next_step(report.render(summary(**changes), directory))[1:]:
@@ -237,7 +238,7 @@ def test_the_next_commands_can_be_copied() -> None:
 
 
 def test_next_commands_include_allow_code() -> None:
-    for changes in ({"interrupted": True}, {"held_out": {"exact": True}}):
+    for changes in ({"interrupted": True}, {"checked": {"exact": True}}):
         own = next_step(report.render(summary(**changes), "runs/x", True))
         assert own[1].endswith(" runs/x --allow-code")
         assert "--allow-code" not in report.render(summary(**changes), "runs/x")

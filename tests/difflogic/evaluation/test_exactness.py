@@ -6,25 +6,27 @@ import pytest
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import Streams, exactness, held_out
+from difflogic.evaluation import Streams, check, exactness
 from difflogic.evaluation.exactness import Exactness, Plan, held_out_streams
 from difflogic.evaluation.trial import Count, Trial
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, later_steps, make_task
+from difflogic.tasks.checkerboard import Checkerboard
+from difflogic.training.sampling import draw_epoch
 from tests.difflogic.evaluation.naive import blinker, random_model, rollout, wired
 from tests.difflogic.training.tiny import tiny
 
 TINY_LIFE = ("perception.kernels=4", "perception.gates=[8,4,2,1]", "update.gates=[6,3,2,1]")
 
 
-def check(model, starts=64, streams=None):
+def judged(model, starts=64, streams=None):
     """Count the wrong cells of a model as its task asks for."""
     plan = Plan.of(model.config, starts, streams or held_out_streams(model.config.training.seed))
     return plan.judge(Trial(model.netlist, plan.scene, range(plan.starts))(model.ops))
 
 
-class TestHeldOut:
+class TestCheck:
     @pytest.fixture(autouse=True)
     def _few_starts(self, monkeypatch):
         monkeypatch.setattr(exactness, "STARTS", 5)
@@ -33,11 +35,11 @@ class TestHeldOut:
         # A square as large as the grid is a target of zeros.
         model = Model.create(tiny("task.height=6", "task.width=6", "task.square=6"))
         model.logits[:, Op.FALSE] = 20.0
-        scores = held_out(model)
+        scores = check(model)
         assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
         assert scores["exact"] is True
         model.logits[:, Op.TRUE] = 30.0
-        scores = held_out(model)
+        scores = check(model)
         assert scores["wrong_cells"] == scores["cells"] == 5 * 36
         assert scores["exact"] is False
 
@@ -46,25 +48,52 @@ class TestHeldOut:
         model = random_model(config)
         start, target = make_task(config).sample(np.random.default_rng(0))
         states = rollout(model, start, 30)
-        scores = held_out(model)
+        scores = check(model)
         assert (scores["starts"], scores["cells"]) == (1, 3 * 256)
         assert scores["wrong_cells"] == int((states[14] != target).sum())
         assert scores["wrong_cells_later"] == int((states[29] != target).sum())
 
-    def test_life_moves_on(self):
-        config = load_config("game-of-life-small", ["task.height=5", "task.width=4", *TINY_LIFE])
-        model = random_model(config)
-        task = make_task(config)
-        starts, targets = draw_batch(task, config.training.seed, 0, 5, Purpose.HELD_OUT_START)
-        wrong = np.zeros(2, int)
-        for start, target in zip(starts, targets, strict=True):
-            states = rollout(model, start, 2, "periodic")
-            later = task.advance(target[0].astype(np.uint8))
-            wrong += [(states[0][0] != target[0]).sum(), (states[1][0] != later).sum()]
-        scores = held_out(model)
-        assert [scores["wrong_cells"], scores["wrong_cells_later"]] == wrong.tolist()
-        assert scores["cells"] == 5 * 20
-        assert scores["exactness"]["cells"] == 512 * 9
+    def test_life_is_checked_on_all_boards(self):
+        scores = check(random_model(load_config("game-of-life-small", [*TINY_LIFE])))
+        assert (scores["tested"], scores["starts"]) == ("all 512 boards", 512)
+        assert scores["wrong_cells"] == scores["exactness"]["wrong_cells"] > 0
+        assert scores["later_step"] is scores["wrong_cells_later"] is None
+
+
+@pytest.mark.parametrize(("epochs", "most"), [(0, 10), (1, 10), (9, 2**13), (9, 40)])
+@pytest.mark.parametrize("name", ["sorting", "checkerboard-small"])
+def test_only_starts_that_training_never_drew_are_held_out(name, epochs, most, monkeypatch):
+    monkeypatch.setattr(exactness, "MOST_DRAWN", most)
+    config = load_config(name, ["training.batch=20"])
+    task = make_task(config)
+    drawn = {
+        start.tobytes()
+        for epoch in range(min(epochs, -(-most // 20)))
+        for start in draw_epoch(task, config, epoch)[0]
+    }
+    starts, _ = draw_batch(task, config.training.seed, 0, 64, Purpose.HELD_OUT_START)
+    seen = sum(start.tobytes() in drawn for start in starts)
+    said = check(Model.create(config), epochs)["tested"]
+    if seen:
+        assert said == f"64 random starts, {seen} of which training drew, too"
+    else:
+        # Only a look at all that training drew can tell that a start is held out.
+        assert said == ("64 random starts" if (epochs, most) == (9, 40) else "64 held-out starts")
+
+
+def test_a_list_of_starts_is_not_held_out():
+    class Listed(Checkerboard):
+        def sample(self, rng):
+            _, target = super().sample(rng)
+            return np.full((2, 6, 7), rng.integers(2), np.uint8), target
+
+    config = tiny()
+    assert exactness.name_starts(
+        Plan.sampled(Listed(config.task, config.automaton), 8, Streams(1, 3, 4)),
+        Listed(config.task, config.automaton),
+        config.training,
+        30,
+    ) == ("8 random starts, 8 of which training drew, too")
 
 
 class TestCheckerboard:
@@ -86,7 +115,7 @@ class TestCheckerboard:
                 for n, (start, target) in enumerate(zip(starts, targets, strict=True))
             ]
         )
-        found = check(model, 6, streams)
+        found = judged(model, 6, streams)
         assert [count.step for count in found.counts] == [3, 4, 6, 7]
         for count in found.counts:
             expected = wrong[:, count.step - 1]
@@ -98,11 +127,11 @@ class TestCheckerboard:
     def test_a_two_cycle_is_not_exact(self):
         # 0, the target, at even steps only: 2 and 4 are right, 3 and 5 wrong everywhere.
         model = blinker(Op.NAND, "automaton.steps=2")
-        found = check(model)
+        found = judged(model)
         wrong = {count.step: count.wrong_cells for count in found.counts}
         assert wrong == {2: 0, 3: 64 * 36, 4: 0, 5: 64 * 36}
         assert not found.exact
-        scores = held_out(model)
+        scores = check(model)
         assert scores["wrong_cells"] == scores["wrong_cells_later"] == 0
         assert scores["exact"] is False
 
@@ -151,7 +180,7 @@ def blinking_dots(tmp_path, *overrides):
 class TestPattern:
     def test_only_the_training_step_counts(self, tmp_path):
         model = blinking_dots(tmp_path)
-        found = check(model)
+        found = judged(model)
         assert [(c.step, c.wrong_cells, c.decisive) for c in found.counts] == [
             (3, 0, True),
             (4, 3, False),
@@ -160,18 +189,18 @@ class TestPattern:
         ]
         assert found.exact
         assert found.counts[0].starts == 1
-        assert held_out(model)["exact"] is True
+        assert check(model)["exact"] is True
 
     def test_random_masks_need_many_starts(self, tmp_path):
         model = blinking_dots(tmp_path, "automaton.fire_rate=0.5")
-        assert check(model, 9).counts[0].starts == 9
+        assert judged(model, 9).counts[0].starts == 9
 
 
 class TestLife:
     def test_all_boards(self):
         config = load_config("game-of-life-small", [*TINY_LIFE])
         model = random_model(config, seed=5)
-        found = check(model)
+        found = judged(model)
         life = make_task(config)
         wrong = np.zeros(512, int)
         for number in range(512):
@@ -185,8 +214,8 @@ class TestLife:
         assert found.wrong_cells == wrong.sum()
         assert found.counts[0].wrong_starts == (wrong > 0).sum()
 
-    def test_several_generations_are_compared_on_held_out_starts(self):
+    def test_several_generations_are_compared(self):
         config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
         model = random_model(config)
-        required = [(c.step, c.decisive) for c in check(model, 5).counts]
+        required = [(c.step, c.decisive) for c in judged(model, 5).counts]
         assert required == [(2, True), (3, False), (4, False), (5, False)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from difflogic.circuit import gates
-from difflogic.evaluation import held_out
+from difflogic.evaluation import check
 from difflogic.model.model import Model
 from difflogic.search.finishing import Finished
 from difflogic.search.polishing import CircuitCost, Polished
@@ -184,7 +184,7 @@ def test_a_run_ends_with_a_verified_circuit():
     assert wrong_in(trainer.result) == 0 < wrong_in(trainer.model)
     _, target = make_task(trainer.config).sample(np.random.default_rng(0))
     np.testing.assert_array_equal(found[-1].hard_state[[0]], target)
-    assert held_out(trainer.result)["exact"]
+    assert check(trainer.result)["exact"]
     assert trainer.phases.seconds["finish"] > 0
     np.testing.assert_array_equal(trainer.result.ops, checks[trainer.epoch].ops)
 

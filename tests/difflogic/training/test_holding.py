@@ -9,7 +9,7 @@ from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.engine import oracle
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
-from difflogic.evaluation.exactness import Plan, held_out
+from difflogic.evaluation.exactness import Plan, check
 from difflogic.evaluation.scene import Patches, Streams
 from difflogic.evaluation.trial import Trial
 from difflogic.search.finishing import Finisher
@@ -46,7 +46,7 @@ def held():
 
 def test_a_run_ends_with_a_picture_that_stays(held):
     assert assure(held).text == "proved at step 3 and at every later one"
-    assert held_out(held)["exact"]
+    assert check(held)["exact"]
     task = make_task(held.config)
     states = oracle.rollout(held.netlist, one_hot(held.ops), task.start_state, 40, "periodic")
     for state in states[3:]:

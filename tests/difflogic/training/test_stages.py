@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.evaluation.exactness import held_out
+from difflogic.evaluation.exactness import check
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import resumed, steps, trained
 
@@ -42,7 +42,7 @@ def test_stages_follow_each_other(run):
     assert stages[0] == 0
     assert stages[-1] == 1
     assert trainer.task.width == trainer.result.config.task.width == 2
-    assert held_out(trainer.result)["exact"]
+    assert check(trainer.result)["exact"]
 
 
 def test_starting_over_goes_back_to_the_first_stage(run):

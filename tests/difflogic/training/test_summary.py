@@ -41,7 +41,7 @@ def test_contents_of_a_summary(trained):
     assert (scores["hard_loss"], scores["accuracy"]) == (third.hard_loss, third.accuracy)
     best = min((first, second, third), key=lambda row: row.hard_loss)
     assert (scores["best_hard_loss"], scores["best_epoch"]) == (best.hard_loss, best.epoch)
-    assert scores["held_out"] == final_scores(trainer.result)["held_out"]
+    assert scores["checked"] == final_scores(trainer.result)["checked"]
     assert summary["seconds"]["training"] == sum(summary["seconds"]["phases"].values())
 
 
@@ -73,8 +73,8 @@ def test_scores_of_a_life_like_rule():
     boards, soup = scores["exactness"]["counts"]
     assert (boards["cells"], soup["cells"]) == (512 * 9, 128 * 128 * 300)
     assert boards["wrong_cells"] > 0 < soup["wrong_cells"]
-    assert scores["exactness"]["exact"] is scores["held_out"]["exact"] is False
-    assert set(final_scores(Model.create(tiny()))) == {"held_out", "assurance"}
+    assert scores["exactness"]["exact"] is scores["checked"]["exact"] is False
+    assert set(final_scores(Model.create(tiny()))) == {"checked", "assurance"}
 
 
 @pytest.fixture(scope="module")

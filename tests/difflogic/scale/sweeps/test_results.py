@@ -30,7 +30,7 @@ def summary(exact, exact_epoch=None, *, gates=10, seconds=1.0, assurance=None, *
         "finished": True,
         "epochs": 20,
         "exact_epoch": exact_epoch,
-        "scores": {"held_out": scores} | ({"assurance": assurance} if assurance else {}),
+        "scores": {"checked": scores} | ({"assurance": assurance} if assurance else {}),
         "seconds": times,
     } | more
 
