@@ -16,6 +16,7 @@ from difflogic.inspection.equations import equations
 from difflogic.proof.convergence import Verdict
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
+from difflogic.system.quantities import counted
 from difflogic.tasks import exhibit_of
 from difflogic.training.metrics import History
 from difflogic.view.reports import curves
@@ -240,8 +241,29 @@ class Introduction:
     """What counts as wrong."""
 
 
-def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introduction:
-    """Return the introduction of an automaton whose rule has `gates` gates."""
+def origin(source: Source) -> str:
+    """Say what found a trained circuit's gates: the gradient, a search, polishing."""
+    rows, summary = source.history.rows if source.history else [], source.summary or {}
+    mended = [row.search.wrong_before for row in rows if row.search and row.search.exact]
+    polished = summary.get("polished")
+    found = "gradient descent found them"
+    if mended and mended[-1]:
+        found += f", and a search mended the last {counted(mended[-1], 'wrong bit')}"
+    elif not mended and source.model and source.model.config.finishing.every:
+        found = "gradient descent and a search found them"
+    if polished:
+        before, after = polished["gates"]
+        found += f"; polishing then left {after} of {counted(before, 'gate')}"
+    return found
+
+
+def introduce(
+    automaton: Automaton,
+    config: Config | None,
+    gates: int,
+    found: str = "gradient descent and a search find them",
+) -> Introduction:
+    """Return the introduction of an automaton whose rule has `gates` gates; `found` says how."""
     circuit = f"the same {gates} logic gates" if gates != 1 else "the same logic gate"
     lead = (
         f"Every cell looks at itself and its eight neighbours, runs {circuit} and so computes its "
@@ -258,7 +280,7 @@ def introduce(automaton: Automaton, config: Config | None, gates: int) -> Introd
     }
     if config is None:
         return Introduction(lead, "Press play, and paint on the cells.", None, first)
-    lead += " Nobody wrote these gates: gradient descent found them."
+    lead += f" Nobody wrote these gates: {found}."
     if config.automaton.places:
         lead = lead.replace("these gates", "them, except those that count a cell’s row and column")
     shown = exhibit_of(config)

@@ -43,7 +43,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     """
     model, trained = source.model, source.automaton
     config = None if model is None else model.config
-    introduction = contents.introduce(small, config, small.circuit.gates)
+    introduction = contents.introduce(small, config, small.circuit.gates, contents.origin(source))
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None

@@ -131,7 +131,7 @@ def _run(model: Model) -> dict[str, Any]:
 
 
 def _sample(model: Model) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a held-out start (channels, H, W) and its target.
+    """Return a fresh start (channels, H, W) and its target.
 
     For a task whose code is not loaded, return zeros and None: watching runs no such code.
     """

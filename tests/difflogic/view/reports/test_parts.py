@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import shlex
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from difflogic.config import load_config
+from difflogic.model.hardening import from_model
+from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow, Search
-from difflogic.view.reports import curves
+from difflogic.view.reports import contents, curves
 from difflogic.view.reports.contents import _attempts, train_command
+from difflogic.view.reports.source import Source
+from tests.difflogic.training.tiny import tiny
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "lizard"])
@@ -83,3 +88,27 @@ def test_figures_mark_restarts():
     assert _attempts(History(begun)) == "3"
     assert _attempts(History(begun[:1])) is _attempts(History()) is None
     assert _attempts(History([MetricsRow(1, 1.0)])) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "polished", "said"),
+    [
+        (None, None, "gradient descent and a search found them"),
+        (0, None, "gradient descent found them"),
+        (1, None, "gradient descent found them, and a search mended the last 1 wrong bit"),
+        (
+            539,
+            [245, 2],
+            "gradient descent found them, and a search mended the last 539 wrong bits; polishing "
+            "then left 2 of 245 gates",
+        ),
+    ],
+)
+def test_what_found_the_gates(wrong, polished, said):
+    row = SimpleNamespace(search=None)
+    if wrong is not None:
+        row.search = SimpleNamespace(wrong_before=wrong, exact=True)
+    model = Model.create(tiny("finishing.every=5"))
+    summary = {"polished": polished and {"gates": polished}}
+    source = Source(from_model(model), model, SimpleNamespace(rows=[row]), summary)
+    assert contents.origin(source) == said
