@@ -36,7 +36,14 @@ else:
     Topology, FirstTopology = Literal[*TOPOLOGIES], Literal[*FIRST_TOPOLOGIES]
 
 FREE = {
-    "parallel": ("workers", "strategy", "memory_budget", "device"),
+    "parallel": (
+        "workers",
+        "strategy",
+        "samples_at_once",
+        "tasks_per_worker",
+        "memory_budget",
+        "device",
+    ),
     "checkpoint": ("every_seconds", "every_epochs"),
 }
 """Keys that a resumed run may change: they do not change results, except `device`, since a GPU
@@ -226,6 +233,17 @@ class ParallelConfig(Section):
         "without barriers; gates: the gates of a tile; auto: samples while there is one for each "
         "worker, then steps for the rest",
     )
+    samples_at_once: Auto | Size = Field(
+        default="auto",
+        description="most samples in flight, which are rolled out before the first goes back: "
+        "whole groups of samples that share tiles, at least one group; memory_budget may allow "
+        "fewer; auto: the whole batch",
+    )
+    tasks_per_worker: Auto | Size = Field(
+        default="auto",
+        description="tasks of each worker in an automaton step: neighbouring chunks are taken "
+        "together as long as at least this many are left; auto: each chunk is a task",
+    )
     memory_budget: Annotated[str, Field(pattern=rf"^auto$|{BYTES}")] = Field(
         default="auto",
         description="bytes for the buffers of all workers together. To stay within it, fewer "
@@ -239,7 +257,8 @@ class ParallelConfig(Section):
     )
     chunk: Auto | Size = Field(
         default="auto",
-        description="tiles that a worker takes at a time, with one slot for their gate sums",
+        description="tiles with one slot for their gate sums: the least that a worker takes at a "
+        "time; auto: one, or more if there were over 32 slots",
     )
     device: Literal["cpu", "gpu"] = Field(
         default="cpu",

@@ -26,6 +26,7 @@ from difflogic.engine.layout import (
     Grid,
     automatic_chunk,
     automatic_lanes,
+    make_layout,
     samples_per_group,
     stride,
     tile_lanes,
@@ -92,7 +93,7 @@ class Rollouts:
             masked=config.automaton.fire_rate < 1,
         )
 
-    def shared(self, groups: int, chunks: int) -> dict[str, Shape]:
+    def shared(self, groups: int, slots: int) -> dict[str, Shape]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
         channels, length = self.channels, stride(self.grid)
         samples = samples_per_group(self.grid)
@@ -103,7 +104,7 @@ class Rollouts:
             "input_gradients": Shape((groups, k.RING, NEIGHBORHOOD * channels, length), self.dtype),
             "loss_gradients": Shape((groups, self.losses, channels, length), self.dtype),
             "targets": Shape((groups, self.loss_channels, length), self.dtype),
-            "sums": Shape((groups, chunks, parameters), self.dtype),
+            "sums": Shape((groups, slots, parameters), self.dtype),
             "masks": Shape((groups, self.steps, kept), np.dtype(np.uint8)),
             "coefficients": Shape((parameters,), self.dtype),
         }
@@ -200,7 +201,7 @@ class Arrangement:
     @property
     def parts(self) -> int:
         """Workers that share a tile's gates."""
-        return parts_of(self.sharing, self.groups * len(self.chunks))
+        return parts_of(self.sharing, self.groups * self.slots)
 
     @property
     def lanes(self) -> int:
@@ -215,14 +216,42 @@ class Arrangement:
 
     @property
     def chunk(self) -> int:
-        """Tiles of a chunk."""
+        """Tiles of a slot: of the smallest chunk."""
         assert self.sharing.chunk is not None
         return self.sharing.chunk
+
+    @property
+    def slots(self) -> int:
+        """Slots of gate sums of a group of samples: its largest number of chunks."""
+        return -(-len(self.tiles) // self.chunk)
+
+    @property
+    def joined(self) -> int:
+        """Slots of a chunk: as many as leave the workers tasks enough, if the sharing limits these.
+
+        Results do not depend on it.
+        """
+        team, wanted = self.team, self.sharing.tasks_per_worker
+        shared = self.groups - team.groups_alone
+        if wanted is None or not shared:
+            return 1
+        return max(1, self.slots // -(-wanted * team.workers // shared))
+
+    @property
+    def tiles_per_chunk(self) -> int:
+        return self.joined * self.chunk
 
     @cached_property
     def chunks(self) -> list[int]:
         """Lanes of each chunk of a group of samples."""
-        return [sum(self.tiles[i : i + self.chunk]) for i in range(0, len(self.tiles), self.chunk)]
+        size = self.tiles_per_chunk
+        return [sum(self.tiles[i : i + size]) for i in range(0, len(self.tiles), size)]
+
+    @property
+    def layout(self) -> k.Layout:
+        """Where the cells lie, and which chunks see each other."""
+        waits_for_all = self.sharing.strategy == "cells"
+        return make_layout(self.rollouts.grid, self.lanes, self.chunk, waits_for_all, self.joined)
 
     @property
     def samples_per_group(self) -> int:
@@ -243,7 +272,7 @@ class Arrangement:
     def team(self) -> k.Team:
         """How the workers share a wave; workers that share a tile count as one."""
         teams = replace(self.sharing, workers=self.sharing.workers // self.parts)
-        return plan_team(teams, self.groups, len(self.chunks))
+        return plan_team(teams, self.groups, self.slots)
 
     @property
     def steps_per_call(self) -> int:
@@ -314,7 +343,7 @@ class Arrangement:
     @property
     def bytes_shared(self) -> int:
         """Bytes that all workers share."""
-        return total(self.rollouts.shared(self.groups, len(self.chunks))) + self.control.bytes
+        return total(self.rollouts.shared(self.groups, self.slots)) + self.control.bytes
 
     @property
     def bytes(self) -> int:

@@ -1,9 +1,10 @@
 """How the cells of a batch are laid out in memory and cut into pieces of work.
 
 A *group* is as many samples as fit a tile (one, unless the grid is small). Its cells are numbered
-consecutively. A *tile* is 16, 32 or 64 of them, side by side in the lanes of vectors. A *chunk* is
-a run of tiles that one worker processes together, and whose gate sums share a slot. All of this
-follows from the problem, never from the number of workers, so that results are bit-identical.
+consecutively. A *tile* is 16, 32 or 64 of them, side by side in the lanes of vectors. The gate sums
+of a run of tiles share a *slot*. All of this follows from the problem, never from the number of
+workers, so that results are bit-identical. A *chunk* is what one worker processes together: the
+tiles of one slot, or of several.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 
 SLOTS = 32
-"""Most chunks per group. Each has a slot of four numbers per gate."""
+"""Most slots per group, unless the configuration sets them. Each has four numbers per gate."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,10 @@ def automatic_lanes(grid: Grid, rows: int, itemsize: int, machine: Machine) -> i
 
 
 def automatic_chunk(tiles: int) -> int:
-    """Choose the tiles of a chunk: one, unless the group has more tiles than `SLOTS`.
+    """Choose the tiles of a slot: one, unless the group has more tiles than `SLOTS`.
 
-    Small pieces balance better. The choice must follow from the problem alone, since a chunk's gate
-    sums share a slot: the cut decides the order in which they are added.
+    Small pieces balance better. The choice must follow from the problem alone, since the cut
+    decides the order in which gate sums are added.
     """
     return -(-tiles // SLOTS)
 
@@ -73,10 +74,13 @@ def tile_lanes(grid: Grid, lanes: int) -> list[int]:
     return _cut(samples_per_group(grid) * grid.cells, lanes)[1]
 
 
-def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool = False) -> k.Layout:
-    """Lay out one group of samples in tiles of at most `lanes`, `chunk` tiles to a chunk.
+def make_layout(
+    grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool = False, joined: int = 1
+) -> k.Layout:
+    """Lay out one group of samples in tiles of at most `lanes`, `chunk` tiles to a slot.
 
-    With `waits_for_all`, a chunk waits for all others of its group after each step.
+    A chunk has `joined` slots. With `waits_for_all`, it waits for all others of its group after
+    each step.
     """
     samples = samples_per_group(grid)
     table = neighbors(grid.height, grid.width, grid.boundary)
@@ -104,8 +108,8 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
             correction_source.extend(source.tolist())
             correction_start[tile, n + 1] = len(correction_lane)
     tiles = len(tile_start)
-    per_chunk = chunk or automatic_chunk(tiles)
-    chunk_start = np.array([*range(0, tiles, per_chunk), tiles], dtype=np.int32)
+    per_slot = chunk or automatic_chunk(tiles)
+    chunk_start = np.array([*range(0, tiles, joined * per_slot), tiles], dtype=np.int32)
     first_cells = np.array(tile_start)[chunk_start[:-1]]
     seen_start, seen = _chunks_seen(stacked, first_cells, waits_for_all)
     return k.Layout(
@@ -118,6 +122,7 @@ def make_layout(grid: Grid, lanes: int, chunk: int | None, waits_for_all: bool =
         tile_start=np.array(tile_start, dtype=np.int32),
         tile_lanes=np.array(tile_lanes, dtype=np.int32),
         chunk_start=chunk_start,
+        slot_tiles=per_slot,
         seen_start=seen_start,
         seen=seen,
     )

@@ -30,7 +30,7 @@ from difflogic.engine.kernels.teams import (
     WAITING,
 )
 from difflogic.engine.kernels.training import reduce_sums, train_by_gates
-from difflogic.engine.layout import Grid, make_layout
+from difflogic.engine.layout import Grid
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
 from difflogic.engine.split import split_program
 from difflogic.engine.tracing import Tracer, WorkStats
@@ -60,8 +60,7 @@ class Engine:
         self.plan = Arrangement.for_rollouts(netlist, grid, steps, batch, dtype, sharing)
         self.netlist, self.grid = netlist, grid
         self.steps, self.batch, self.dtype = steps, batch, np.dtype(dtype)
-        waits_for_all = sharing.strategy == "cells"
-        self.layout = make_layout(grid, self.plan.lanes, self.plan.chunk, waits_for_all)
+        self.layout = self.plan.layout
         self.team = self.plan.team
         self._samples, self._groups = self.plan.samples_per_group, self.plan.groups
         self._steps_per_call = self.plan.steps_per_call
@@ -74,7 +73,7 @@ class Engine:
 
     def _allocate(self) -> None:
         rollouts = self.plan.rollouts
-        shapes = rollouts.shared(self._groups, len(self.layout.chunk_start) - 1)
+        shapes = rollouts.shared(self._groups, self.plan.slots)
         self._states = _make(shapes["states"])
         self._input_gradients = _make(shapes["input_gradients"])
         self._sums = _make(shapes["sums"])
@@ -196,7 +195,7 @@ class Engine:
     def slots(self) -> Array:
         """Return the gradients before `reduce` adds them up, shape (slots, parameters, 4).
 
-        Each group of samples has a slot for each of its chunks of tiles, in this order.
+        Each group of samples has its slots, in the order of its tiles.
         """
         return self._sums.reshape(-1, self.netlist.parameters, 4).copy()
 

@@ -38,6 +38,9 @@ class Sharing:
     """Workers that share a tile's gates, for the strategy "gates"."""
     lanes: int | None = None
     chunk: int | None = None
+    """Tiles whose gate sums share a slot."""
+    tasks_per_worker: int | None = None
+    """Least number of tasks of each worker that chunks are joined to; None: do not join any."""
 
 
 SEQUENTIAL = Sharing(strategy="sequential")

@@ -14,7 +14,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import SLOTS
+from difflogic.engine.layout import SLOTS, Grid, samples_per_group
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.search.memory import search_bytes
@@ -50,7 +50,7 @@ class ParallelPlan(Arrangement):
         parallel, batch = config.parallel, config.training.batch
         rollouts, budget = Rollouts.for_config(config, netlist), _budget(config, machine)
         # A grid far too large would take minutes to cut into tiles.
-        least = total(rollouts.shared(groups=1, chunks=1))
+        least = total(rollouts.shared(groups=1, slots=1))
         if machine.memory is not None and least > machine.memory:
             raise _impossible(config, machine, rollouts, 1, least)
         sharing = Sharing()
@@ -60,6 +60,9 @@ class ParallelPlan(Arrangement):
             sharing,
             lanes=None if parallel.lanes == "auto" else parallel.lanes,
             chunk=None if parallel.chunk == "auto" else parallel.chunk,
+            tasks_per_worker=(
+                None if parallel.tasks_per_worker == "auto" else parallel.tasks_per_worker
+            ),
         )
         search_workers = machine.cores if parallel.workers == "auto" else parallel.workers
         plan = cls(
@@ -67,7 +70,7 @@ class ParallelPlan(Arrangement):
             rollouts=rollouts,
             gates=netlist.gates,
             batch=batch,
-            wave=batch,
+            wave=_most_at_once(config, rollouts.grid),
             sharing=choose_tiles(requested, rollouts, machine),
             search_bytes=search_bytes(config, netlist, search_workers),
             search_workers=search_workers,
@@ -101,7 +104,7 @@ class ParallelPlan(Arrangement):
         how = ", then ".join(self.strategies) or "sequential"
         return (
             f"{counted(self.workers, 'worker')}, {how}; {self.lanes} lanes, "
-            f"{counted(len(self.chunks), 'chunk')} of {counted(self.chunk, 'tile')}; "
+            f"{counted(len(self.chunks), 'chunk')} of {counted(self.tiles_per_chunk, 'tile')}; "
             f"{counted(self.wave, 'sample')} in flight, {show_bytes(self.bytes)}"
         )
 
@@ -116,6 +119,7 @@ class ParallelPlan(Arrangement):
             "samples_per_group": self.samples_per_group,
             "groups": self.groups,
             "tiles_per_group": len(self.tiles),
+            "slots_per_group": self.slots,
             "chunks_per_group": len(self.chunks),
             "samples_in_flight": self.wave,
             "waves": self.waves,
@@ -137,6 +141,13 @@ def _budget(config: Config, machine: Machine) -> int | None:
         except ConfigError as error:
             raise ConfigError(f"[parallel] memory_budget: {error}") from None
     return None if machine.memory is None else int((1 - SPARE) * machine.memory)
+
+
+def _most_at_once(config: Config, grid: Grid) -> int:
+    """Return the most samples in flight: whole groups, so that gate sums meet in the same order."""
+    most, group = config.parallel.samples_at_once, samples_per_group(grid)
+    batch = config.training.batch
+    return batch if most == "auto" else min(batch, max(1, most // group) * group)
 
 
 def _workers(config: Config, plan: ParallelPlan) -> int:
@@ -161,7 +172,6 @@ def _fit(plan: ParallelPlan, config: Config) -> ParallelPlan:
     least = replace(plan, wave=min(plan.wave, group))
     if least.at(1).bytes > budget:
         raise _impossible(config, plan.machine, plan.rollouts, least.wave, least.at(1).bytes)
-    # Whole groups, so that gate sums meet in the same order.
     fewer = (least.at(workers) for workers in range(plan.workers, 0, -1))
     found = next(each for each in fewer if each.bytes <= budget)
 
@@ -208,7 +218,9 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
     return [
         Decision("lanes", f"{plan.lanes}", _why_lanes(config, plan)),
         Decision(
-            "chunks", f"{len(plan.chunks)} of {counted(plan.chunk, 'tile')}", _why_chunks(config)
+            "chunks",
+            f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}",
+            _why_chunks(config, plan),
         ),
         Decision(
             "groups",
@@ -225,13 +237,7 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
             f"{plan.tasks / plan.workers:.3g} per worker at the same time; their number and size "
             f"allow at most {plan.ceiling():.2f} times the speed of one worker",
         ),
-        Decision(
-            "waves",
-            f"{plan.waves}",
-            f"{wave} at once: the whole batch"
-            if plan.waves == 1
-            else f"{wave} at once: as many as the memory holds",
-        ),
+        Decision("waves", f"{plan.waves}", f"{wave} at once: {_why_waves(config, plan)}"),
         Decision("memory", show_bytes(plan.bytes), _why_memory(config, plan)),
     ]
 
@@ -248,13 +254,28 @@ def _why_lanes(config: Config, plan: ParallelPlan) -> str:
     )
 
 
-def _why_chunks(config: Config) -> str:
+def _why_chunks(config: Config, plan: ParallelPlan) -> str:
     if config.parallel.chunk != "auto":
-        return "[parallel] chunk"
+        least = "[parallel] chunk"
+    else:
+        least = f"the smallest is one tile, unless a group had more than {SLOTS} then"
+    if config.parallel.tasks_per_worker != "auto":
+        return (
+            f"[parallel] tasks_per_worker, from {plan.slots} of {counted(plan.chunk, 'tile')} to "
+            f"one of all {len(plan.tiles)}; {least}"
+        )
     return (
-        f"at least one tile, and at most {SLOTS} chunks per group; many small chunks balance the "
-        "load; results depend on the chunks, so the number of workers never changes them"
+        f"{least}; small chunks balance the load; results depend on the smallest size, so the "
+        "number of workers never changes them"
     )
+
+
+def _why_waves(config: Config, plan: ParallelPlan) -> str:
+    if plan.waves == 1:
+        return "the whole batch"
+    if plan.wave == _most_at_once(config, plan.rollouts.grid):
+        return "[parallel] samples_at_once"
+    return "as many as the memory holds"
 
 
 def _why_workers(config: Config, plan: ParallelPlan) -> str:
@@ -265,7 +286,8 @@ def _why_workers(config: Config, plan: ParallelPlan) -> str:
         return "[parallel] strategy"
     if requested != "auto":
         return memory
-    whole = replace(plan, wave=plan.batch)  # fewer samples in flight leave the workers as they are
+    # A budget lowers the samples in flight after the workers.
+    whole = replace(plan, wave=_most_at_once(config, plan.rollouts.grid))
     tasks = whole.at(plan.machine.cores).tasks
     bounds = {
         counted(plan.machine.cores, "core"): plan.machine.cores,

@@ -97,6 +97,7 @@ class Layout(NamedTuple):
     tile_start: np.ndarray  # int32 (tiles,): first cell
     tile_lanes: np.ndarray  # int32 (tiles,): one of LANES
     chunk_start: np.ndarray  # int32 (chunks + 1,): first tile of each chunk, and the end
+    slot_tiles: int  # tiles whose gate sums share a slot; a chunk has one slot or more
     seen_start: np.ndarray  # int32 (chunks + 1,): bounds each chunk's entries of `seen`
     seen: np.ndarray  # int32: chunks that a chunk waits for, and that wait for it; includes itself
 
@@ -136,7 +137,7 @@ class Batch(NamedTuple):
     losses: np.ndarray  # float64 (groups, samples of a group)
     loss_gradients: np.ndarray  # (groups, losses, C, stride): dL/d(states after loss_steps)
     input_gradients: np.ndarray  # (groups, RING, 9·C, stride): of the last steps' inputs
-    sums: np.ndarray  # (groups, chunks, parameters · 4): slots of Σg, Σga, Σgb, Σgab per gate
+    sums: np.ndarray  # (groups, slots, parameters · 4): Σg, Σga, Σgb, Σgab per gate
     clock: np.ndarray  # float64 (workers, CLOCK_FIELDS): seconds by phase, see teams.py
 
 

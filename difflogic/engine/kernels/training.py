@@ -57,10 +57,10 @@ def train_by_gates(worker, problem, batch, span, control, workspace, seat):
 
 @borrowing_kernel
 def reduce_sums(sums, total):
-    """Add all slots (groups, chunks, parameters · 4) to `total` (parameters · 4), in order."""
+    """Add all slots (groups, slots, parameters · 4) to `total` (parameters · 4), in order."""
     for group in range(sums.shape[0]):
-        for chunk in range(sums.shape[1]):
-            slot = sums[group, chunk]
+        for place in range(sums.shape[1]):
+            slot = sums[group, place]
             for i in range(len(total)):
                 total[i] += slot[i]
 
@@ -105,7 +105,7 @@ def _next(worker, problem, groups, span, control, cursor, seat):
 def _do_chunk(problem, batch, workspace, seat, leads):
     """Take the chunk that the worker's cursor names one step on or back.
 
-    On the last step the worker that `leads` clears the chunk's slot of gate sums first.
+    On the last step the worker that `leads` clears the chunk's slots of gate sums first.
     """
     layout, cursor = problem.layout, workspace.cursor
     group, step, chunk = cursor[t.GROUP], cursor[t.STEP], cursor[t.CHUNK]
@@ -121,10 +121,11 @@ def _do_chunk(problem, batch, workspace, seat, leads):
                     problem, batch.coefficients, tile, state, mask, new_state, workspace, seat
                 )
     else:
-        back, sums = _step_back(batch, group, step), batch.sums[group, chunk]
-        if back.last and leads:
-            sums[:] = 0.0
+        back = _step_back(batch, group, step)
         for tile in tiles:
+            sums = batch.sums[group, tile // layout.slot_tiles]
+            if back.last and leads and tile % layout.slot_tiles == 0:
+                sums[:] = 0.0
             if seat is None:
                 tile_backward(problem, batch.coefficients, tile, back, sums, workspace)
             else:

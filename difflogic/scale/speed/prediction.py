@@ -21,7 +21,6 @@ from difflogic.config import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels.probes import do_nothing, time_barriers
 from difflogic.engine.kernels.teams import CURSOR_FIELDS, TICKETS
-from difflogic.engine.layout import make_layout
 from difflogic.engine.sharing import STRATEGIES, Strategy
 from difflogic.engine.split import split_program
 from difflogic.engine.workers import Workers
@@ -184,7 +183,7 @@ def barrier_seconds(costs: StepCosts, workers: int) -> float:
 def _pass_seconds(plan: ParallelPlan, costs: StepCosts, per_lane: float, barriers: int) -> float:
     """Return the seconds of a wave's forward or backward pass."""
     team, steps = plan.team, plan.rollouts.steps
-    waiting = barriers * barrier_seconds(costs, plan.parts) * plan.chunk
+    waiting = barriers * barrier_seconds(costs, plan.parts) * plan.tiles_per_chunk
     chunks = [lanes * per_lane / plan.parts + waiting for lanes in plan.chunks]
     free = [0.0] * team.workers  # when each team finishes its current work
     for _ in range(team.groups_alone):
@@ -206,7 +205,7 @@ def _pipeline(plan: ParallelPlan, free: list[float], per_lane: float) -> float:
 
     A free worker takes the least advanced chunk that is ready, or waits for the next one.
     """
-    layout = make_layout(plan.rollouts.grid, plan.lanes, plan.chunk)
+    layout = plan.layout
     start, chunks = layout.seen_start, len(plan.chunks)
     sees = [layout.seen[start[c] : start[c + 1]].tolist() for c in range(chunks)]
     pieces = range((plan.groups - plan.team.groups_alone) * chunks)

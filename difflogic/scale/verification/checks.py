@@ -32,7 +32,6 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
-from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.trainer import Trainer
@@ -107,12 +106,6 @@ def worker_counts() -> tuple[int, ...]:
     return tuple(sorted({1, 2, 3, 5, cpu_count(), cpu_count() + 3}))
 
 
-def room_for(config: Config, samples: int, workers: int) -> str:
-    """Return the smallest [parallel] memory_budget for these samples and workers."""
-    changed = config.with_sections(training={"batch": samples}, parallel={"workers": workers})
-    return f"{ParallelPlan.for_model(changed).bytes / 1000:.3f}kB"
-
-
 def sharing_changes_nothing(case: Case) -> Iterator[Finding]:
     """Compare all ways to share the work with the sequential one, bit for bit."""
     coefficients = case.coefficients.astype(np.float32)
@@ -134,8 +127,9 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     } | {
         "2 workers, samples": {"workers": 2, "strategy": "samples"},
         "2 workers, cells": {"workers": 2, "strategy": "cells"},
-        "2 workers, 1 sample in flight": {"workers": 2, "memory_budget": room_for(config, 1, 2)},
+        "2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1},
         "3 workers, steps": {"workers": 3, "strategy": "steps"},
+        "3 workers, 1 task each": {"workers": 3, "strategy": "steps", "tasks_per_worker": 1},
         "2 workers, samples, then steps": {"workers": 2, "strategy": "auto"},
     }
     yield from _training_is_the_same(config, alone, ways)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difflogic.config import Config, load_config
 from difflogic.engine.sharing import STRATEGIES
-from difflogic.scale.verification.checks import FINISHING, room_for, with_levers
+from difflogic.scale.verification.checks import FINISHING, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks, in_threads
@@ -56,7 +56,7 @@ def ranks_change_nothing(
     plain = _cut(config)
     levers = with_levers(plain).with_sections(finishing={**FINISHING, "candidates": 200})
     levers = levers.model_copy(update={"name": config.name})
-    one_in_flight = {"workers": 2, "memory_budget": room_for(levers, 1, 2)}
+    one_in_flight = {"workers": 2, "samples_at_once": 1}
     ways: list[dict[str, Any]] = [{"workers": 1}, one_in_flight]
     questions += [
         _Question(f"{config.name}, {plain.automaton.steps} steps", plain, ways),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.scale.verification.checks import room_for
 from difflogic.tasks import make_task
 from difflogic.tasks.base import draw_batch
 from difflogic.training.plan import ParallelPlan
@@ -29,8 +28,7 @@ def test_training_learns_from_every_sample(in_waves):
     starts, targets = draw_batch(make_task(config), seed, 0, 32)
     np.testing.assert_array_equal(targets, 1 - starts[:, :1])
     assert len(np.unique(targets, axis=0)) > 16
-    room = room_for(config, 8, 1) if in_waves else "auto"
-    more = [f"parallel.memory_budget={room}"]
+    more = [f"parallel.samples_at_once={8 if in_waves else 'auto'}"]
     plan = ParallelPlan.for_model(load_config(SMALL, [*ALONE, *overrides, *more]))
     assert (plan.waves > 1) is in_waves
     results = learned(SMALL, 150, *overrides, *more)

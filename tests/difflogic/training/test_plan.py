@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.engine.hardware import Machine
-from difflogic.engine.layout import make_layout, samples_per_group
+from difflogic.engine.layout import samples_per_group
 from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
@@ -42,6 +42,8 @@ def configurations(draw):
         "finishing.every": draw(st.sampled_from([0, 10])),
         "parallel.workers": draw(st.sampled_from(["auto", 1, 2, 3, 7])),
         "parallel.strategy": draw(st.sampled_from(["auto", *get_args(Strategy)])),
+        "parallel.samples_at_once": draw(st.sampled_from(["auto", 1, 9])),
+        "parallel.tasks_per_worker": draw(st.sampled_from(["auto", 1, 3])),
         "parallel.lanes": lanes,
         "parallel.chunk": draw(st.sampled_from(["auto", 1, 3])),
     }
@@ -67,7 +69,7 @@ def texts(overrides):
 @given(configurations(), machines)
 def test_every_cell_is_in_one_chunk(overrides, machine):
     plan = plan_of(*texts(overrides), machine=machine)
-    layout = make_layout(plan.rollouts.grid, plan.lanes, plan.chunk)
+    layout = plan.layout
     seen = np.zeros(plan.samples_per_group * plan.rollouts.grid.cells, int)
     for first, end in zip(layout.chunk_start, layout.chunk_start[1:], strict=False):
         for tile in range(first, end):
@@ -77,16 +79,28 @@ def test_every_cell_is_in_one_chunk(overrides, machine):
     assert plan.tiles == layout.tile_lanes.tolist()
     assert len(plan.chunks) == len(layout.chunk_start) - 1
     assert sum(plan.chunks) == sum(plan.tiles)
+    # No slot is cut, and no more slots are joined than leave each worker its tasks.
+    assert not (layout.chunk_start[:-1] % plan.chunk).any()
+    assert layout.slot_tiles == plan.chunk
+    team, wanted = plan.team, overrides["parallel.tasks_per_worker"]
+    shared = plan.groups - team.groups_alone
+    if wanted == "auto" or not shared:
+        assert len(plan.chunks) == plan.slots
+    else:
+        least = min(plan.slots, -(-wanted * team.workers // shared))
+        assert least <= len(plan.chunks)
+        assert plan.slots // (plan.joined + 1) < least
 
 
 @settings(max_examples=12)
 @given(configurations(), machines, st.integers(1, 64), st.integers(1, 64))
 def test_more_workers_keep_the_cut_and_are_no_slower(overrides, machine, few, many):
     few, many = sorted((few, many))
+    overrides["parallel.tasks_per_worker"] = "auto"
     one, other = (
         plan_of(*texts(overrides | {"parallel.workers": n}), machine=machine) for n in (few, many)
     )
-    assert (one.lanes, one.chunk, one.chunks) == (other.lanes, other.chunk, other.chunks)
+    assert (one.lanes, one.chunk, one.slots) == (other.lanes, other.chunk, other.slots)
     if one.wave == other.wave:
         assert (
             one.ceiling() <= other.ceiling() + 1e-9
@@ -154,17 +168,44 @@ def test_no_bit_depends_on_budget_or_workers(side):
         "finishing.candidates=60",
         "automaton.fire_rate=0.7",
     )
-    found, waves = [], set()
+    found, plans = [], []
     whole = plan_of(*common)
     least = parse_bytes(_least(*common))
-    for budget, workers in ((whole.bytes, 1), (whole.bytes, 3), (least, 1), (least * 11 // 8, 2)):
-        overrides = (*common, f"parallel.memory_budget={budget}B", f"parallel.workers={workers}")
+    budgets = ((whole.bytes, 1), (whole.bytes, 3), (least, 1), (least * 11 // 8, 2))
+    limits = [[f"memory_budget={budget}B", f"workers={workers}"] for budget, workers in budgets]
+    limits += [
+        ["workers=2", f"strategy={name}", "samples_at_once=2", "tasks_per_worker=1"]
+        for name in get_args(Strategy)
+    ]
+    for each in limits:
+        overrides = (*common, "parallel.lanes=16", *(f"parallel.{limit}" for limit in each))
         with Trainer(tiny(*overrides)) as trainer:
             losses = [trainer.step().soft_loss for _ in range(4)]
             found.append((losses, trainer.model.logits.tobytes()))
-            waves.add((trainer.plan.wave, trainer.plan.workers))
-    assert len(waves) > 1
+            plans.append(trainer.plan)
+    group = whole.samples_per_group
+    assert {plan.wave for plan in plans[len(budgets) :]} == {group if group > 2 else 2}
+    assert len({plan.wave for plan in plans[: len(budgets)]}) > 1
+    assert any(plan.joined > 1 for plan in plans)
     assert all(each == found[0] for each in found)
+
+
+def test_the_smaller_of_both_limits_holds():
+    whole = plan_of("training.batch=40")
+    room = f"parallel.memory_budget={replace(whole, wave=10).bytes}B"
+    found = {
+        most: reasons("training.batch=40", room, f"parallel.samples_at_once={most}")["waves"]
+        for most in (7, 30)
+    }
+    assert found[7] == ("6", "7 samples at once: [parallel] samples_at_once")
+    assert found[30] == ("4", "10 samples at once: as many as the memory holds")
+    # Seven samples of 3×3 cells share a tile.
+    assert (
+        plan_of(
+            "task.height=3", "task.width=3", "training.batch=40", "parallel.samples_at_once=20"
+        ).wave
+        == 14
+    )
 
 
 def _least(*overrides):
@@ -263,7 +304,18 @@ def test_reasons_name_the_keys_that_were_set():
     found = reasons("parallel.lanes=16", "parallel.chunk=2", "parallel.workers=2")
     assert found["lanes"][0] == "16"
     assert found["lanes"][1].startswith("[parallel] lanes")
-    assert found["chunks"] == ("2 of 2 tiles", "[parallel] chunk")
+    assert found["chunks"][1].startswith("[parallel] chunk; ")
+    assert found["chunks"][0] == "2 of 2 tiles"
+    joined = reasons(
+        "parallel.lanes=16",
+        "parallel.tasks_per_worker=1",
+        "parallel.workers=2",
+        "parallel.strategy=cells",
+        "task.width=16",
+        "training.batch=1",
+    )
+    assert joined["chunks"][0] == "2 of 3 tiles"
+    assert "from 6 of 1 tile to one of all 6; " in joined["chunks"][1]
     assert found["workers"] == ("2", "[parallel] workers")
     assert found["strategy"][0] == "samples"
     two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)

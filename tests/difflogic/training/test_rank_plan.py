@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from difflogic.config import load_config
 from difflogic.model.model import Model
-from difflogic.scale.verification.checks import room_for
 from difflogic.system.errors import ConfigError
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training import following
@@ -60,7 +59,7 @@ def test_ranks_and_workers_give_the_bits_of_one(strategy):
     "overrides",
     [
         # Several waves per rank: its slots wait for those of the ranks before.
-        ["training.batch=8", f"parallel.memory_budget={room_for(tiny(), 1, 1)}"],
+        ["training.batch=8", "parallel.samples_at_once=1"],
         ["training.batch=2", "automaton.fire_rate=0.6"],
         ["training.batch=3", "training.later_steps=3"],
     ],

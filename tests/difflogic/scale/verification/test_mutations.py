@@ -130,8 +130,11 @@ PLAIN_MUTATIONS = {
     ),
     "mask ignored backward": ("            if updated[i]:\n", "            if True:\n"),
     "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0"),
-    "chunks share a slot": ("batch.sums[group, chunk]", "batch.sums[group, 0]"),
-    "samples share a slot": ("batch.sums[group, chunk]", "batch.sums[0, chunk]"),
+    "chunks share a slot": ("batch.sums[group, tile // layout.slot_tiles]", "batch.sums[group, 0]"),
+    "samples share a slot": (
+        "batch.sums[group, tile // layout.slot_tiles]",
+        "batch.sums[0, tile // layout.slot_tiles]",
+    ),
     "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n"),
     "a missing wait": (
         "+ DONE) < steps:\n            return False",
@@ -150,7 +153,7 @@ PLAIN_MUTATIONS = {
         "for instruction in order:\n        if instruction.is_star:\n            *leaves",
     ),
     "an order that depends on the worker": (
-        "batch.sums[group, chunk]",
+        "batch.sums[group, tile // layout.slot_tiles]",
         "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
     ),
     "the way back takes the tickets of the way forward": (
