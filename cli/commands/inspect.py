@@ -51,8 +51,8 @@ def inspect(
     """Print a circuit as equations, with the properties of its rule.
 
     n0' is the next state of channel 0. C0 is channel 0 of the cell, and NW0 N0 NE0 W0 E0 SW0 S0 SE0
-    are channel 0 of its neighbours. The circuit of a run or a model is simplified first, and loses
-    the channels that the visible ones do not depend on. A circuit file is taken as is.
+    are channel 0 of its neighbours. The circuit of a run or a model is simplified first,
+    dropping channels that no visible one depends on. A circuit file is taken as is.
     """
     from difflogic.inspection import Limits
     from difflogic.library.evaluating import inspect as examine

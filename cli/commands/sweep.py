@@ -68,7 +68,7 @@ def sweep(
     scheduler_timeout: Annotated[
         float | None,
         time_option(
-            "Longest wait for the Dask scheduler and a worker",
+            "How long to wait for the Dask scheduler and a worker",
             least=0.1,
             most=1e6,
             shown="60",

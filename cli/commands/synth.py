@@ -43,7 +43,7 @@ def synth(
 ) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
-    The grid makes one step per clock cycle. It has seven pins, which the Verilog explains. A reset
+    The grid advances one step per clock. The generated Verilog documents its seven pins. A reset
     loads the start, and the damage input clears the rectangle of --damage. Exits 1 if the grid does
     not fit.
 

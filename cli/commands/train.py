@@ -114,9 +114,7 @@ def train_pattern(
     ] = False,
     second: Annotated[
         str | None,
-        option(
-            "FILE", "Second image, grown if one cell is 1 at the start; --target grows if all are 0"
-        ),
+        option("FILE", "Second picture: grows from a single 1; --target grows from all zeros"),
     ] = None,
     size: Annotated[
         Any, size_option(shown="the image's up to 64x64, else 32 cells on the longer side")

@@ -238,7 +238,7 @@ def convergence(
         str | None,
         option(
             "NAME|FILE",
-            "For a circuit file: the experiment whose target is proved",
+            "For a circuit file: the experiment that defines the target",
             shown="the state that zeros end in",
             rare=True,
         ),
@@ -249,7 +249,7 @@ def convergence(
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Prove that every start ends in the target and stays there, or find one that does not.
+    """Prove that every start reaches the target and stays there, or find a counterexample.
 
     The first method runs the circuit on sets of values, from all states at once, until the sets
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too

@@ -173,9 +173,9 @@ def watch(
 ) -> None:
     """Show a run or a sweep in a browser, live or afterwards.
 
-    Prints a link and serves it until Ctrl-C, to this machine only. The page cannot change the run.
-    A run saves its state about every ten seconds, and the page shows what was saved last. The page
-    of dct train --watch is updated every second.
+    Serves the page on this machine only and prints its link; Ctrl-C stops it. The page cannot
+    change the run. A run saves its state about every ten seconds, and the page shows what was saved
+    last. The page of dct train --watch is updated every second.
     """
     from difflogic.library.serving import watch as serve
 

@@ -48,7 +48,7 @@ def _list(keyword: str, words: tuple[str, ...]) -> list[str]:
 
 
 def _table(op: Op, reads: tuple[int, ...]) -> tuple[tuple[int, ...], list[str]]:
-    """Return the distinct rows that a gate's value depends on, and its cases of value 1.
+    """Return the distinct rows that a gate's value depends on, and its on-set.
 
     A constant has no rows: Yosys 0.23 treats a table with rows and no cases as undefined.
     """

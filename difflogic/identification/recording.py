@@ -55,7 +55,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Question:
-    """The question which rule of `space` explains a recording of frames `gap` steps apart."""
+    """Which rule of `space` explains a recording of frames `gap` steps apart."""
 
     recording: Recording
     space: Space

@@ -39,7 +39,7 @@ class Judgement:
 
     @property
     def proved(self) -> bool:
-        """Whether every start ends in the target and stays there."""
+        """Whether every start reaches the target and stays there."""
         return self.finding.verdict is Verdict.proved
 
     @property

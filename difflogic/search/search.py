@@ -1,6 +1,6 @@
 """A local search that changes one gate at a time, to leave fewer cells wrong.
 
-It tries the changes first that the logits or the gradient call promising. If nothing helps and few
+It first tries the changes that the logits or the gradient favour. If nothing helps and few
 cells are wrong, it also keeps changes that make nothing worse.
 """
 

@@ -28,7 +28,7 @@ MOST_CONFLICTS = 500
 ALL_CONFLICTS = 50_000
 """Solver conflicts spent on all pairs of a circuit: half a minute at most."""
 ALL_VISITS = 2 * 10**8
-"""Nodes that all questions look at together, since each may assign the whole formula."""
+"""Total nodes visited by all SAT calls, since each may assign the whole formula."""
 
 
 def reduce_functionally(

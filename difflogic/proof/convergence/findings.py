@@ -21,7 +21,7 @@ Bits = npt.NDArray[np.uint8]
 
 
 class Verdict(StrEnum):
-    """Whether every start ends in the target and stays there."""
+    """Whether every start reaches the target and stays there."""
 
     proved = "proved"
     refuted = "refuted"
