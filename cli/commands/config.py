@@ -58,7 +58,8 @@ def show(
     --set overrides the recipe; both override the file. Without --allow-code, a custom task's keys
     are printed only if the file sets them.
     """
-    from difflogic.config import describe, load_config
+    from difflogic.config import load_config
+    from difflogic.config.document import describe
 
     settings = load_config(
         choose_config(config, small, "CONFIG"), overrides or [], recipe, allow_code=allow_code
@@ -68,7 +69,7 @@ def show(
 
 def docs() -> None:
     """Print the list of all keys in Markdown: the page docs/configuration.md."""
-    from difflogic.config import document
+    from difflogic.config.document import document
 
     typer.echo(document(), nl=False)
 

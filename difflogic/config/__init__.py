@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflogic.config.document import describe, document
 from difflogic.config.loading import (
     Override,
     config_from_dict,
@@ -25,8 +24,6 @@ __all__ = [
     "TrainingConfig",
     "UpdateConfig",
     "config_from_dict",
-    "describe",
-    "document",
     "load_config",
     "picture_directory",
     "shipped_configs",

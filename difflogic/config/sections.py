@@ -115,6 +115,11 @@ def fit_layer_widths(gates: Sequence[int], inputs: int, channels: int) -> list[i
     return [*widths, channels]
 
 
+EPSILON = 1e-8
+"""AdamW's guard against division by zero. Source: Kingma and Ba 2015, algorithm 1; the DiffLogic CA
+notebook."""
+
+
 class TrainingConfig(Section):
     """Gradient descent on the logits, by AdamW. See also [pool]."""
 
@@ -162,6 +167,21 @@ class TrainingConfig(Section):
     precision: Literal["float32", "float64"] = Field(
         default="float32", description="type of logits and soft states; float64 is for verification"
     )
+
+    def rates(self, steps: int) -> list[float]:
+        """Return the numbers of AdamW's step number `steps`, from 1, as its kernels take them."""
+        return [
+            self.gradient_clip,
+            self.beta1,
+            1 - self.beta1,
+            self.beta2,
+            1 - self.beta2,
+            1 / (1 - self.beta1**steps),
+            1 / (1 - self.beta2**steps),
+            EPSILON,
+            self.learning_rate,
+            1 - self.learning_rate * self.weight_decay,
+        ]
 
 
 class PoolConfig(Section):

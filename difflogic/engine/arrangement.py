@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
@@ -36,7 +35,6 @@ from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, pla
 from difflogic.system.arrays import CACHE_LINE
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
-from difflogic.tasks import make_task
 
 GATE_LANES_PER_CALL = 2 * 10**8
 """Gates times cells that workers evaluate in one call, about: some tenths of a second on one slow
@@ -78,21 +76,6 @@ class Rollouts:
     masked: bool = False
     """Whether the automaton is asynchronous, so that cells are masked."""
 
-    @classmethod
-    def for_config(cls, config: Config, netlist: Netlist) -> Rollouts:
-        """Return the rollouts that training a netlist takes."""
-        task, training = config.task, config.training
-        return cls(
-            program=compile_program(netlist),
-            channels=netlist.channels,
-            grid=Grid(task.height, task.width, config.automaton.boundary),
-            steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
-            dtype=np.dtype(training.precision),
-            losses=2 if training.later_steps else 1,
-            loss_channels=len(task.loss_channels),
-            masked=config.automaton.fire_rate < 1,
-        )
-
     def shared(self, groups: int, slots: int) -> dict[str, Shape]:
         """Return the arrays that all workers share while `groups` of samples are in flight."""
         channels, length = self.channels, stride(self.grid)
@@ -133,13 +116,6 @@ class Rollouts:
         """Mean bytes of `workspace` over the `parts` workers that share a tile."""
         others = total(self.workspace(splits, leads=False))
         return -(-(total(self.workspace(splits)) + (parts - 1) * others) // parts)
-
-
-def pool_steps(config: Config) -> int:
-    """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
-    if not config.pool.batch:
-        return 0
-    return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
 
 
 def total(shapes: dict[str, Shape]) -> int:

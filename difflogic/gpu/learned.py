@@ -33,10 +33,10 @@ class DeviceLearned:
     """Like `difflogic.training.optimizer.Learned`; its arrays only have the right shapes."""
 
     def __init__(
-        self, logits: Array, training: TrainingConfig, epsilon: float, fleets: Fleets | None = None
+        self, logits: Array, training: TrainingConfig, fleets: Fleets | None = None
     ) -> None:
-        """`epsilon` is AdamW's; runs of one shape in the same `fleets` share dispatches."""
-        self._host, self._training, self._epsilon, self._fleets = logits, training, epsilon, fleets
+        """Runs of one shape in the same `fleets` share dispatches."""
+        self._host, self._training, self._fleets = logits, training, fleets
         self._form = FORMS[training.form](training.initial_logit)
         self.conformed_gates = self._conform()
         """Number of gates whose initial logits did not have the form."""
@@ -185,27 +185,12 @@ class DeviceLearned:
     ) -> npt.NDArray[np.uint32]:
         fleet, run = self._at
         does |= MOVES if self._moves else 0
-        job = Job(run, does, steps, samples, loss_steps, masked, self._fresh, self._rates())
+        rates = self._training.rates(max(1, self._steps))
+        job = Job(run, does, steps, samples, loss_steps, masked, self._fresh, rates)
         report = fleet.do(job)
         self._stale |= self._moves
         self._moves = False
         return report
-
-    def _rates(self) -> list[float]:
-        training, steps = self._training, max(1, self._steps)
-        rate, beta1, beta2 = training.learning_rate, training.beta1, training.beta2
-        return [
-            training.gradient_clip,
-            beta1,
-            1 - beta1,
-            beta2,
-            1 - beta2,
-            1 / (1 - beta1**steps),
-            1 / (1 - beta2**steps),
-            self._epsilon,
-            rate,
-            1 - rate * training.weight_decay,
-        ]
 
     def _means(self) -> dict[str, Array]:
         if self._place is None:

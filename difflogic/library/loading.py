@@ -14,7 +14,7 @@ from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import custom
-from difflogic.training.run_directory import saved_model
+from difflogic.training.finding import saved_model
 
 
 @dataclass(frozen=True, eq=False)

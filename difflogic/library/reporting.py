@@ -18,8 +18,8 @@ from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import task_class
+from difflogic.training.finding import saved_model
 from difflogic.training.metrics import History
-from difflogic.training.run_directory import saved_model
 from difflogic.view import reports
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import SUFFIXES as FIGURE_SUFFIXES

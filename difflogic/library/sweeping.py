@@ -174,7 +174,7 @@ def _backend(
     configs = [variant.config for variant in plan.variants]
     devices = {config.parallel.device for config in configs}
     if devices == {"gpu"} and name == "loky":
-        from difflogic.gpu.planning import runs_at_a_time
+        from difflogic.training.device_plan import runs_at_a_time
 
         return DeviceBackend(runs_at_a_time(configs, jobs, plan.size))
     if "gpu" in devices:

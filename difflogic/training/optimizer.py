@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-EPSILON = 1e-8
-"""AdamW's guard against division by zero. Source: Kingma and Ba 2015, algorithm 1; the DiffLogic CA
-notebook."""
-
 
 class SoftGates:
     """Mixtures of ops from logits. `mix` overwrites the arrays of its last call.
@@ -113,24 +109,9 @@ class AdamW:
 
         `probabilities` (16, parameters) are those of the mixtures.
         """
-        config, rate = self._config, self._config.learning_rate
         dtype, form = self.logits.dtype, self._form
         self.steps += 1
-        rates = np.array(
-            [
-                config.gradient_clip,
-                config.beta1,
-                1 - config.beta1,
-                config.beta2,
-                1 - config.beta2,
-                1 / (1 - config.beta1**self.steps),
-                1 / (1 - config.beta2**self.steps),
-                EPSILON,
-                rate,
-                1 - rate * config.weight_decay,
-            ],
-            dtype=dtype,
-        )
+        rates = np.array(self._config.rates(self.steps), dtype)
         moments = self.first, self.second
         common = self.logits, moments, probabilities, self._basis, coefficient_gradients
         if form is None:
@@ -225,7 +206,7 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
     from difflogic.gpu.learned import DeviceLearned
 
     # It has the same methods; the arrays it returns are only ever passed back to it.
-    learned: Any = DeviceLearned(logits, config.training, EPSILON, fleets)
+    learned: Any = DeviceLearned(logits, config.training, fleets)
     return cast(Learned, learned)
 
 

@@ -10,16 +10,20 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import SLOTS, Grid, samples_per_group
+from difflogic.engine.program import compile_program
 from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.search.memory import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
+from difflogic.training.pool import pool_steps
 
 SPARE = 0.1
 """Share of the available memory that the buffers leave free."""
@@ -48,7 +52,7 @@ class ParallelPlan(Arrangement):
         machine = machine or Machine.here()
         netlist = netlist or Model.create(config).netlist
         parallel, batch = config.parallel, config.training.batch
-        rollouts, budget = Rollouts.for_config(config, netlist), _budget(config, machine)
+        rollouts, budget = rollouts_of(config, netlist), _budget(config, machine)
         # A grid far too large would take minutes to cut into tiles.
         least = total(rollouts.shared(groups=1, slots=1))
         if machine.memory is not None and least > machine.memory:
@@ -131,6 +135,21 @@ class ParallelPlan(Arrangement):
             "search_bytes": self.search_bytes,
             "memory_budget": self.budget,
         }
+
+
+def rollouts_of(config: Config, netlist: Netlist) -> Rollouts:
+    """Return the rollouts that training a netlist takes."""
+    task, training = config.task, config.training
+    return Rollouts(
+        program=compile_program(netlist),
+        channels=netlist.channels,
+        grid=Grid(task.height, task.width, config.automaton.boundary),
+        steps=max(config.automaton.steps + training.later_steps, pool_steps(config)),
+        dtype=np.dtype(training.precision),
+        losses=2 if training.later_steps else 1,
+        loss_channels=len(task.loss_channels),
+        masked=config.automaton.fire_rate < 1,
+    )
 
 
 def _budget(config: Config, machine: Machine) -> int | None:

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
+from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.metrics import PhaseTimer, StepResult
-from difflogic.training.optimizer import EPSILON
 from difflogic.training.pool import draw_pool
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, staged
 

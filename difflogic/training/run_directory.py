@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +23,6 @@ from difflogic.system.files import (
     SUMMARY,
     digest,
     for_shell,
-    is_there,
     open_plain,
     read_inside,
     reason,
@@ -36,12 +33,9 @@ from difflogic.system.files import (
 from difflogic.tasks.custom import code_of
 from difflogic.training import lock, summary
 from difflogic.training.checkpoint import checkpoints, epoch_of
+from difflogic.training.finding import ROOT, begun
 from difflogic.training.metrics import History, from_csv
 from difflogic.training.start_model import StartModel
-
-ROOT = "runs"
-LAST = "last"
-"""Names the newest run under a root."""
 
 STAMP = "%Y%m%d-%H%M%S"
 """The local time at the beginning of a run's name."""
@@ -50,8 +44,6 @@ SWEEP = "sweep.toml"
 
 SUMMED_UP = (CONFIG, METRICS, MODEL)
 """Files of a finished run whose checksums are in its summary."""
-
-_WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 
 
 def run_name(config: Config) -> str:
@@ -270,91 +262,6 @@ def _make_new(root: Path, name: str) -> Path:
             path = root / f"{name}-{number}"
         except OSError as error:
             raise refused(root / name, "created", error) from error
-
-
-def find_run(name: str, root: str | Path = ROOT) -> Path:
-    """Return the run directory `name`, or the newest run under `root` if that is "last".
-
-    Raises RunDirectoryError if there is no such run.
-    """
-    if name == LAST:
-        found = _runs(root)
-        if not found:
-            raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
-        return found[-1]
-    path = Path(name)
-    try:
-        there = is_there(path / CONFIG)
-    except OSError as error:
-        raise refused(path, "used as run directory", error) from error
-    if is_there(path) and not path.is_dir():
-        raise RunDirectoryError(f"{path}: is not a run directory, but a file")
-    if not path.is_dir():
-        found = _runs(root)
-        known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
-        raise RunDirectoryError(f"{path}: no such run directory{known}")
-    if not (path / CONFIG).is_file():
-        what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
-        raise RunDirectoryError(f"{path}: holds no run, as {what}")
-    return path
-
-
-def saved_model(path: Path, root: str | Path = ROOT) -> Path:
-    """Return the model file of the run directory `path`, or `path` itself if it is a file.
-
-    "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet.
-    """
-    if str(path) == LAST and not path.exists():
-        path = find_run(LAST, root)
-    if not path.is_dir():
-        return path
-    if not (path / MODEL).exists():
-        raise RunDirectoryError(
-            f"{path}: holds no {MODEL}: name the directory of a run that has saved, or a file"
-        )
-    if (path / MODEL).is_symlink():
-        raise RunDirectoryError(
-            f"{path / MODEL}: is a link, and links in runs are not followed: name the file"
-        )
-    return path / MODEL
-
-
-def _runs(root: str | Path) -> list[Path]:
-    """Return the runs under `root`, the last begun or extended at the end."""
-    found = []
-    try:
-        for run in Path(root).iterdir():
-            # A pipe or an unreadable directory does not hide the other runs.
-            if os.path.isfile(path := run / CONFIG):
-                found.append((begun(run), _changed(path), run))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise refused(Path(root), "searched", error) from error
-    return [path for *_, path in sorted(found)]
-
-
-def begun(run: Path) -> datetime:
-    """Return when a run was last begun or extended, in UTC.
-
-    Reads it from config.toml; without a valid time there, uses the time of that file, but none in
-    the future. Raises OSError.
-    """
-    with open_plain(run / CONFIG, follow=False) as file:
-        written = _WRITTEN.match(file.read(100).decode(errors="replace"))
-    with suppress(ValueError, OverflowError):
-        if written is not None:
-            return datetime.fromisoformat(written[1]).replace(tzinfo=UTC)
-    return _changed(run / CONFIG)
-
-
-def _changed(path: Path) -> datetime:
-    now = datetime.now(UTC)
-    try:
-        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (ValueError, OverflowError):  # a year out of range
-        return now
-    return min(changed, now)
 
 
 @dataclass(frozen=True)

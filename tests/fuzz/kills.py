@@ -160,7 +160,7 @@ class _Fork:
 
 
 def _set_clock_back(days: int) -> None:
-    from difflogic.training import run_directory
+    from difflogic.training import finding, run_directory
 
     real, calls = time.time, [0]
 
@@ -174,7 +174,7 @@ def _set_clock_back(days: int) -> None:
             return datetime.now(zone) - timedelta(seconds=ago())
 
     time.time = lambda: real() - ago()
-    run_directory.datetime = Back  # type: ignore[misc]
+    finding.datetime = run_directory.datetime = Back  # type: ignore[misc]
 
 
 def _start(kind: str, words: list[str], place: Path, **how: int) -> subprocess.Popen | _Fork:

@@ -2,8 +2,8 @@ import tomllib
 
 import pytest
 
-from difflogic.config import describe, load_config, schema, shipped_configs
-from difflogic.config.document import experiments, pictures
+from difflogic.config import load_config, schema, shipped_configs
+from difflogic.config.document import describe, experiments, pictures
 from difflogic.config.models import Config
 
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from difflogic.config import (
     Override,
     config_from_dict,
-    describe,
     load_config,
     loading,
     schema,
     shipped_configs,
 )
+from difflogic.config.document import describe
 from difflogic.system.errors import ConfigError
 
 BASE = load_config("checkerboard-small")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from difflogic import check
-from difflogic.gpu.planning import require_fitting
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.system.errors import ConfigError
+from difflogic.training.device_plan import require_fitting
 from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.gpu.devices import here
 from tests.difflogic.training.tiny import GROWING, growing, stop_after

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from difflogic.config import describe, load_config
+from difflogic.config import load_config
+from difflogic.config.document import describe
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.config import config_from_dict, describe, load_config, picture_directory
+from difflogic.config import config_from_dict, load_config, picture_directory
+from difflogic.config.document import describe
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 

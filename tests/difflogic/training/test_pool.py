@@ -7,11 +7,10 @@ import pytest
 
 from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
-from difflogic.engine.arrangement import pool_steps
 from difflogic.engine.hard import HardSimulator
 from difflogic.evaluation.scene import grid_of
 from difflogic.tasks import make_task
-from difflogic.training.pool import draw_pool
+from difflogic.training.pool import draw_pool, pool_steps
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import growing, resumed
 

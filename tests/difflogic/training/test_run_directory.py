@@ -14,14 +14,9 @@ from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
+from difflogic.training.finding import begun, find_run, saved_model
 from difflogic.training.metrics import History, MetricsRow
-from difflogic.training.run_directory import (
-    RunDirectory,
-    find_run,
-    list_runs,
-    run_name,
-    saved_model,
-)
+from difflogic.training.run_directory import RunDirectory, list_runs, run_name
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import stop_after, tiny
 
@@ -188,20 +183,20 @@ class TestLast:
     def test_a_future_file_time_does_not_count(self, tmp_path):
         self.make(tmp_path, "old", "2026-01-01T00:00:00.000000", changed=2**33)
         newest = self.make(tmp_path, "new", "2026-01-02T00:00:00.000000", changed=1)
-        assert run_directory.find_run("last", tmp_path) == newest
+        assert find_run("last", tmp_path) == newest
 
     def test_the_written_time_is_read_back(self, tmp_path):
         before = datetime.now(UTC)
         run = RunDirectory(tmp_path / "run", made=True)
         run.path.mkdir()
         run.write_config(CONFIG)
-        assert before <= run_directory.begun(run.path) <= datetime.now(UTC)
+        assert before <= begun(run.path) <= datetime.now(UTC)
         assert run.read_config() == CONFIG
 
     @pytest.mark.parametrize("written", ["9999-99-99T99:99:99", "2026", "0000-00-00T00:00:00.1"])
     def test_an_invalid_time_is_ignored(self, tmp_path, written):
         run = self.make(tmp_path, "run", written, changed=86400)
-        assert run_directory.begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
+        assert begun(run) == datetime(1970, 1, 2, tzinfo=UTC)
 
 
 def test_a_linked_configuration_is_refused(tmp_path):

@@ -7,11 +7,11 @@ from typing import Any
 
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
-from difflogic.engine.arrangement import Rollouts
 from difflogic.gpu.adapter import Adapter, find_adapter
 from difflogic.gpu.tables import LANES, THREADS, Shape, shape_of
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
+from difflogic.training.plan import rollouts_of
 
 MOST_RUNS = 256
 """Most runs side by side by default: each has its own thread."""
@@ -70,7 +70,7 @@ def runs_at_a_time(configs: list[Config], asked: int | None, runs: int) -> int:
 def _shape_for(config: Config) -> Shape:
     """Return the shape of a configuration's runs."""
     netlist = Model.create(config).netlist
-    rollouts = Rollouts.for_config(config, netlist)
+    rollouts = rollouts_of(config, netlist)
     numbers = 16 if FORMS[config.training.form](config.training.initial_logit) is None else 4
     batch, losses = config.training.batch, rollouts.loss_channels
     return shape_of(netlist, rollouts.grid, rollouts.steps, batch, losses, numbers)
