@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.errors import note
 from cli.options import (
+    AUTO_WORKERS,
     MOST_WORKERS,
     AllowCode,
     AsJson,
     Device,
+    Recipe,
     Set,
     ShippedConfig,
     Small,
-    Workers,
     choose_config,
     number,
+    numbers,
     option,
+    parse_workers,
     with_flags,
 )
 from cli.progress import compile_kernels, show_progress
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.benchmarking import Planned
     from difflogic.scale.speed.prediction import Curves, Network
+    from difflogic.training.plan import ParallelPlan
 
 LABEL = 18
 """Columns of the labels of lines."""
@@ -40,7 +44,11 @@ def plan(
     config: ShippedConfig = None,
     small: Small = False,
     overrides: Set = None,
-    workers: Workers = None,
+    workers: Annotated[
+        str | None,
+        option("N,…", "Worker threads, or several numbers to compare: 1,2,4", shown=AUTO_WORKERS),
+    ] = None,
+    recipe: Recipe = None,
     device: Device = None,
     machine: Annotated[
         str | None,
@@ -72,10 +80,13 @@ def plan(
     from difflogic.library.benchmarking import plan as make_plan
 
     source = choose_config(config, small, "CONFIG")
-    chosen = with_flags(overrides, workers=workers, device=device)
-    settings = load_config(source, chosen, allow_code=allow_code)
+    several = workers is not None and "," in workers
+    counts = numbers("--workers", workers, MOST_WORKERS) if several else ()
+    own = None if several or workers is None else parse_workers(workers)
+    chosen = with_flags(overrides, workers=own, device=device)
+    settings = load_config(source, chosen, recipe, allow_code=allow_code)
     if settings.parallel.device == "gpu":
-        if (machine, simulate, ranks) != (None, None, None):
+        if (machine, simulate, ranks) != (None, None, None) or several:
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return
@@ -89,6 +100,7 @@ def plan(
     with show_progress() as progress:
         found = make_plan(
             settings,
+            workers=counts,
             machine=where,
             measure=measure,
             simulate=workers_between,
@@ -149,16 +161,35 @@ def _show(found: Planned) -> None:
     rows = ((each.what, each.value, each.why) for each in found.decisions)
     output.show_table(" | decided | because", rows, texts=3)
     typer.echo()
-    output.show_lines(_lines(found), LABEL)
+    heads = "workers | tasks | samples at once | most speed-up | memory | step, ms"
+    output.show_table(heads, map(_row, found.by_workers), texts=0)
+    if lines := _lines(found):
+        typer.echo()
+        output.show_lines(lines, LABEL)
     if found.curves is not None:
         curves = found.curves
         typer.echo("\nsimulated speed-up\n")
-        lines = (
+        speedups = (
             (count, *(f"{curves.speedup(name, count):.2f}×" for name in curves.seconds))
             for count in curves.workers
         )
-        output.show_table(" | ".join(("workers", *curves.seconds)), lines)
+        output.show_table(" | ".join(("workers", *curves.seconds)), speedups)
         typer.echo("\n" + "\n".join(_comparison(curves)))
+
+
+def _row(found: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the cells of a number of workers; None where there is too little memory."""
+    asked, used, seconds = found["workers"], found["used"], found["expected_step_seconds"]
+    if not used:
+        return asked, None, None, None, "too little", None
+    return (
+        asked if used == asked else f"{used} of {asked}",
+        found["tasks"],
+        found["samples_in_flight"],
+        f"{found['speedup_ceiling']:.2f}",
+        show_bytes(found["bytes"]),
+        None if seconds is None else f"{1000 * seconds:.2f}",
+    )
 
 
 def _comparison(curves: Curves) -> list[str]:
@@ -182,23 +213,30 @@ def _comparison(curves: Curves) -> list[str]:
 
 def _lines(found: Planned) -> dict[str, str]:
     """Return label and text of each line below the decisions."""
-    plan = found.plan
-    counts = sorted({1, 2, 4, 8, 16, plan.workers})
-    ceilings = ", ".join(f"{count}: {plan.ceiling(count):.2f}" for count in counts)
-    lines = {"ceiling by tasks": f"{ceilings} (workers: speed-up over one)"}
-    if found.costs is None or found.expected is None or found.expected_on_one_worker is None:
+    lines = {}
+    if len(found.nodes) > 1:
+        each = (
+            f"{node.number} ({counted(node.count, 'processor')}"
+            f"{'' if node.memory is None else ', ' + show_bytes(node.memory)})"
+            for node in found.nodes
+        )
+        largest = max(found.nodes, key=lambda node: node.count)
+        lines["nodes"] = ", ".join(each)
+        lines["on one node"] = (
+            f"{largest.prefix} dct train …: up to {counted(largest.count, 'worker')} near to "
+            "their memory"
+        )
+    if found.costs is None or found.expected_on_one_worker is None:
         return lines
     share = found.costs.serial_seconds / found.expected_on_one_worker
-    elsewhere = ", at the speed of this machine's cores" if plan.machine.described else ""
-    lines["expected step"] = (
-        f"{1000 * found.expected:.2f} ms{elsewhere}; "
-        f"{1000 * found.expected_on_one_worker:.2f} ms on one worker, at best"
+    elsewhere = (
+        "; steps take the time of this machine's cores" if found.plan.machine.described else ""
     )
-    lines["serial share"] = f"{100 * share:.0f} % of a step on one worker"
-    return lines if found.network is None else lines | _network_lines(found.network)
+    lines["serial share"] = f"{100 * share:.0f} % of a step on one worker, at best{elsewhere}"
+    return lines if found.network is None else lines | _network_lines(found.network, found.plan)
 
 
-def _network_lines(found: Network) -> dict[str, str]:
+def _network_lines(found: Network, plan: ParallelPlan) -> dict[str, str]:
     """Say whether more machines pay off."""
     from difflogic.scale.speed.prediction import BANDWIDTH
 
@@ -207,7 +245,7 @@ def _network_lines(found: Network) -> dict[str, str]:
 
     pays = "never: communication takes longer than it saves"
     if found.saved <= 0:
-        pays = "never: the batch has too few samples to divide"
+        pays = f"never: a batch of {plan.batch} is one group of samples, which is not divided"
     elif found.latency is not None:
         pays = (
             f"if a message arrives within {ms(found.latency)}: ({ms(found.saved)} - "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal, get_args
@@ -15,6 +16,7 @@ from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.loading import Source, load
 from difflogic.library.simulating import Conditions
+from difflogic.model.model import Model
 from difflogic.scale.speed import benchmark, prediction, rows
 from difflogic.scale.speed.prediction import Curves, Network, StepCosts
 from difflogic.scale.speed.profile import Profile
@@ -25,7 +27,7 @@ from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
-from difflogic.system.machine import cpu_count
+from difflogic.system.machine import Node, cpu_count, nodes
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.plan import Decision, ParallelPlan, explain
 from difflogic.training.trainer import Trainer
@@ -247,6 +249,10 @@ class Planned:
     """Simulated speed-up over workers, if asked for."""
     network: Network | None = None
     """Gain and cost of more machines, if asked for."""
+    others: Mapping[int, ParallelPlan | None] = field(default_factory=dict)
+    """Plans for several requested numbers of workers; None where the memory does not suffice."""
+    nodes: Sequence[Node] = ()
+    """Nodes of this machine (NUMA); empty if it is not the one planned for."""
 
     def __repr__(self) -> str:
         return f"Planned({self.config!r}, {self.plan.workers} workers)"
@@ -254,12 +260,34 @@ class Planned:
     @property
     def expected(self) -> float | None:
         """Predicted seconds of a training step on the plan's workers, at this machine's speed."""
-        return None if self.costs is None else prediction.replay(self.plan, self.costs)
+        return self._expected(self.plan)
 
     @property
     def expected_on_one_worker(self) -> float | None:
         """The same on one worker."""
-        return None if self.costs is None else prediction.replay(self.plan.at(1), self.costs)
+        return self._expected(self.plan.at(1))
+
+    def _expected(self, plan: ParallelPlan) -> float | None:
+        return None if self.costs is None else prediction.replay(plan, self.costs)
+
+    @property
+    def by_workers(self) -> list[dict[str, Any]]:
+        """What differs between requested numbers of workers.
+
+        `used` is less if the memory does not suffice for all, and 0 if it suffices for none.
+        """
+        return [
+            {
+                "workers": workers,
+                "used": plan.workers if plan else 0,
+                "tasks": plan and plan.tasks,
+                "samples_in_flight": plan and plan.wave,
+                "speedup_ceiling": plan and plan.ceiling(),
+                "bytes": plan and plan.bytes,
+                "expected_step_seconds": plan and self._expected(plan),
+            }
+            for workers, plan in self.others.items()
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as values for JSON."""
@@ -272,6 +300,8 @@ class Planned:
             "costs": self.costs,
             "expected_step_seconds": self.expected,
             "expected_step_seconds_on_one_worker": self.expected_on_one_worker,
+            "by_workers": self.by_workers,
+            "nodes": self.nodes,
             "simulated": self.curves,
             "network": self.network,
         }
@@ -281,6 +311,7 @@ def plan(
     config: Config | str = "checkerboard",
     overrides: Sequence[str | Override] = (),
     *,
+    workers: Sequence[int] = (),
     machine: Machine | str | None = None,
     measure: bool = True,
     simulate: tuple[int, int] | None = None,
@@ -290,7 +321,8 @@ def plan(
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
     `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is false, some
-    training steps are measured here, on one worker, to predict the time of a step. `simulate`
+    training steps are measured here, on one worker, to predict the time of a step. `workers` are
+    numbers to compare, by default powers of two up to 16 and the plan's own. `simulate`
     replays a step on a range of worker counts, for each strategy, and compares it with measurements
     on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
     ConfigError for what cannot be planned.
@@ -315,4 +347,13 @@ def plan(
             curves = prediction.simulate(settings, found, costs, counts, COMPARED, count)
         if ranks is not None:
             network = prediction.network(settings, costs, ranks, where)
-    return Planned(settings, found, explain(settings, found), costs, curves, network)
+    others: dict[int, ParallelPlan | None] = {}
+    model = Model.create(settings)
+    for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
+        changed = settings.with_sections(parallel={"workers": number})
+        others[number] = None
+        with suppress(ConfigError):  # too little memory
+            others[number] = ParallelPlan.for_model(changed, found.machine, model.netlist)
+    where_to = [] if found.machine.described else nodes()
+    decisions = explain(settings, found)
+    return Planned(settings, found, decisions, costs, curves, network, others, where_to)

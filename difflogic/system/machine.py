@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,9 @@ from difflogic.version import __version__
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 """Where Linux describes the caches of the first processor."""
+
+_NODES = Path("/sys/devices/system/node")
+"""Where Linux describes the nodes: processors, each with memory that is near to them (NUMA)."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 """Where Linux describes the limits of a container."""
@@ -144,6 +148,70 @@ def processors() -> Processors:
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical
     physical = min(joblib.cpu_count(only_physical_cores=True), logical)
     return Processors(logical, affinity, cpu_quota(), physical, cpu_count())
+
+
+@dataclass(frozen=True)
+class Node:
+    """Processors that this process may run on, and the memory that is near to all of them."""
+
+    number: int
+    processors: str
+    """Their numbers, such as 0-15,32-47."""
+    count: int
+    memory: int | None
+    """Bytes; None if unknown."""
+
+    @property
+    def prefix(self) -> str:
+        """The command before another one that keeps it on this node."""
+        if shutil.which("numactl"):
+            return f"numactl --cpunodebind={self.number} --membind={self.number}"
+        return f"taskset --cpu-list {self.processors}"
+
+
+def nodes() -> list[Node]:
+    """Return the nodes on which this process may run; an empty list if they are unknown."""
+    found = []
+    for folder in list(_NODES.glob("node[0-9]*"))[:_MOST_NODES]:
+        try:
+            own = _processors(_start_of(folder / "cpulist")) & os.sched_getaffinity(0)
+            number = int(folder.name.removeprefix("node"))
+        except (OSError, ValueError, AttributeError):
+            continue
+        memory = None
+        with suppress(OSError):
+            total = re.search(r"MemTotal: +([0-9]{1,15}) kB", _start_of(folder / "meminfo"))
+            memory = int(total[1]) * 1024 if total else None
+        if own:
+            found.append(Node(number, _as_ranges(sorted(own)), len(own), memory))
+    return sorted(found, key=lambda node: node.number)
+
+
+_MOST_NODES, _LONGEST = 1024, 2**16
+"""Bounds of what is read: folders, and bytes of a file."""
+
+
+def _start_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_LONGEST).decode("ascii", "replace").strip()
+
+
+def _processors(text: str) -> set[int]:
+    """Return the numbers in a list such as 0-3,8. Raises ValueError."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        ends = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
+        if ends is None:
+            raise ValueError(text)
+        found.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return found
+
+
+def _as_ranges(numbers: list[int]) -> str:
+    firsts = [each for each in numbers if each - 1 not in numbers]
+    lasts = [each for each in numbers if each + 1 not in numbers]
+    pairs = zip(firsts, lasts, strict=True)
+    return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in pairs)
 
 
 def cpu_count() -> int:

@@ -277,15 +277,15 @@ def _why_chunks(config: Config, plan: ParallelPlan) -> str:
     if config.parallel.chunk != "auto":
         least = "[parallel] chunk"
     else:
-        least = f"the smallest is one tile, unless a group had more than {SLOTS} then"
+        least = f"the smallest: one tile, or more where a group has over {SLOTS}"
     if config.parallel.tasks_per_worker != "auto":
         return (
             f"[parallel] tasks_per_worker, from {plan.slots} of {counted(plan.chunk, 'tile')} to "
             f"one of all {len(plan.tiles)}; {least}"
         )
     return (
-        f"{least}; small chunks balance the load; results depend on the smallest size, so the "
-        "number of workers never changes them"
+        f"{least}; small chunks balance the load; results depend on the smallest size, not on the "
+        "workers"
     )
 
 
