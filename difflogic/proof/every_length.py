@@ -22,7 +22,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.specification import Machine
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.files import proof_lines
+from difflogic.proof.files import proof_text
+from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 
 FORMAT = "dct-every-length"
@@ -90,14 +91,16 @@ class EveryLength:
     @property
     def text(self) -> str:
         """The result in words."""
-        lead = self.delay - 1
-        steps = f"step n + {lead}" if lead else "step n"
         if self.histories is not None:
-            return f"proved for every length n, from {steps} on"
+            return f"proved for every length n, from step {self._step} on"
         if self.wrong is not None:
             line, step = self.wrong
             return f"fails on a line of {len(line)} cells at step {step}"
         return f"not proved for every length: {self.reason}"
+
+    @property
+    def _step(self) -> str:
+        return f"n + {self.delay - 1}" if self.delay > 1 else "n"
 
     @property
     def left_reads(self) -> list[int]:
@@ -121,7 +124,9 @@ class EveryLength:
                 {str(letter): to for letter, to in sorted(each.items())} for each in moves
             ],
         }
-        return "{\n" + ",\n".join(proof_lines(FORMAT, self.automaton, parts)) + "\n}\n"
+        visible, step = self.automaton.visible, self._step
+        asked = Asked("computes", "every input", 1, None, "zero", 1.0, visible, step)
+        return proof_text(FORMAT, self.automaton, asked, parts)
 
 
 def _read_channels(circuit: Circuit, neighbor: int) -> list[int]:

@@ -1,16 +1,18 @@
 """Proofs as files, for checkers that share no code: certificates by sets, and proofs by all cases.
 
-docs/checkers.md explains the files, and prints a checker for each kind.
+Each file holds its question and the whole circuit. docs/checkers.md explains the files, and prints
+a checker for each kind.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
@@ -19,9 +21,10 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.convergence import Finding, Question
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.sets import Sets, as_array
+from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 
-VERSION = 1
+VERSION = 2
 """Version of every format."""
 
 SIGNS = "01?"
@@ -51,58 +54,71 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
         _lines(numbers.setdefault(signs, len(numbers)) for signs in _cells(question, state))
         for state in finding.states
     ]
-    parts = {
-        "height": question.height,
-        "width": question.width,
-        "from_step": finding.from_step,
-        "target": _planes(question.target),
-        "sets": list(numbers),
-    }
+    parts = {"target": _planes(question.target), "sets": list(numbers)}
     folded = automaton.with_circuit(fold(question.circuit))
-    return _with_list("dct-certificate", folded, parts, "states", states)
+    asked = replace(question.asked, step=finding.from_step)
+    return proof_text("dct-certificate", folded, asked, parts, "states", states)
 
 
 def write_cases(automaton: Automaton, cases: Cases) -> str:
-    """Return a proof by all cases as JSON text: starts, their targets, and the number of steps.
+    """Return a proof by all cases as JSON text: starts and their targets.
 
-    The starts have the circuit's channels only. Raises CircuitError if there are too many starts.
+    The starts have the circuit's channels only; of equal ones the first remains. Raises
+    CircuitError if there are too many starts, or if the cases are not of this circuit's runs.
     """
-    starts = cases.starts[:, list(automaton.circuit.labels)]
-    if starts.size + cases.targets.size > MOST_VALUES:
+    starts, targets = cases.starts[:, list(automaton.circuit.labels)] != 0, cases.targets != 0
+    if starts.size + targets.size > MOST_VALUES:
         raise CircuitError(f"{cases.name}: they are too many for a file")
+    if automaton.fire_rate != 1 or automaton.boundary != cases.boundary:
+        raise CircuitError(
+            f"{automaton.name}: a fire rate of {automaton.fire_rate:g} and a {automaton.boundary} "
+            f"boundary: the cases are of all cells at each step and a {cases.boundary} boundary"
+        )
+    first = np.unique(starts.reshape(len(starts), -1), axis=0, return_index=True)[1]
+    starts, targets = starts[np.sort(first)], targets[np.sort(first)]
     height, width = starts.shape[2:]
-    parts = {
-        "height": height,
-        "width": width,
-        "boundary": cases.boundary,
-        "steps": cases.steps,
-        "what": cases.name,
-    }
-    targets = (cases.targets != 0).astype(int)
+    grid = (height, width, cases.boundary)
+    asked = Asked("shows", _named(automaton, starts), *grid, 1.0, automaton.visible, cases.steps)
     pairs = [[_planes(start), _planes(end)] for start, end in zip(starts, targets, strict=True)]
-    return _with_list("dct-cases", automaton, parts, "cases", pairs)
+    return proof_text("dct-cases", automaton, asked, {}, "cases", pairs)
 
 
-def circuit_hash(circuit: dict[str, Any]) -> str:
-    """Return the SHA-256 of a parsed circuit file; whitespace and key order do not matter."""
-    text = json.dumps(circuit, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+def _named(automaton: Automaton, starts: npt.NDArray[np.bool_]) -> str:
+    """Say what distinct starts (N, C, H, W) are, in the words that the checker confirms."""
+    count, _, height, width = starts.shape
+    own = np.zeros((height, width), np.bool_)
+    own[height // 2, width // 2] = automaton.start == "center"
+    if count == 1 and automaton.start != "random" and (starts[0] == own).all():
+        return f"its own start, {automaton.start}"
+    labels, varied = automaton.circuit.labels, np.flatnonzero(starts.any(axis=(0, 2, 3)))
+    if len(varied) and count == 2 ** (height * width * len(varied)):
+        return f"all {count} starts of channel {', '.join(str(labels[place]) for place in varied)}"
+    return f"{count} listed starts"
 
 
-def proof_lines(format_name: str, automaton: Automaton, parts: dict[str, Any]) -> list[str]:
-    """Return the lines of a proof file without commas, one for each part and the circuit."""
-    circuit = json.loads(write_circuit(automaton))
-    head = {"format": format_name, "version": VERSION, "circuit_sha256": circuit_hash(circuit)}
-    whole = head | parts | {"circuit": circuit}
-    return [f'  "{key}": {json.dumps(value)}' for key, value in whole.items()]
-
-
-def _with_list(
-    format_name: str, automaton: Automaton, parts: dict[str, Any], name: str, items: Sequence[Any]
+def proof_text(
+    format_name: str,
+    automaton: Automaton,
+    asked: Asked,
+    parts: dict[str, Any],
+    name: str = "",
+    items: Sequence[Any] = (),
 ) -> str:
-    """Return a proof file that ends with the list `name`, a line for each item."""
-    body = ",\n".join(f"    {json.dumps(item)}" for item in items)
-    lines = [*proof_lines(format_name, automaton, parts), f'  "{name}": [\n{body}\n  ]']
+    """Return a proof file: question, parts, circuit, and the list `name` with a line per item."""
+    circuit = automaton.circuit
+    own = 4 * circuit.channels
+    held = [label for n, label in enumerate(circuit.labels) if circuit.outputs[n] == own + n]
+    whole = {
+        "format": format_name,
+        "version": VERSION,
+        "question": asked.as_dict() | {"held": held},
+        **parts,
+        "circuit": json.loads(write_circuit(automaton)),
+    }
+    lines = [f'  "{key}": {json.dumps(value)}' for key, value in whole.items()]
+    if name:
+        body = ",\n".join(f"    {json.dumps(item)}" for item in items)
+        lines.append(f'  "{name}": [\n{body}\n  ]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -113,7 +129,7 @@ def _cells(question: Question, state: Sets) -> list[str]:
 
 
 def _planes(bits: npt.NDArray[Any]) -> list[Lines]:
-    return [_lines(channel.ravel().tolist()) for channel in bits]
+    return [_lines(channel.ravel().astype(int).tolist()) for channel in bits]
 
 
 def _lines(values: Iterable[int]) -> Lines:

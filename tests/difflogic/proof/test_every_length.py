@@ -20,6 +20,10 @@ from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
+LINES = (
+    "confirmed: lines of n cells show what the machine addition prints, from every input, "
+    "from step n + "
+)
 E, C, W = 5, 4, 3
 
 
@@ -87,8 +91,9 @@ def test_two_gates_add_numbers_of_any_length(check):
     assert prove(adder(), ADDITION, 1).text == "proved for every length n, from step n on"
     found = prove(adder(), ADDITION, 2)
     assert found.text == "proved for every length n, from step n + 1 on"
-    output = "confirmed: every line of n cells is right from step n + 1 on, for every n\n"
-    assert check(found.certificate(), checker="lines.py") == (True, output)
+    confirmed, output = check(found.certificate(), checker="lines.py")
+    assert confirmed, output
+    assert output.startswith(LINES + "1 on, for every n; 1×n cells, zero boundary")
 
 
 def test_a_late_sum_needs_a_longer_delay():
@@ -145,21 +150,36 @@ def test_parity_that_cancels_its_left_neighbour():
 
 
 FORGERIES = {
-    "another machine": lambda proof: proof["machine"]["prints"][0].sort(),
-    "sooner": lambda proof: proof.update(delay=1),
-    "no carry": lambda proof: proof["first"].pop("1"),
-    "a history less": lambda proof: proof["histories"][0].popitem(),
-    "another circuit": lambda proof: proof["circuit"]["outputs"].reverse(),
+    "another machine": (lambda proof: proof["machine"]["prints"][0].sort(), "a marked cell"),
+    "sooner": (lambda proof: (proof.update(delay=1), due(proof, "n")), "beyond the edge"),
+    "never": (lambda proof: (proof.update(delay=-1), due(proof, "n")), "the delay"),
+    "another step": (lambda proof: due(proof, "n"), "every input of a line"),
+    "no carry": (lambda proof: proof["first"].pop("1"), "has histories"),
+    "a history less": (lambda proof: proof["histories"][0].popitem(), "history is among"),
+    "another circuit": (lambda proof: proof["circuit"]["outputs"].reverse(), ""),
+    "never 1 + 1": (lambda proof: cut(proof, 3), "each state reads all numbers"),
+    "nothing read": (lambda proof: cut(proof, 1), "each state reads all numbers"),
 }
 
 
+def due(proof, step):
+    proof["question"]["step"] = step
+
+
+def cut(proof, columns):
+    for rows in proof["machine"].values():
+        rows[:] = [row[:columns] for row in rows]
+
+
 @pytest.mark.parametrize("what", FORGERIES)
-def test_forgeries_are_not_confirmed(what, check):
-    proof = json.loads(prove(adder(), ADDITION, 2).certificate())
-    FORGERIES[what](proof)
-    confirmed, output = check(json.dumps(proof), checker="lines.py")
+def test_forgeries_are_not_confirmed(what, tmp_path, check_here):
+    proof, (forge, reason) = json.loads(prove(adder(), ADDITION, 2).certificate()), FORGERIES[what]
+    forge(proof)
+    (tmp_path / "proof.json").write_text(json.dumps(proof))
+    confirmed, output = check_here("lines.py", str(tmp_path / "proof.json"))
     assert not confirmed
-    assert "NOT CONFIRMED" in output
+    assert output.startswith("NOT CONFIRMED: ")
+    assert reason in output
 
 
 def test_the_learned_adder_of_the_gallery(check, tmp_path):
@@ -167,9 +187,9 @@ def test_the_learned_adder_of_the_gallery(check, tmp_path):
     found = certify(path, task="addition")
     assert found.proved
     found.save(tmp_path / "proof.json")
-    output = "confirmed: every line of n cells is right from step n + 2 on, for every n\n"
-    text = (tmp_path / "proof.json").read_text()
-    assert check(text, path, checker="lines.py") == (True, output)
+    confirmed, output = check((tmp_path / "proof.json").read_text(), path, checker="lines.py")
+    assert confirmed
+    assert output.startswith(LINES + "2 on, for every n; 1×n cells, zero boundary")
 
 
 def test_the_learned_adder_adds_a_million_digits():

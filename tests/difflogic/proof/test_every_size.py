@@ -148,7 +148,7 @@ def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
         changed = made.with_circuit(replace(made.circuit, op=op))
         (tmp_path / "rule.json").write_text(write_circuit(changed))
         done = subprocess.run(
-            [sys.executable, "-I", "rule.py", name, tmp_path / "rule.json"],
+            [sys.executable, "-S", "-E", "rule.py", name, tmp_path / "rule.json"],
             cwd=folder,
             capture_output=True,
             check=False,

@@ -1,0 +1,284 @@
+"""Proofs and circuits with changed fields: what a checker confirms is true by brute force."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Cases, Machine
+from difflogic.formats.circuit_file import parse
+from difflogic.library.certifying import certify
+from difflogic.library.loading import Source, load
+from difflogic.proof.every_length import prove
+from difflogic.proof.every_size import broken
+from difflogic.proof.files import write_cases, write_certificate
+from difflogic.tasks.line import ADDITION
+from tests.difflogic.circuit.circuits import automaton, circuit_of
+from tests.difflogic.proof.conftest import Check
+from tests.difflogic.proof.convergence.brute import all_states, step_all
+from tests.difflogic.proof.test_every_length import adder, is_right
+from tests.difflogic.proof.test_every_size import GALLERY, RULES
+
+Proof = dict[str, Any]
+VALUES = (-4, -1, 0, 1, 2, 3, 2**40, True, False, 0.0, 1.0, 0.5, None, "", "0", "zero", [], {})
+SAID = re.compile(
+    r"confirmed: (.*); (\w+)×(\w+) cells(?: \(its own are (\d+)×(\d+)\))?, (zero|periodic) "
+    r"boundary, (all cells at each step|every fair schedule), visible ([\d, ]+)\n"
+)
+
+
+def of_sets(source: Source, *size: int) -> Proof:
+    return json.loads(
+        write_certificate(load(source).automaton, certify(source, [size]).findings[0])
+    )
+
+
+def of_cases(circuit: Circuit, size: tuple[int, int], steps: int, boundary: str = "zero") -> Proof:
+    """Return the proof of what the circuit does from all starts, or from the start of zeros."""
+    every = circuit.channels == 1
+    starts = all_states(circuit.channels, *size)[: None if every else 1]
+    ends = starts
+    for _ in range(steps):
+        ends = step_all(circuit, ends, boundary)
+    made = automaton(circuit, boundary=boundary, start="random" if every else "zeros")
+    return json.loads(write_cases(made, Cases("all", starts, ends, boundary, steps, "")))
+
+
+NOT_WEST = circuit_of([(Op.NOT_A, 3, 3)], [9])
+COUNTER = circuit_of([(Op.NOT_A, 8, 8), (Op.XOR, 8, 9)], [18, 19])
+VALID: dict[str, tuple[Callable[[], Proof], ...]] = {
+    "sets.py": (
+        lambda: of_sets(GALLERY / "checkerboard.json", 2, 3),
+        lambda: of_sets(GALLERY / "checkerboard-async.json", 1, 2),
+        lambda: of_sets(automaton(NOT_WEST, boundary="zero", fire_rate=0.5), 1, 4),
+    ),
+    "cases.py": (
+        lambda: of_cases(circuit_of([(Op.XOR, 3, 5)], [9]), (2, 2), 2, "periodic"),
+        lambda: of_cases(circuit_of([(Op.OR, 1, 4)], [9]), (1, 2), 1),
+        lambda: of_cases(COUNTER, (2, 2), 3),
+    ),
+    "lines.py": (lambda: json.loads(prove(adder(), ADDITION, 2).certificate()),),
+    "rule.py": tuple(
+        lambda name=name: {
+            "kind": name,
+            "circuit": json.loads((GALLERY / f"{name}.json").read_text()),
+        }
+        for name in RULES
+    ),
+}
+
+
+def change(tree: Any, rng: random.Random) -> None:
+    """Change one value somewhere in plain values: replace, delete, repeat, count, exchange."""
+    place, inside, key = tree, tree, None
+    while isinstance(inside, dict | list) and inside and (key is None or rng.random() < 0.8):
+        place, key = (
+            inside,
+            rng.choice([*inside] if isinstance(inside, dict) else [*range(len(inside))]),
+        )
+        inside = place[key]
+    if key is None:
+        return
+    other = rng.choice([*place] if isinstance(place, dict) else range(len(place)))
+    match rng.randrange(5):
+        case 0:
+            place[key] = rng.choice(VALUES)
+        case 1:
+            del place[key]
+        case 2 if isinstance(place, list):
+            place.insert(other, copy.deepcopy(inside))
+        case 3 if type(inside) is int:
+            place[key] += rng.choice((-1, 1))
+        case _:
+            place[key], place[other] = place[other], inside
+
+
+def agree(proof: Proof) -> None:
+    """Let the question say what the circuit says, as a careful forger would."""
+    circuit, together = proof["circuit"], proof["circuit"]["fire_rate"] == 1
+    own = 4 * len(circuit["channels"])
+    proof["question"].update(
+        {key: circuit[key] for key in ("boundary", "visible")},
+        fire_rate=float(circuit["fire_rate"]),
+        held=[x for n, x in enumerate(circuit["channels"]) if circuit["outputs"][n] == own + n],
+        unit="step" if together else "round",
+        schedule="all cells at each step" if together else "every fair schedule",
+    )
+
+
+def spread(lines: list[list[int]], *size: int) -> np.ndarray:
+    return np.repeat([value for _, value in lines], [count for count, _ in lines]).reshape(size)
+
+
+def circuit_in(proof: Proof) -> tuple[Circuit, list[int]]:
+    file = proof["circuit"]
+    gates = [(int(Op[gate["op"]]), gate["a"], gate["b"]) for gate in file["gates"]]
+    made = circuit_of(gates, file["outputs"], tuple(file["channels"]))
+    return made, [file["channels"].index(label) for label in file["visible"]]
+
+
+def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
+    """Reach all states after so many rounds, under the schedule, and all that follow."""
+    what = re.fullmatch(r"every start shows the target .* from (step|round) (\d+) on", said[1])
+    size, (circuit, shown) = (int(said[2]), int(said[3])), circuit_in(proof)
+    together = said[7] == "all cells at each step"
+    assert what is not None
+    assert (what[1] == "step") == together
+    cells, states = size[0] * size[1], all_states(circuit.channels, *size)
+    after = step_all(circuit, states, said[6]).reshape(len(states), -1).astype(np.int64)
+    own, after = np.arange(len(states)), (after << np.arange(after.shape[1])).sum(axis=1)
+    everyone = frozenset(range(cells))
+    groups = (
+        [everyone]
+        if together
+        else [frozenset(some) for count in everyone for some in combinations(everyone, count + 1)]
+    )
+    moves = {}
+    for group in groups:
+        mask = sum(1 << c * cells + cell for cell in group for c in range(circuit.channels))
+        moves[group] = own & ~mask | after & mask
+
+    def reached(now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the states at the end of a round, and all that can ever follow."""
+        found = {frozenset(): now}
+        while True:
+            new = {fired: some.copy() for fired, some in found.items()}
+            for fired, some in found.items():
+                for group, move in moves.items():
+                    each = new.setdefault(fired | group, np.zeros(len(states), bool))
+                    each[move[some]] = True
+            if new.keys() == found.keys() and all((new[k] == found[k]).all() for k in new):
+                return found[everyone], np.logical_or.reduce(list(found.values()))
+            found = new
+
+    now = np.ones(len(states), bool)
+    for _ in range(int(what[2])):
+        now = reached(now)[0] if not together else np.isin(own, after[now])
+    target = np.stack([spread(lines, *size) for lines in proof["target"]])
+    return bool((states[reached(now)[1]][:, shown] == target).all())
+
+
+def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
+    what = re.fullmatch(
+        r"step (\d+) shows the targets in the proof, from (?:(all) (\d+) starts of channel "
+        r"([\d, ]+)|(its own start), (\w+)|(\d+) listed starts)(?:, those of the rule (.*?))?"
+        r"(?:, and at (every|not every) later step)?",
+        said[1],
+    )
+    assert what is not None
+    assert said[7] == "all cells at each step"
+    assert what[8] is None, "no example is a rule like Life"
+    size, (circuit, shown) = (int(said[2]), int(said[3])), circuit_in(proof)
+    starts, ends = (
+        np.array([[spread(lines, *size) for lines in pair[end]] for pair in proof["cases"]])
+        for end in (0, 1)
+    )
+    seen, state = [], starts
+    while len(seen) <= int(what[1]) or not any((state == each).all() for each in seen):
+        seen.append(state)
+        state = step_all(circuit, state, said[6])
+    right = [bool((each[:, shown] == ends).all()) for each in [*seen, state]]
+    if what[9] is not None and all(right[int(what[1]) :]) != (what[9] == "every"):
+        return False
+    if what[5]:
+        lit = np.zeros(starts.shape, int)
+        lit[..., size[0] // 2, size[1] // 2] = what[6] == "center"
+        if len(starts) > 1 or (starts != lit).any() or proof["circuit"]["start"] != what[6]:
+            return False
+    count = len({start.tobytes() for start in starts})
+    bits = size[0] * size[1] * len((what[4] or "").split(","))
+    claimed = int(what[3] or what[7] or 1)
+    return right[int(what[1])] and count == claimed and (not what[2] or count == 2**bits)
+
+
+def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
+    """Try all lines of up to three cells."""
+    step = re.search(r"from step n(?: \+ (\d+))? on, for every n$", said[1])
+    assert step is not None
+    assert (said[2], said[3], said[6]) == ("1", "n", "zero")
+    table = proof["machine"]
+    inputs = len(table["moves"][0]).bit_length() - 1
+    machine = Machine(inputs, table["moves"], table["prints"])
+    assert "addition" not in said[1] or machine.moves == [list(row) for row in ADDITION.moves]
+    made = parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
+    lines = (line for n in (1, 2, 3) for line in product(range(1 << inputs), repeat=n))
+    return all(is_right(made, machine, list(line), int(step[1] or 0) + 1) for line in lines)
+
+
+def rule_is_true(proof: Proof, said: re.Match[str]) -> bool:
+    made = parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
+    assert said[1].startswith(proof["kind"])
+    assert said[6] == "zero"
+    return not broken(made, RULES[proof["kind"]])
+
+
+TRUE = {
+    "sets.py": sets_are_true,
+    "cases.py": cases_are_true,
+    "lines.py": lines_are_true,
+    "rule.py": rule_is_true,
+}
+TRIALS = {"sets.py": 30, "cases.py": 30, "lines.py": 30, "rule.py": 10}
+
+
+def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
+    """Change a valid proof, or its circuit's file; return whether it is confirmed."""
+    rng = random.Random(seed)
+    proof = rng.choice(VALID[checker])()
+    file = copy.deepcopy(proof["circuit"])
+    for _ in range(rng.randint(1, 3)):
+        change(proof.get(rng.choice(["circuit", "question", "", "", ""]), proof), rng)
+    if rng.random() < 0.8:
+        file = proof.get("circuit")
+        with suppress(KeyError, TypeError, IndexError, ValueError, AttributeError):
+            agree(proof)
+    whole, circuit = tmp_path / "proof.json", tmp_path / "circuit.json"
+    whole.write_text(json.dumps(proof))
+    circuit.write_text(json.dumps(file))
+    given = str(proof.get("kind")) if checker == "rule.py" else str(whole)
+    confirmed, output = check_here(checker, given, str(circuit))
+    if not confirmed:
+        assert output.startswith("NOT CONFIRMED: ")
+        return False
+    said = SAID.fullmatch(output)
+    assert said is not None, output
+    shown = {"circuit": file} | proof | ({"circuit": file} if checker == "rule.py" else {})
+    assert shown["circuit"] == file
+    own = f"{file['height']}×{file['width']}"
+    elsewhere = any(
+        a.isdigit() and int(a) != b
+        for a, b in ((said[2], file["height"]), (said[3], file["width"]))
+    )
+    assert (said[4] is not None) == elsewhere, f"{output} {own}"
+    assert (said[6], said[7] == "all cells at each step") == (
+        file["boundary"],
+        file["fire_rate"] == 1,
+    )
+    assert said[8] == ", ".join(map(str, file["visible"]))
+    assert TRUE[checker](shown, said), output
+    return True
+
+
+@pytest.mark.parametrize("checker", VALID)
+@pytest.mark.parametrize(
+    "most", [1, pytest.param(100, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
+)
+def test_what_is_confirmed_of_a_forgery_is_true(
+    checker: str, most: int, tmp_path: Path, check_here: Check
+) -> None:
+    trials = TRIALS[checker] * most
+    confirmed = sum(attack(checker, seed, tmp_path, check_here) for seed in range(trials))
+    print(f"{checker}: {confirmed} of {trials} confirmed, all true")
+    assert 0 < confirmed < trials
