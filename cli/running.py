@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+import cli
 from cli import ranks
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
@@ -88,6 +89,7 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
 
     def begin(session: Session) -> None:
         nonlocal tracer
+        session.began = cli.began or session.began
         shown.begin(session)
         if options.trace is not None:
             from difflogic.engine.tracing import Tracer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -235,6 +235,8 @@ def _show_profile(config: Config, repeat: int, as_json: bool) -> None:
         f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "
         "pairs; tasks and waits are means over workers"
     )
+    if workers > 1:
+        typer.echo(f"tasks: {tasks(found.tasks)}")
     if found.search is not None and found.search_per_epoch is not None:
         every = found.config.finishing.every
         typer.echo(
@@ -336,6 +338,7 @@ def lines(report: Report) -> dict[str, str]:
         "arithmetic peak": peak,
         "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
         f"{100 * report.share_of_peak:.0f} % of the peak reached",
+        **({"tasks": tasks(path.tasks)} if path.workers > 1 else {}),
         "buffers": f"{buffers} shared",
         "process": "memory unknown on this system"
         if report.peak_memory is None
@@ -346,6 +349,13 @@ def lines(report: Report) -> dict[str, str]:
     if shared := poor_gain(report.peak_all_workers / report.peak_one_core, path.workers):
         found[""] = shared
     return found
+
+
+def tasks(counts: Mapping[str, float]) -> str:
+    """Describe the tasks of a step, and who took them."""
+    return "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen".format(
+        **counts
+    )
 
 
 def _difference(row: Row) -> str:

@@ -184,7 +184,7 @@ def _cells(row: Row, first: Row) -> list[Any]:
         times(row.speedup(first)),
         None if efficiency is None else f"{100 * efficiency:.0f} %",
         times(row.ceiling),
-        None if row.plan is None else f"{100 * row.steal_ratio:.1f} %",
+        None if row.plan is None else "{stolen:.1f} of {created:g}".format_map(row.tasks),
         None if row.plan is None else f"{100 * row.waiting:.1f} %",
         f"{row.samples_per_second:.0f}",
         _duration(row.run_seconds),
@@ -202,7 +202,7 @@ def _lines(found: Comparison) -> list[str]:
     """Return the lines below the table."""
     config = found.rows[0].setting.config
     notes = [
-        "ceiling: speed-up limit from the number and size of tasks; stolen: share of tasks; "
+        "ceiling: speed-up limit from the number and size of tasks; stolen: tasks of a step; "
         f"waiting: share of workers' time; run: {config.training.epochs} epochs at the median step"
     ]
     if any(row.oversubscribed for row in found.rows):

@@ -31,7 +31,7 @@ LINE_SECONDS = 30.0
 LEFT = 36
 """Characters of the numbers, left of the picture."""
 PHASES_SHOWN = 5
-PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing"}
+PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing", "checkpoint": "saving"}
 MIN_BAR = 10
 MAX_BAR = 60
 

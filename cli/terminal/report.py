@@ -11,6 +11,8 @@ from difflogic.system.files import for_shell
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
+AROUND = {"start": "start-up", "compilation": "compilation", "tests": "final tests", "all": "all"}
+"""Names of the seconds of a run outside of its training, and of the whole run."""
 OF_ONE_RUN: Any = {
     "training": {"epochs", "seed"},
     "parallel": True,
@@ -50,13 +52,17 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     rows = [
         (display.PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()
     ]
-    for name, spent in [*rows, ("all", total)]:
+    for name, spent in [*rows, ("training", total)]:
         share = 100 * spent / total if total else 0.0
         lines.append(
             f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / max(epochs, 1):>11.3f}"
         )
-    lines.append(f"{'compilation':<17}{seconds['compilation']:>9.3f}   (not included above)")
-    return lines
+    lines += [
+        f"{name:<17}{seconds[part]:>9.3f}"
+        for part, name in AROUND.items()
+        if part in seconds  # a run of an earlier version lacks some
+    ]
+    return [*lines, f"{'processor':<17}{seconds['processor']:>9.3f}"]
 
 
 def _scores(

@@ -67,7 +67,7 @@ class Engine:
         self._workers = Workers(self.plan.workers)
         self._kernel = training_kernel(sharing.strategy, self.plan.workers)
         self._tracer: Tracer | None = None
-        self._in_use = 0
+        self._in_use = self._created = 0
         self._loss_channels: tuple[int, ...] | None = None
         self._allocate()
 
@@ -163,7 +163,8 @@ class Engine:
         One call saves waking the workers again. `targets` is (batch, loss channels, H, W). The
         loss is the sum of squared errors after each of `loss_steps`, ascending, by default after
         the engine's last step. Returns each sample's loss, and seconds by phase as means over the
-        workers: busy with "forward", "loss" and "backward", and "waiting" for each other.
+        workers: busy with "forward", "loss" and "backward", and "waiting" for each other or for a
+        core. Handing over the batch counts as "sample"; waking the workers is no phase.
         """
         start = time.perf_counter()
         self._set_loss_channels(loss_channels)
@@ -172,6 +173,7 @@ class Engine:
         self._spread(targets, self._targets)
         self._loss_gradients[:] = 0.0
         self._clock[:] = 0.0
+        loading = time.perf_counter() - start
         steps = int(self._loss_steps[-1])
         if steps <= self._steps_per_call:
             self._call(k.FORWARD | k.LOSS | k.BACKWARD, 0, steps)
@@ -180,11 +182,9 @@ class Engine:
             self._call(k.LOSS, 0, 0)
             self._run_backward()
         means = self._clock.mean(axis=0)
-        _, loss, backward = means[BUSY:WAITING].tolist()
-        waiting = float(means[WAITING:BEGAN].sum())
-        # Handing over the batch and waking the workers count as forward.
-        forward = time.perf_counter() - start - loss - backward - waiting
-        seconds = {"forward": forward, "loss": loss, "backward": backward, "waiting": waiting}
+        forward, loss, backward = means[BUSY:WAITING].tolist()
+        seconds = {"sample": loading, "forward": forward, "loss": loss, "backward": backward}
+        seconds["waiting"] = float(means[WAITING:BEGAN].sum())
         return self._losses.ravel()[: self._in_use].tolist(), seconds
 
     def reduce(self, total: Array) -> Array:
@@ -279,6 +279,9 @@ class Engine:
             # Ctrl-C came before all workers had started: nobody must wait for a missing one.
             self._control[ABORTED] = 1
             raise
+        ways = (parts & k.FORWARD != 0) + (parts & k.BACKWARD != 0)
+        whole, chunks = self.team.groups_alone, len(self.layout.chunk_start) - 1
+        self._created += ways * (whole + (self._groups - whole) * chunks * (end - first))
         clock = self._clock
         began, ended = clock[:, BEGAN], clock[:, ENDED]
         # A worker also waits before it wakes and after it is done, while others work.
@@ -312,9 +315,10 @@ class Engine:
             self.trace(None)
 
     @property
-    def work(self) -> tuple[WorkStats, ...]:
-        """Counts of each worker since the engine was created; `sum_of` adds them up."""
-        return tuple(WorkStats.of(space.cursor) for space in self._workspaces)
+    def work(self) -> WorkStats:
+        """What all workers have done since the engine was created."""
+        each = (WorkStats.of(space.cursor) for space in self._workspaces)
+        return sum(each, WorkStats(created=self._created))
 
     def _places(self) -> Iterator[tuple[int, slice]]:
         """Yield the group of each sample in use, and its cells within the group."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class WorkStats:
     """Waits for another worker, at a barrier or for the cells around its own."""
     seconds_waited: float = 0.0
     """Wall time of the waits, in seconds, added up over several workers."""
+    created: int = 0
+    """Tasks that the work was cut into, whoever takes them; known for all workers together."""
 
     @classmethod
     def of(cls, cursor: npt.NDArray[np.int64]) -> WorkStats:
@@ -45,10 +47,10 @@ class WorkStats:
         """Return what was done between two readings of the same counts."""
         return WorkStats(*(x - y for x, y in zip(astuple(self), astuple(before), strict=True)))
 
-
-def sum_of(stats: Iterable[WorkStats]) -> WorkStats:
-    """Return the sum over several workers."""
-    return sum(stats, WorkStats())
+    def per_step(self, steps: int) -> dict[str, float]:
+        """Return the tasks created, taken by their own worker, and stolen, in each of `steps`."""
+        counts = {"created": self.created, "own": self.tasks - self.steals, "stolen": self.steals}
+        return {name: count / steps for name, count in counts.items()}
 
 
 SHORTEST_WAIT = 1e-6

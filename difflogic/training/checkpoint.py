@@ -63,6 +63,8 @@ class Checkpoint:
     """Versions of the libraries, and the processor's name."""
     state: State
     """As `Trainer.state` returned it."""
+    seconds: Mapping[str, float]
+    """As `PhaseTimer.account` returned it."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
@@ -82,11 +84,17 @@ def epoch_of(path: Path) -> int:
 
 
 def write_checkpoint(
-    directory: Path, config: Config, epoch: int, resumed: int, state: State
+    directory: Path,
+    config: Config,
+    epoch: int,
+    resumed: int,
+    state: State,
+    seconds: Mapping[str, float],
 ) -> Path:
     """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
 
-    Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
+    `seconds` are those of the run so far, by part. Raises RunDirectoryError if it cannot be
+    written; earlier ones are then unchanged.
     """
     header = {
         "format": FORMAT,
@@ -95,6 +103,7 @@ def write_checkpoint(
         "epoch": epoch,
         "resumed": resumed,
         "made_with": made_with(),
+        "seconds": dict(seconds),
         "state": list(state),
     }
     header["sha256"] = _digest(header, state)
@@ -129,12 +138,14 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     if expected != _digest(header, state):
         raise CheckpointError(f"{path}: is damaged: its checksum is wrong")
     found: list[Any] = [header.get(name) for name in ("epoch", "resumed", "config", "made_with")]
-    if [type(value) for value in found] != [int, int, dict, dict]:
+    seconds = header.get("seconds", {})  # missing in early checkpoints
+    numbers = isinstance(seconds, dict) and {*map(type, seconds.values())} <= {float}
+    if [type(value) for value in found] != [int, int, dict, dict] or not numbers:
         raise CheckpointError(f"{path}: is not a checkpoint of dct")
     epoch, resumed, config, origin = found
     if path != checkpoint_path(path.parent, epoch):
         raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
-    return Checkpoint(epoch, resumed, config, origin, state)
+    return Checkpoint(epoch, resumed, config, origin, state, seconds)
 
 
 def made_with() -> dict[str, str]:

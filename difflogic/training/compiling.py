@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -119,25 +118,22 @@ class Compilation:
             self.stop()
             raise
 
-    def complete(
-        self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop
-    ) -> float | None:
-        """Compile the rest, wait for the helper, and load its code; return the seconds.
+    def complete(self, netlist: Netlist, should_stop: Callable[[], bool] = never_stop) -> bool:
+        """Compile the rest, wait for the helper, and load its code.
 
-        Returns None if `should_stop` returned True before or during the wait.
+        Returns False if `should_stop` returned True before or during the wait.
         """
         if self._helper is None:
-            return 0.0
-        start = time.perf_counter()
+            return True
         if should_stop():
-            return None
+            return False
         if self._searches:
             compile_slopes(netlist, _any_ops(netlist), self._rectifies)
         if self._helper.wait("search", should_stop) is None:
-            return None
+            return False
         self.stop()
         self._compile_search(netlist)
-        return time.perf_counter() - start
+        return True
 
     def _compile_search(self, netlist: Netlist) -> None:
         if self._searches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from difflogic.search.finishing import Finished
 
 WAITING = "waiting"
-"""Time that workers wait for each other, as a mean over workers."""
+"""Time that workers wait for each other or for a core, as a mean over workers."""
 
 SHARED = ("forward", "loss", "backward")
-"""Phases that all workers share: their seconds are means over workers. One thread does the rest."""
+"""Phases that all workers share: their seconds are means over workers, by the processor clock of
+each. One thread does the rest, by wall time."""
 
 PHASES = (
     "sample",
@@ -34,7 +36,13 @@ PHASES = (
     "checkpoint",
     "other",
 )
-"""In the order of a training step. "other" is the caller's work between steps, and rewiring."""
+"""In the order of a training step. "other" is what the others leave of the wall time: waking
+workers, rewiring, the caller's work between steps."""
+
+AROUND = ("start", "compilation", "tests")
+"""Parts of a run outside of the phases: until the first step, compiling, and final tests."""
+TOTALS = ("all", "processor")
+"""Wall time and processor time of a whole run."""
 
 SEARCHED = (
     "search_wrong_before",
@@ -61,31 +69,56 @@ MAX_LINE_BYTES = 2**10
 MAX_COUNT = 2**53
 
 
+def clocks() -> tuple[float, float]:
+    """Return wall time, and processor time of this process and of its children that ended."""
+    times = os.times()
+    children = times.children_user + times.children_system
+    return time.perf_counter(), time.process_time() + children
+
+
 class PhaseTimer:
-    """Adds up wall time by phase, in seconds; compilation is kept apart."""
+    """Adds up seconds by phase, those around the steps, and a run's totals over all stretches."""
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(PHASES, 0.0)
-        self.compile_seconds = 0.0
+        self.around = dict.fromkeys(AROUND, 0.0)
+        self.began = clocks()
+        """When this stretch of the run began."""
+        self.timed = 0.0
+        """Seconds of this stretch that are in some part."""
         self.listener: Callable[[str, float, float], None] | None = None
-        """Called with phase, beginning and end of each timed block."""
+        """Called with phase, beginning and end of each timed block that has no others inside."""
+        self._earlier = dict.fromkeys(TOTALS, 0.0)
 
     def add(self, seconds: Mapping[str, float]) -> None:
-        """Add seconds by phase that were measured elsewhere."""
-        for phase, spent in seconds.items():
-            self.seconds[phase] += spent
+        """Add seconds by part that were measured elsewhere."""
+        for part, spent in seconds.items():
+            (self.seconds if part in self.seconds else self.around)[part] += spent
+            self.timed += spent
 
     @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        """Time a block as `phase`, one of PHASES."""
-        start = time.perf_counter()
+    def __call__(self, part: str) -> Iterator[None]:
+        """Time a block as `part`, one of PHASES or AROUND, without the parts inside it."""
+        start, before = time.perf_counter(), self.timed
         try:
             yield
         finally:
-            end = time.perf_counter()
-            self.seconds[phase] += end - start
-            if self.listener is not None:
-                self.listener(phase, start, end)
+            end, inside = time.perf_counter(), self.timed - before
+            self.add({part: end - start - inside})
+            if self.listener is not None and not inside:
+                self.listener(part, start, end)
+
+    @property
+    def account(self) -> dict[str, float]:
+        """Seconds of the run so far by PHASES, AROUND and TOTALS."""
+        passed = zip(TOTALS, clocks(), self.began, strict=True)
+        totals = {name: now - began + self._earlier[name] for name, now, began in passed}
+        return {**self.seconds, **self.around, **totals}
+
+    def restore(self, account: Mapping[str, float]) -> None:
+        """Continue the `account` of earlier stretches; what it lacks counts as 0."""
+        for part in (self.seconds, self.around, self._earlier):
+            part.update({name: account.get(name, 0.0) for name in part})
 
 
 @dataclass(frozen=True)

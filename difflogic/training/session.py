@@ -7,7 +7,7 @@ checkpoint.py and lock.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,10 @@ from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingEr
 from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training import trainer as training
-from difflogic.training.checkpoint import checkpoint_path, write_checkpoint
+from difflogic.training.checkpoint import Checkpoint, checkpoint_path, write_checkpoint
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
-from difflogic.training.metrics import History, MetricsRow, StepResult
+from difflogic.training.metrics import History, MetricsRow, StepResult, clocks
 from difflogic.training.rank_plan import RankPlan
 from difflogic.training.resuming import (
     extended,
@@ -97,6 +97,8 @@ class Session:
         """The run's configuration, as in config.toml. Entering sets it."""
         self.run = run
         self.history = History()
+        self.began = clocks()
+        """When this stretch of the run began; may be replaced until `train`."""
         self.resumed = 0
         """Number of times the run was resumed."""
         self.summary: dict[str, Any] | None = None
@@ -148,15 +150,18 @@ class Session:
     ) -> dict[str, Any]:
         """Train until done or stopped, save everything, and return the summary."""
         trainer = self.trainer
-        before, processor = dict(trainer.phases.seconds), time.process_time()
+        timer, before = trainer.phases, dict(trainer.phases.seconds)
         gather(trainer, self._ranks)
+        timer.began = self.began
+        timer.add({"start": time.perf_counter() - self.began[0] - timer.timed})
         with self._stopping_if_it_cannot_save():
             # At once, to find out before hours of training if the run cannot be saved.
             self._save_checkpoint()
             self._loop(should_stop, on_step or ignore, before)
             self._save_all()
-        processor = time.process_time() - processor
-        summary = summarize(self.config, trainer, self.history, self.resumed, processor)
+            # Its processor time counts once it has ended.
+            trainer.stop_compiling()
+        summary = summarize(self.config, trainer, self.history, self.resumed)
         if self._start is not None:
             summary["start"] = self._start.as_dict()
         with self._stopping_if_it_cannot_save():
@@ -176,32 +181,32 @@ class Session:
         trainer, timer = self.trainer, self.trainer.phases
         clock = _Clock(trainer.config)
         while not trainer.done and not should_stop():
-            # Before the step, since the other ranks begin it too.
-            if not trainer.wait_for_kernels(should_stop):
-                break
-            state = trainer.state() if trainer.may_search else None
-            try:
-                with self._ranks.step():
-                    result = trainer.step()
-            except TrainingError as error:
-                raise self._with_history(error) from error
-            except KeyboardInterrupt:
-                # Raised between two kernel calls of a long step. The step has changed nothing yet,
-                # unless it was searching already: then undo it.
-                if should_stop():
-                    if state is not None:
-                        trainer.restore(state)
-                    break
-                raise
             with timer("other"):
+                # Before the step, since the other ranks begin it too.
+                if not trainer.wait_for_kernels(should_stop):
+                    break
+                state = trainer.state() if trainer.may_search else None
+                try:
+                    with self._ranks.step():
+                        result = trainer.step()
+                except TrainingError as error:
+                    raise self._with_history(error) from error
+                except KeyboardInterrupt:
+                    # Raised between two kernel calls of a long step. The step has changed nothing
+                    # yet, unless it was searching already: then undo it.
+                    if should_stop():
+                        if state is not None:
+                            trainer.restore(state)
+                        break
+                    raise
                 on_step(result)
-            now = dict(timer.seconds)
-            seconds = {phase: now[phase] - before[phase] for phase in now}
-            self.history.add(MetricsRow.of(result, seconds))
-            before = now
-            if clock.is_due(trainer.epoch):
-                self._save_all()
-                clock.saved(trainer.phases.seconds["checkpoint"] - now["checkpoint"])
+                now = dict(timer.seconds)
+                seconds = {phase: now[phase] - before[phase] for phase in now}
+                self.history.add(MetricsRow.of(result, seconds))
+                before = now
+                if clock.is_due(trainer.epoch):
+                    self._save_all()
+                    clock.saved(timer.seconds["checkpoint"] - now["checkpoint"])
 
     def _with_history(self, error: TrainingError) -> TrainingError:
         """Save the history, which may show what broke the run; the model is useless."""
@@ -220,7 +225,12 @@ class Session:
             self.run.write_metrics(self.history)
             self._lock.require()
             write_checkpoint(
-                self.run.path, self.config, trainer.epoch, self.resumed, trainer.state()
+                self.run.path,
+                self.config,
+                trainer.epoch,
+                self.resumed,
+                trainer.state(),
+                trainer.phases.account,
             )
         self._checkpoint_epoch = trainer.epoch
 
@@ -340,9 +350,18 @@ class Session:
             return
         checkpoint, self.history = found
         self.trainer.restore(checkpoint.state)
-        self.trainer.phases.add(self.history.seconds)
+        self.trainer.phases.restore(self._spent(checkpoint))
         self._checkpoint_epoch = checkpoint.epoch
         self.resumed = checkpoint.resumed + 1
+
+    def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
+        """Return the seconds until a checkpoint, with the final tests if they followed it."""
+        reached = {"epochs": checkpoint.epoch, "resumed": checkpoint.resumed}
+        summary = self._before
+        if summary is None or {name: summary[name] for name in reached} != reached:
+            return checkpoint.seconds
+        seconds: dict[str, float] = summary["seconds"] | summary["seconds"]["phases"]
+        return seconds
 
     def _note_lost_logits(self) -> None:
         """Report if a new run cannot use all logits of its start model."""

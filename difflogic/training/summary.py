@@ -15,7 +15,7 @@ from difflogic.model.model import Model
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
 from difflogic.tasks import task_class
-from difflogic.training.metrics import History
+from difflogic.training.metrics import AROUND, TOTALS, History
 
 if TYPE_CHECKING:
     from difflogic.training.trainer import Trainer
@@ -27,15 +27,15 @@ SEAL = "sha256"
 FILES = "files"
 
 
-def summarize(
-    config: Config, trainer: Trainer, history: History, resumed: int, processor: float
-) -> dict[str, Any]:
+def summarize(config: Config, trainer: Trainer, history: History, resumed: int) -> dict[str, Any]:
     """Return the contents of summary.json: scores, seconds per phase, versions, machine.
 
-    `config` is the run's own, `resumed` the number of times it was resumed, and `processor` the
-    processor seconds since then.
+    `config` is the run's own, and `resumed` the number of times it was resumed.
     """
     phases, finished = trainer.phases, trainer.done
+    with phases("tests"):
+        tests = final_scores(trainer.result, trainer.epoch)
+    account = phases.account
     last, best = history.rows[-1] if history.rows else None, history.best
     attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
     return {
@@ -59,12 +59,11 @@ def summarize(
             "best_hard_loss": best.hard_loss if best else None,
             "best_accuracy": best.accuracy if best else None,
             "best_epoch": best.epoch if best else None,
-            **final_scores(trainer.result, trainer.epoch),
+            **tests,
         },
         "seconds": {
             "training": sum(phases.seconds.values()),
-            "compilation": phases.compile_seconds,
-            "processor": processor,
+            **{name: account[name] for name in (*AROUND, *TOTALS)},
             "phases": dict(phases.seconds),
         },
         "versions": machine.versions(),

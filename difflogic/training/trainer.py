@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -93,7 +92,7 @@ class Trainer:
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._compilation.stop()
+        self.stop_compiling()
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.__exit__(*raised)
@@ -110,6 +109,10 @@ class Trainer:
         NaN for cells that do not count. Sizes are those of the configuration. Raises ConfigError
         for other sizes, and TrainingError if the loss or a gradient is not finite.
         """
+        with self.phases("other"):
+            return self._step(starts, targets)
+
+    def _step(self, starts: npt.ArrayLike | None, targets: npt.ArrayLike | None) -> StepResult:
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
@@ -286,9 +289,8 @@ class Trainer:
         """Begin another attempt, with another wiring, once the current one is over."""
         attempt = attempt_of(self.config.training, self.epoch)
         if attempt != self._attempt.number:
-            with self.phases("other"):
-                self._go_to(attempt)
-                self._learned.forget(self._attempt.start.logits.T)
+            self._go_to(attempt)
+            self._learned.forget(self._attempt.start.logits.T)
 
     def _enter_stage(self, stage: int) -> None:
         self.stage = stage
@@ -337,12 +339,15 @@ class Trainer:
         If some are not compiled yet, a helper process compiles a part of them where possible. With
         `meanwhile`, it may go on with the search's kernels; the first search waits for it.
         """
-        start = time.perf_counter()
-        entered = self._threads is not None
-        self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
-        seconds = time.perf_counter() - start
-        self.phases.compile_seconds += seconds
-        return seconds
+        before, entered = self.phases.timed, self._threads is not None
+        with self.phases("compilation"):
+            self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
+        return self.phases.timed - before
+
+    def stop_compiling(self) -> None:
+        """End the helper process, if it still compiles."""
+        with self.phases("compilation"):
+            self._compilation.stop()
 
     def wait_for_kernels(self, should_stop: Callable[[], bool]) -> bool:
         """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
@@ -356,9 +361,8 @@ class Trainer:
             self.on_compile_wait()
             return should_stop()
 
-        seconds = self._compilation.complete(self.engine.netlist, report_and_ask)
-        self.phases.compile_seconds += seconds or 0.0
-        return seconds is not None
+        with self.phases("compilation"):
+            return self._compilation.complete(self.engine.netlist, report_and_ask)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""

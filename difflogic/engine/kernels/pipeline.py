@@ -13,13 +13,7 @@ could read their gradients of that step. So no more gradients need be kept, what
 from __future__ import annotations
 
 from difflogic.engine.kernels import teams as t
-from difflogic.engine.kernels.primitives import (
-    atomic_add,
-    atomic_claim,
-    atomic_load,
-    now,
-    yield_thread,
-)
+from difflogic.engine.kernels.primitives import atomic_add, atomic_claim, atomic_load, now
 from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -131,7 +125,7 @@ def next_piece(worker, problem, groups, span, control, cursor):
         if next_alone(worker, problem, span, control, cursor):
             return True
         cursor[t.PHASE] = t.SHARING
-    spins, since = 0, 0.0
+    spins, since, used = 0, 0.0, t.SHORT
     while True:
         left = False
         for turn in range(team.workers):
@@ -143,7 +137,7 @@ def next_piece(worker, problem, groups, span, control, cursor):
                 if turn != 0:
                     cursor[t.STEALS] += 1
                 if spins:
-                    t.count_wait(cursor, since)
+                    t.count_wait(cursor, since, used)
                 step = atomic_load(control, base + APART * piece + BEGUN) - 1
                 cursor[t.GROUP], cursor[t.CHUNK] = (
                     team.groups_alone + piece // chunks,
@@ -154,7 +148,7 @@ def next_piece(worker, problem, groups, span, control, cursor):
             left = left or piece == -1
         if not left:
             if spins:
-                t.count_wait(cursor, since)
+                t.count_wait(cursor, since, used)
             return False
         if spins == 0:
             since = now()
@@ -162,4 +156,4 @@ def next_piece(worker, problem, groups, span, control, cursor):
         if spins > t.SPINS:
             if atomic_load(control, t.ABORTED) != 0:
                 return False
-            yield_thread()
+            used = t.yield_core(since, used)

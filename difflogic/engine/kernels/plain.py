@@ -340,3 +340,7 @@ def yield_thread():
 
 def now():
     return time.perf_counter()
+
+
+def processor_clock():
+    return time.thread_time()

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from difflogic.engine.kernels.primitives import atomic_add, atomic_load, now, yield_thread
+from difflogic.engine.kernels.primitives import (
+    atomic_add,
+    atomic_load,
+    now,
+    processor_clock,
+    yield_thread,
+)
 from difflogic.system.jit import borrowing_kernel, kernel, part
 
 ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
 """Polls before a waiting worker yields its core: about ten microseconds."""
+SHORT = -1.0
+"""In place of the processor's clock: a wait that yields no core leaves that clock unread."""
 
-WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, TRACED = range(10)
+WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN, TRACED = range(11)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
 
 WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and the following ones are counted
 over all calls: pieces taken, pieces taken from another's share, waits for others and their
-nanoseconds, and recorded events."""
-CURSOR_FIELDS = 10
+nanoseconds, and recorded events; but SPUN, the waits' nanoseconds on a processor, only since the
+last phase. Each worker's cursor has its own cache lines."""
+CURSOR_FIELDS = 11
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
 BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7
 """Places in a worker's clock: seconds that it was busy with forward, loss and backward, then
-seconds that it waited in each, added up over calls; and when its last call began and ended."""
+seconds that it waited in each, for others or for a core, added up over calls; and when its last
+call began and ended."""
 CLOCK_FIELDS = 8
 """A cache line."""
 MEETING = 16
@@ -40,33 +50,51 @@ def barrier(control, place, workers, cursor):
         atomic_add(control, place + ARRIVED, -workers)
         atomic_add(control, place + GENERATION, 1)
         return
-    since = now()
+    since, used = now(), SHORT
     spins = 0
     while atomic_load(control, place + GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:
                 return
-            yield_thread()
-    count_wait(cursor, since)
+            used = yield_core(since, used)
+    count_wait(cursor, since, used)
 
 
 @part
-def count_wait(cursor, since):
-    """Add a wait that began at `since` (seconds of the clock) to a worker's waits."""
-    cursor[WAITS] += 1
-    cursor[WAITED] += int((now() - since) * 1e9)
+def yield_core(since, used):
+    """Yield a waiting worker's core; return its processor clock at the wait's begin, `since`.
 
-
-@part
-def count_phase(clock, way, since, waited, cursor):
-    """Add a phase that began at `since`, when the worker had already waited `waited` nanoseconds.
-
-    `way` is FORWARD, LOSS or BACKWARD.
+    `used` is what the last call of the wait returned. Before the first one the worker only spun.
     """
-    waits = (cursor[WAITED] - waited) / 1e9
-    clock[BUSY + way // 2] += max(0.0, now() - since - waits)
-    clock[WAITING + way // 2] += waits
+    if used == SHORT:
+        used = processor_clock() - (now() - since)
+    yield_thread()
+    return used
+
+
+@part
+def count_wait(cursor, since, used):
+    """Add a wait to a worker's waits: when it began by both clocks; `used` may be SHORT."""
+    waited = now() - since
+    cursor[WAITS] += 1
+    cursor[WAITED] += int(waited * 1e9)
+    cursor[SPUN] += int((waited if used == SHORT else processor_clock() - used) * 1e9)
+
+
+@part
+def count_phase(clock, way, since, used, cursor):
+    """Add a phase that began at `since`, and at `used` of the worker's processor clock.
+
+    `way` is FORWARD, LOSS or BACKWARD. The worker was busy while it ran on a processor, but for its
+    waits; else it waited for others or for a core. Returns both clocks at the phase's end.
+    """
+    ended, ran = now(), processor_clock()
+    busy = min(max(0.0, ran - used - cursor[SPUN] / 1e9), ended - since)
+    clock[BUSY + way // 2] += busy
+    clock[WAITING + way // 2] += ended - since - busy
+    cursor[SPUN] = 0
+    return ended, ran
 
 
 KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL, PERCEPTION, UPDATE = range(10)

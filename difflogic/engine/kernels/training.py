@@ -16,6 +16,7 @@ from difflogic.engine.kernels.primitives import (
     atomic_load,
     flush_denormals,
     now,
+    processor_clock,
     pulls_backward,
     restore_denormals,
     runs_forward,
@@ -71,11 +72,11 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
     groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
     mode = flush_denormals()
     called = t.trace_begin(workspace.trace)
-    clock[t.BEGAN] = now()
+    clock[t.BEGAN] = since = now()
+    used = processor_clock()
     for way in (FORWARD, LOSS, BACKWARD):
         if span.parts & way == 0:
             continue
-        since, waited = now(), cursor[t.WAITED]
         if way == LOSS:
             loss_share(worker, workers, problem.layout, batch, span.in_use)
             t.trace_end(workspace.trace, cursor, LOSS, since)
@@ -87,8 +88,8 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
                 _do_chunk(problem, batch, workspace, seat, leads)
                 t.trace_end(workspace.trace, cursor, way, begun)
         t.barrier(control, 0, workers, cursor)
-        t.count_phase(clock, way, since, waited, cursor)
-    clock[t.ENDED] = now()
+        since, used = t.count_phase(clock, way, since, used, cursor)
+    clock[t.ENDED] = since
     t.trace_end(workspace.trace, cursor, t.CALL, called)
     restore_denormals(mode)
 

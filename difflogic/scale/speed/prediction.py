@@ -30,7 +30,7 @@ from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import fields_of
 from difflogic.system.ranks import Ranks
-from difflogic.training.metrics import PHASES, SHARED
+from difflogic.training.metrics import PHASES, SHARED, WAITING
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE
 from difflogic.training.rank_plan import RankPlan, exchanged_bytes
@@ -92,7 +92,7 @@ def measure_costs(
             seconds.append({each: trainer.phases.seconds[each] - before[each] for each in PHASES})
             progress(done + 1)
         lanes = lanes_of(trainer.plan)
-    least = {phase: min(each[phase] for each in seconds) for phase in PHASES}
+    least = {each: min(step[each] for step in seconds) for each in PHASES if each != WAITING}
     # The one worker is this thread, so its processor time is that of the step.
     scale = min(1.0, min(processor) / sum(least.values()))
     least = {phase: scale * spent for phase, spent in least.items()}

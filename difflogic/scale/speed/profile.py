@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from difflogic.config import Config
-from difflogic.engine.tracing import SERIAL, TASK, WAIT, Event, Tracer
+from difflogic.engine.tracing import SERIAL, WAIT, Event, Tracer, WorkStats
 from difflogic.scale.speed.rows import WARM_UP_STEPS, ratio
 from difflogic.system.json_values import chosen
 from difflogic.training.plan import ParallelPlan
@@ -62,6 +62,8 @@ class Profile:
     """Time of each traced step."""
     untraced: Sequence[float]
     """Time of an untraced step before each."""
+    work: WorkStats
+    """What all workers did in these steps, traced and untraced."""
     search: float | None = None
     """Time of a search after these steps; None if the configuration has no searches."""
 
@@ -100,6 +102,11 @@ class Profile:
         return found
 
     @property
+    def tasks(self) -> dict[str, float]:
+        """Tasks created, taken by their own worker, and stolen, per step."""
+        return self.work.per_step(len(self.seconds) + len(self.untraced))
+
+    @property
     def serial_share(self) -> float:
         """Share of a step in which one thread works alone, 0 to 1."""
         alone = sum(spent for (kind, _), spent in self.parts.items() if kind == SERIAL)
@@ -136,14 +143,11 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the events as JSON values."""
-        events = self._events
         return {
             "experiment": self.config.name,
             "workers": self.plan.workers,
-            "stolen": sum(event.stolen for event in events),
-            "tasks": sum(event.kind == TASK for event in events),
             **chosen(self, "step_seconds", "cost", "serial_share", "search", "search_per_epoch"),
-            **chosen(self, "bottlenecks"),
+            **chosen(self, "tasks", "bottlenecks"),
         }
 
 
@@ -161,6 +165,7 @@ def profile(config: Config, repeat: int, progress: Callable[[int], None]) -> Pro
         trainer.warm_up()
         for _ in range(WARM_UP_STEPS):
             trainer.step()
+        before = trainer.engine.work
         for done in range(repeat):
             untraced.append(_timed(trainer))
             trainer.trace(tracer)
@@ -169,12 +174,12 @@ def profile(config: Config, repeat: int, progress: Callable[[int], None]) -> Pro
             steps.append(tracer.events)
             tracer.clear()
             progress(done + 1)
-        search = None
+        work, search = trainer.engine.work - before, None
         if config.finishing.every:
             trainer.on_search_progress = lambda _: progress(repeat)
             trainer.search()
             search = trainer.phases.seconds["finish"]
-        return Profile(config, trainer.plan, steps, seconds, untraced, search)
+        return Profile(config, trainer.plan, steps, seconds, untraced, work, search)
 
 
 def _timed(trainer: Trainer) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 
 from difflogic.config import Config
 from difflogic.engine.kernels.probes import fma_peak, fma_per_round
-from difflogic.engine.tracing import WorkStats, sum_of
+from difflogic.engine.tracing import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.scale.speed.laws import Fit, fit
@@ -142,9 +142,9 @@ class Row:
         return self.difference is None or self.difference <= self.tolerance
 
     @property
-    def steal_ratio(self) -> float:
-        """Share of tasks that a worker took from another one."""
-        return self.work.steals / self.work.tasks if self.work.tasks else 0.0
+    def tasks(self) -> dict[str, float]:
+        """Tasks created, taken by their own worker, and stolen, per step."""
+        return self.work.per_step(2 * len(self.steps))
 
     @property
     def waiting(self) -> float:
@@ -203,7 +203,7 @@ class Row:
             "speedup": self.speedup(first),
             "phase_speedup": {name: self.phase_speedup(name, first) for name in self.phases},
             "efficiency": self.efficiency(first),
-            **chosen(self, "workers", "oversubscribed", "ceiling", "steal_ratio", "waiting"),
+            **chosen(self, "workers", "oversubscribed", "ceiling", "tasks", "waiting"),
             **chosen(self, "peak", "exchanged_bytes", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
@@ -373,7 +373,7 @@ def _prepare(
 
 
 def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:
-    return sum_of(trainer.engine.work) if isinstance(trainer, Trainer) else WorkStats()
+    return trainer.engine.work if isinstance(trainer, Trainer) else WorkStats()
 
 
 def _measure_peaks(rows: Sequence[Row], world: Ranks) -> None:

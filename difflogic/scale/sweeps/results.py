@@ -56,7 +56,7 @@ class Row:
     seconds: float | None = None
     """Training time, without compilation."""
     processor_seconds: float | None = None
-    """Processor time of all threads since the run was last resumed."""
+    """Processor time of the whole run, of all threads and child processes."""
     proved: bool | None = None
     from_step: int | None = None
     """Step, or round, from which the target is proved to stay; None without such a proof."""
@@ -284,7 +284,7 @@ def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
         "Proved: for every start or case, not on samples alone. "
         "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
         "proved from step: median (range) over exact runs with a proof for all later steps; "
-        "CPU s: median, of all threads of a run, in its last stretch; "
+        "CPU s: median, of all threads of a run, from start-up to final tests; "
         "s, summed: over all runs, even if they ran side by side."
     )
     return "\n".join([*lines, "", note, ""])

@@ -14,6 +14,7 @@ import pytest
 from cli.commands import bench
 from cli.terminal import display, screen
 from difflogic.config import load_config
+from difflogic.engine.tracing import WorkStats
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Row, Setting
@@ -35,7 +36,8 @@ def measured(name, workers, milliseconds, config=None, **changes):
         bytes_shared=1_580_000,
         ceiling=lambda: 2.0,
     )
-    row = Row(Setting(name, config, oracle=name == "oracle"), plan, steps, **changes)
+    work = WorkStats(tasks=504, steals=6, created=504)
+    row = Row(Setting(name, config, oracle=name == "oracle"), plan, steps, work=work, **changes)
     phases = {"forward": [s / 4 for s in steps], "hard": [s / 8 for s in steps], "other": [0.0] * 3}
     return replace(row, phases=phases)
 
@@ -180,6 +182,7 @@ class TestShown:
                 "100 billion fused multiply-adds per second on one core, 190 on 2 workers"
             ),
             "arithmetic limit": "3.947 ms per step: 39 % of the peak reached",
+            "tasks": "84 per step: 83.0 taken by their own worker, 1.0 stolen",
             "buffers": "960 kB per worker, 1.58 MB shared",
             "process": "202 MB at most",
             "noise": "unknown from 3 repeats: use --repeat 10",

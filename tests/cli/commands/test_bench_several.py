@@ -117,7 +117,9 @@ def test_a_profile(dct):
     assert lines[3].startswith("   1 ")
     for part in ("perception", "update", "moves"):
         assert any(line.split()[:3] == ["backward:", part, "task"] for line in lines)
-    assert "tracing costs" in lines[-2]
+    assert "tracing costs" in lines[-3]
+    assert lines[-2].startswith("tasks: ")
     assert lines[-1].startswith("searching: ")
     data = json.loads(dct(*arguments, "--json").stdout)
     assert data["workers"] == 2
+    assert list(data["tasks"]) == ["created", "own", "stolen"]

@@ -59,7 +59,11 @@ def summary(**changes: Any) -> dict[str, Any]:
         },
         "seconds": {
             "training": 5.0,
+            "start": 0.5,
             "compilation": 12.5,
+            "tests": 0.25,
+            "all": 18.5,
+            "processor": 21.0,
             "phases": dict.fromkeys(PHASES, 0.0) | {"forward": 2.0, "backward": 3.0},
         },
     } | changes
@@ -69,11 +73,19 @@ def test_timing_per_phase() -> None:
     lines = report.render(summary(), "runs/x").splitlines()
 
     assert lines[0].split() == ["phase", "seconds", "share", "ms/epoch"]
-    table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 3]}
-    assert list(table)[:-2] == [display.PHASE_NAMES.get(phase, phase) for phase in PHASES]
+    table = {line[:17].strip(): line[17:].split() for line in lines[1 : len(PHASES) + 7]}
+    assert list(table)[:-6] == [display.PHASE_NAMES.get(phase, phase) for phase in PHASES]
     assert table["forward"] == ["2.000", "40.0", "%", "4.000"]
-    assert table["all"] == ["5.000", "100.0", "%", "10.000"]
-    assert table["compilation"][0] == "12.500"
+    assert table["training"] == ["5.000", "100.0", "%", "10.000"]
+    around = ["start-up", "compilation", "final tests", "all", "processor"]
+    assert list(table)[-5:] == around
+    assert [table[name] for name in around] == [
+        ["0.500"],
+        ["12.500"],
+        ["0.250"],
+        ["18.500"],
+        ["21.000"],
+    ]
 
 
 def test_scores() -> None:
@@ -206,7 +218,7 @@ def test_quiet_leaves_out_the_times() -> None:
 
 
 def test_a_run_without_epochs_or_time_has_a_table() -> None:
-    seconds = {"training": 0.0, "compilation": 0.0, "phases": {"forward": 0.0}}
+    seconds = {"training": 0.0, "compilation": 0.0, "processor": 0.0, "phases": {"forward": 0.0}}
     assert "0.0 %" in report.render(summary(epochs=0, seconds=seconds), "runs/x")
 
 

@@ -15,7 +15,6 @@ from difflogic.engine.kernels.teams import ABORTED, ARRIVED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.engine.tracing import sum_of
 from difflogic.engine.workers import Workers
 from difflogic.system import machine
 from difflogic.system.callbacks import listening
@@ -147,13 +146,14 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     sharing = Sharing(2, "samples" if batch_first else "cells", batch_first, lanes=16)
     coefficients, starts, masks, upstream = problem.arrays()
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
-        assert sum_of(engine.work).steals == 0
+        assert engine.work.steals == 0
         engine.forward(coefficients, starts, masks)
         # With a barrier after each step, worker 0 is late only in the first step.
-        assert sum_of(engine.work).steals >= (2 if batch_first else 4)
-        states, before = engine.states(), sum_of(engine.work).steals
+        assert engine.work.steals >= (2 if batch_first else 4)
+        states, before = engine.states(), engine.work.steals
         gradients = engine.backward(upstream)
-        assert sum_of(engine.work).steals > before
+        assert engine.work.steals > before
+        assert engine.work.tasks == engine.work.created == (8 if batch_first else 128)
     alone = run_engine(problem, "float64", Sharing(1, lanes=16))
     assert equal((states, gradients), alone)
     assert_close(gradients, expected[1], TOLERANCES["float64"])
@@ -199,7 +199,7 @@ def test_training_in_one_call_is_forward_loss_and_backward(name, workers):
             np.testing.assert_array_equal(gradients, engine.backward(upstream))
             expected = ((last[:, channels] - targets[part]) ** 2).sum(axis=(1, 2, 3))
             np.testing.assert_allclose(losses, expected, rtol=1e-12)
-            assert set(seconds) == {"forward", "loss", "backward", "waiting"}
+            assert set(seconds) == {"sample", "forward", "loss", "backward", "waiting"}
             assert min(seconds.values()) >= 0
 
 

@@ -13,7 +13,6 @@ from difflogic.engine.tracing import (
     WAIT,
     Tracer,
     WorkStats,
-    sum_of,
     trace_events,
     write_events,
 )
@@ -162,5 +161,5 @@ def test_counts_are_read_added_and_subtracted():
     assert stats == WorkStats(tasks=5, steals=2, waits=3, seconds_waited=1.5)
     assert stats + stats == WorkStats(10, 4, 6, 3.0)
     assert stats + stats - stats == stats
-    assert sum_of([]) == WorkStats(0, 0, 0, 0.0)
-    assert sum_of([stats, WorkStats(tasks=1)]) == WorkStats(6, 2, 3, 1.5)
+    found = (stats + WorkStats(created=5)).per_step(2)
+    assert found == {"created": 2.5, "own": 1.5, "stolen": 1.0}

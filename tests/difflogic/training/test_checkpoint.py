@@ -23,6 +23,7 @@ from difflogic.training.checkpoint import (
 from tests.difflogic.training.tiny import tiny
 
 CONFIG = tiny()
+SECONDS = {"forward": 0.5, "processor": 1.25}
 STATE = {
     "epoch": np.array(7, np.int64),
     "logits": np.arange(12, dtype=np.float32).reshape(3, 4).T,
@@ -34,7 +35,7 @@ STATE = {
 
 @pytest.fixture
 def written(tmp_path):
-    return write_checkpoint(tmp_path, CONFIG, 7, 2, STATE)
+    return write_checkpoint(tmp_path, CONFIG, 7, 2, STATE, SECONDS)
 
 
 def same(state, other):
@@ -54,23 +55,24 @@ arrays = hnp.arrays(
 @given(st.dictionaries(st.text("abc_", min_size=1, max_size=8), arrays, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 def test_arrays_round_trip(tmp_path, state):
-    path = write_checkpoint(tmp_path, CONFIG, 7, 2, state)
+    path = write_checkpoint(tmp_path, CONFIG, 7, 2, state, SECONDS)
     found = read_checkpoint(path, state)
     assert same(found.state, state)
     assert (found.epoch, found.resumed, found.config) == (7, 2, CONFIG.to_dict())
+    assert found.seconds == SECONDS
     assert set(found.made_with) == {"dct", "numpy", "numba", "cpu"}
 
 
 def test_the_last_two_are_kept(tmp_path):
     (tmp_path / "checkpoint-notes.npz").write_text("mine")
     for epoch in (0, 9, 10, 100):
-        write_checkpoint(tmp_path, CONFIG, epoch, 0, STATE)
+        write_checkpoint(tmp_path, CONFIG, epoch, 0, STATE, SECONDS)
     assert [path.name for path in checkpoints(tmp_path)] == [
         "checkpoint-100.npz",
         "checkpoint-10.npz",
     ]
     # A run that went back, since the later ones were damaged.
-    write_checkpoint(tmp_path, CONFIG, 50, 0, STATE)
+    write_checkpoint(tmp_path, CONFIG, 50, 0, STATE, SECONDS)
     assert sorted(os.listdir(tmp_path)) == [
         "checkpoint-10.npz",
         "checkpoint-50.npz",
@@ -86,7 +88,7 @@ def test_a_failed_write_leaves_earlier_checkpoints(tmp_path, written, monkeypatc
     before = written.read_bytes()
     monkeypatch.setattr(archive.zipfile.ZipFile, "writestr", fail)
     with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
-        write_checkpoint(tmp_path, CONFIG, 8, 2, STATE)
+        write_checkpoint(tmp_path, CONFIG, 8, 2, STATE, SECONDS)
     assert os.listdir(tmp_path) == [written.name]
     assert written.read_bytes() == before
 
@@ -139,6 +141,8 @@ def change_header(path, **changes):
         ({"epoch": 6}, "holds epoch 6: it was renamed"),
         ({"epoch": "7"}, "is not a checkpoint of dct"),
         ({"config": None}, "is not a checkpoint of dct"),
+        ({"seconds": [0.5]}, "is not a checkpoint of dct"),
+        ({"seconds": {"forward": "0.5"}}, "is not a checkpoint of dct"),
     ],
 )
 def test_foreign_headers(written, changes, message):

@@ -1,4 +1,8 @@
 import io
+import os
+import subprocess
+import sys
+import threading
 import time
 
 import numpy as np
@@ -6,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.training import metrics
 from difflogic.training.metrics import (
     PHASES,
     History,
@@ -13,6 +18,7 @@ from difflogic.training.metrics import (
     PhaseTimer,
     Restart,
     Search,
+    clocks,
     from_csv,
     restarts,
 )
@@ -147,4 +153,45 @@ def test_seconds_add_up_by_phase_even_if_a_block_fails():
         with pytest.raises(ZeroDivisionError):
             fail()
     assert timer.seconds.pop("forward") >= 0.02
-    assert set(timer.seconds.values()) == {timer.compile_seconds} == {0.0}
+    assert {*timer.seconds.values(), *timer.around.values()} == {0.0}
+
+
+def test_a_block_counts_without_the_blocks_inside(monkeypatch):
+    clock, heard = [0.0], []
+
+    def spend(seconds):
+        clock[0] += seconds
+
+    monkeypatch.setattr(metrics.time, "perf_counter", lambda: clock[0])
+    timer = PhaseTimer()
+    timer.listener = lambda *event: heard.append(event)
+    with timer("other"):
+        spend(1.0)
+        with timer("hard"):
+            spend(2.0)
+        timer.add({"forward": 0.25})
+        with timer("compilation"):
+            spend(4.0)
+        spend(8.0)
+    expected = {"other": 8.75, "hard": 2.0, "forward": 0.25, "compilation": 4.0, "all": 15.0}
+    account = {part: spent for part, spent in timer.account.items() if part != "processor"}
+    assert {part: spent for part, spent in account.items() if spent} == expected
+    assert heard == [("hard", 1.0, 3.0), ("compilation", 3.0, 7.0)]
+
+
+def test_processor_time_is_of_all_threads_and_of_ended_processes():
+    def work():
+        while time.thread_time() < 0.05:
+            pass
+
+    before = clocks()[1]
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert clocks()[1] - before >= 0.05
+    if os.name == "posix":
+        child = "import time\nwhile time.process_time() < 0.2: pass"
+        own = clocks()[1] - time.process_time()
+        subprocess.run([sys.executable, "-c", child], check=True)
+        # The system counts children in hundredths of a second.
+        assert clocks()[1] - time.process_time() - own >= 0.15

@@ -120,7 +120,7 @@ def foreign(path):
 
 def of_another_run(path):
     with Trainer(tiny("training.seed=5", "training.epochs=10")) as trainer:
-        write_checkpoint(path.parent, trainer.config, 7, 0, trainer.state())
+        write_checkpoint(path.parent, trainer.config, 7, 0, trainer.state(), {})
 
 
 def uncovered(path):
@@ -177,7 +177,7 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
         with Trainer(CONFIG) as trainer:
-            write_checkpoint(run, CONFIG, 7, 0, trainer.state())
+            write_checkpoint(run, CONFIG, 7, 0, trainer.state(), {})
     with pytest.raises(RunDirectoryError, match="install a newer dct"):
         execute(CONFIG, run)
 

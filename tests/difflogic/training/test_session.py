@@ -84,11 +84,29 @@ def test_a_resumed_run_ends_like_one_never_interrupted(half, whole):
     assert summary["scores"] == uninterrupted["scores"]
 
 
-def test_seconds_add_up_over_all_stretches(half):
-    earlier = json.loads((half / "summary.json").read_text())["seconds"]
-    later = execute(config(), half)["seconds"]
-    assert later["training"] == pytest.approx(sum(later["phases"].values()))
-    assert later["phases"]["backward"] > earlier["phases"]["backward"] > 0
+@pytest.mark.parametrize("source", ["summary", "checkpoint"])
+def test_seconds_add_up_over_all_stretches(tmp_path, source):
+    run = RunDirectory.at(tmp_path / "run")
+    with Session(config(), run) as first:
+        first.began = first.began[0] - 1000, first.began[1] - 2000
+        first.trainer.phases.add({"backward": 500.0, "compilation": 250.0})
+        summary = first.train(stop_after(4))
+    if source == "checkpoint":
+        (run.path / "summary.json").unlink()
+    else:  # final tests come after the last checkpoint
+        run.write_summary(summary | {"seconds": summary["seconds"] | {"tests": 4000.0}})
+    earlier, later = summary["seconds"], execute(config(), run.path)["seconds"]
+    assert later["training"] == sum(later["phases"].values())
+    assert 0 < earlier["phases"]["backward"] - 500 < later["phases"]["backward"] - 500 < 100
+    for part, least in {"start": 250, "compilation": 250, "all": 1000, "processor": 2000}.items():
+        assert least < earlier[part] < later[part] < least + 100, part
+    assert later["tests"] // 1000 == (0 if source == "checkpoint" else 4)
+
+
+def test_all_seconds_of_a_run_are_in_some_part(whole):
+    seconds = json.loads((whole / "summary.json").read_text())["seconds"]
+    parts = sum(seconds[part] for part in ("training", "start", "compilation", "tests"))
+    assert 0.95 * seconds["all"] < parts <= seconds["all"]
 
 
 def test_another_machine_keeps_a_runs_lanes(tmp_path, half, whole, monkeypatch):

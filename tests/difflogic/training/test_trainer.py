@@ -75,7 +75,7 @@ def test_warming_up_does_not_change_training():
         before = trainer.model.logits
         seconds = trainer.warm_up()
         assert seconds > 0
-        assert trainer.phases.compile_seconds == seconds
+        assert trainer.phases.around == {"start": 0.0, "compilation": seconds, "tests": 0.0}
         assert trainer.phases.seconds == dict.fromkeys(PHASES, 0.0)
         np.testing.assert_array_equal(trainer.model.logits, before)
         for _ in range(4):
@@ -116,8 +116,8 @@ def test_phases_are_timed():
     with Trainer(tiny()) as trainer:
         trainer.step()
         seconds = trainer.phases.seconds
-    measured = {"sample", "forward", "loss", "backward", "reduce", "optimizer", "hard"}
-    assert {phase for phase, value in seconds.items() if value > 0} == measured
+    absent = {"finish", "checkpoint"}
+    assert {phase for phase, value in seconds.items() if value <= 0} - {"waiting"} == absent
 
 
 def test_an_own_batch_trains_like_the_tasks():
@@ -201,17 +201,26 @@ def test_learning_starts_over_from_the_first_logits_with_another_wiring():
     assert 0 < moved.max() <= most * 1.001
 
 
-def test_seconds_include_rewiring():
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["training.restart_every=1", "finishing.every=100"],
+        ["parallel.workers=2", "finishing.every=1", "finishing.candidates=50"],
+        ["parallel.workers=3", "training.batch=4", "parallel.strategy=samples"],
+    ],
+)
+def test_phases_add_up_to_the_wall_time(more):
     shares = []
-    with Trainer(tiny("training.restart_every=1", "finishing.every=100")) as trainer:
+    with Trainer(tiny(*more)) as trainer:
         trainer.step()
         for _ in range(10):
             before, begun = sum(trainer.phases.seconds.values()), time.perf_counter()
             trainer.step()
             passed = time.perf_counter() - begun
             shares.append((sum(trainer.phases.seconds.values()) - before) / passed)
+            assert min(trainer.phases.seconds.values()) >= 0
     # A busy machine may stop this process between two clocks, but not each time.
-    assert 0.8 < max(shares) <= 1
+    assert 0.98 < max(shares) <= 1
 
 
 NEUTRAL = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import time
 
 from llvmlite import ir
 from numba import types
@@ -147,7 +148,17 @@ def yield_thread(typing_context):
 @intrinsic
 def now(typing_context):
     """Read a steady clock, in seconds."""
-    signature = types.float64()
+    return types.float64(), _reading("CLOCK_MONOTONIC")
+
+
+@intrinsic
+def processor_clock(typing_context):
+    """Read how long this thread has run on a processor, in seconds; Windows reads `now`."""
+    return types.float64(), _reading("CLOCK_THREAD_CPUTIME_ID")
+
+
+def _reading(clock):
+    """Return the code generator that reads a clock, named as in Python's `time`."""
 
     def codegen(context, builder, signature, args):
         timespec = cgutils.alloca_once(builder, ir.ArrayType(I64, 2))
@@ -156,7 +167,7 @@ def now(typing_context):
         if sys.platform == "win32":
             name, arguments = "QueryPerformanceCounter", [pointer]
         else:
-            name, arguments = "clock_gettime", [I32(_MONOTONIC), pointer]
+            name, arguments = "clock_gettime", [I32(getattr(time, clock)), pointer]
         function = ir.FunctionType(I32, [argument.type for argument in arguments])
         builder.call(cgutils.get_or_insert_function(builder.module, function, name), arguments)
         double = ir.DoubleType()
@@ -166,8 +177,4 @@ def now(typing_context):
         nanoseconds = builder.sitofp(builder.load(second), double)
         return builder.fadd(whole, builder.fmul(nanoseconds, double(1e-9)))
 
-    return signature, codegen
-
-
-_MONOTONIC = 6 if sys.platform == "darwin" else 1
-"""CLOCK_MONOTONIC of clock_gettime."""
+    return codegen

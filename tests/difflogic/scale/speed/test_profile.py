@@ -2,7 +2,7 @@
 
 import pytest
 
-from difflogic.engine.tracing import Event
+from difflogic.engine.tracing import Event, WorkStats
 from difflogic.scale.speed.profile import Profile, profile, timeline
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -18,7 +18,7 @@ def made_up(plan):
         Event(1, "forward", "task", 2.5, 6.5, stolen=True, gates=(1.0, 2.5)),
         Event(1, "wait", "wait", 6.5, 9.5),
     ]
-    return Profile(CONFIG, plan, [step], [10.0], [8.0])
+    return Profile(CONFIG, plan, [step], [10.0], [8.0], WorkStats(3, 1, created=3))
 
 
 def test_steps_are_traced_beside_untraced_ones():
@@ -33,7 +33,7 @@ def test_steps_are_traced_beside_untraced_ones():
     data = found.as_dict()
     parts = sum(part["seconds"] for part in data["bottlenecks"])
     assert parts == pytest.approx(sum(found.seconds) / 2, rel=0.1)
-    assert data["tasks"] > 0
+    assert data["tasks"]["own"] + data["tasks"]["stolen"] == data["tasks"]["created"] > 0
 
     known = made_up(found.plan)
     assert [(each.what, each.seconds, each.gain) for each in known.bottlenecks] == [
@@ -45,6 +45,7 @@ def test_steps_are_traced_beside_untraced_ones():
         ("forward: moves", 0.75, 0.0),
     ]
     assert known.serial_share == pytest.approx(0.2)
+    assert known.tasks == {"created": 1.5, "own": 1.0, "stolen": 0.5}
     assert known.cost == pytest.approx(0.25)
     assert timeline(known.typical, 2, 19) == ["sssssFFFFFFFFFFFFFF", "     FFFFFFFF......"]
     assert timeline([], 2) == []

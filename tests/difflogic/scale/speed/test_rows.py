@@ -40,15 +40,15 @@ def test_rows_of_worker_counts_give_the_same_bits(monkeypatch, two_cores):
     assert [row.peak for row in found.rows] == [1e9, 2e9, None]
     first = found.rows[0]
     assert first.speedup(first) == first.efficiency(first) == 1
-    assert first.steal_ratio == first.waiting == 0
+    assert first.tasks["stolen"] == first.waiting == 0
     for row in found.rows:
         assert len(row.steps) == len(row.phases["backward"]) == 2
         assert len(row.losses) == rows.WARM_UP_STEPS + 4
-        assert 0 <= row.steal_ratio <= 1
+        # Whole groups are one task each way. Every task is taken once.
+        assert row.tasks["own"] + row.tasks["stolen"] == row.tasks["created"] >= 2 * 4
         assert 0 <= row.waiting <= 1
-        # Two steps are done for each that is measured; whole groups are one task each way.
-        assert row.work.tasks >= 2 * 2 * 2 * 4
     data = found.as_dict()["rows"]
+    assert [row["tasks"] for row in data] == [row.tasks for row in found.rows]
     assert data[1]["ceiling"] == 2
     assert [row["plan"]["workers"] for row in data] == [1, 2, 3]
 
