@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -32,7 +32,6 @@ from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.library.benchmarking import Learned
     from difflogic.scale.speed.benchmark import Baseline, Report
     from difflogic.scale.speed.rows import Row
     from difflogic.system.measuring import Spread
@@ -79,18 +78,9 @@ def bench(
         str | None,
         option("N,…", "Worker threads, or several numbers to compare: 1,2,4", shown=AUTO_WORKERS),
     ] = None,
-    grid: Annotated[
-        list[str] | None,
-        option(
-            "SECTION.KEY=VALUE,VALUE", "Compare values, and print the fastest as TOML; repeatable"
-        ),
-    ] = None,
     profile: Annotated[
         bool, flag("--profile", "Show a timeline of each worker, and the bottlenecks")
     ] = False,
-    learning: Annotated[
-        int | None, number("Train N epochs without searches, on five seeds; show the losses", 1)
-    ] = None,
     repeat: Annotated[
         int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
     ] = None,
@@ -121,20 +111,13 @@ def bench(
         return
     from difflogic.config import BENCHMARK, load_config
 
-    compared = Compared.of(workers, compare, grid or [], ranks)
+    compared = Compared.of(workers, compare, ranks)
     if profile and (compared.listed or compare):
         raise ConfigError("--profile measures one setting: leave out options that compare several")
-    if learning is not None and (profile or repeat or compare or compared.listed):
-        raise ConfigError("--learning measures no steps: leave out the options that do")
     source = choose_config(config, small, "--config")
     chosen = with_flags(overrides, workers=None if compared.listed == "workers" else workers)
-    if learning is not None:
-        _show_learning(load_config(source, chosen, allow_code=True), learning, as_json)
-        return
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
-    if settings.published.batch is not None and not any(
-        axis.startswith("training.batch=") for axis in compared.grid
-    ):
+    if settings.published.batch is not None:
         _note_batch(settings, load_config(source, chosen))
     if compared.ranks:
         show_ranks(compared, settings, oversubscribe, repeat, as_json)
@@ -143,7 +126,7 @@ def bench(
     if profile:
         _show_profile(settings, repeat or PROFILE_REPEATS, as_json)
     elif compared.listed:
-        show_several(compared, source, chosen, settings, repeat, as_json)
+        show_several(compared, settings, repeat, as_json)
     else:
         _show_steps(settings, compare, repeat, as_json)
 
@@ -167,30 +150,6 @@ def _note_batch(measured: Config, trained: Config) -> None:
             f"note: using the published batch size, {samples}; training uses {usual} "
             f"(--set training.batch={usual})"
         )
-
-
-def _show_learning(config: Config, epochs: int, as_json: bool) -> None:
-    """Train by gradient descent alone, and print the losses."""
-    from difflogic.library.benchmarking import learning
-
-    compile_kernels(config.without_searches())
-    with show_progress() as progress:
-        found = learning(config, epochs=epochs, progress=progress)
-    if as_json:
-        seeds = [vars(each) for each in found]
-        output.show_json({"experiment": config.name, "epochs": epochs, "rows": seeds})
-        return
-    how = f"{counted(epochs, 'epoch')}, batch {config.training.batch}"
-    typer.echo(f"{config.name} · by the gradient alone · {how}\n")
-
-    def row(each: Learned) -> list[Any]:
-        scores = display.loss(each.soft_loss), display.loss(each.hard_loss)
-        shares = display.percent(each.accuracy), display.percent(each.decided)
-        return [each.seed, *scores, *shares, f"{each.seconds:.2f}"]
-
-    *rows, medians = map(row, found)
-    heads = "seed | soft loss | hard loss | accuracy | decided | CPU seconds"
-    output.show_table(heads, [*rows, [], ["median", *medians[1:]]])
 
 
 def _show_profile(config: Config, repeat: int, as_json: bool) -> None:

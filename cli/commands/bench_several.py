@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +17,16 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
 
 if TYPE_CHECKING:
-    from difflogic.config import Config, Override
-    from difflogic.scale.speed.laws import Fit
+    from difflogic.config import Config
     from difflogic.scale.speed.rows import Comparison, Row
 
 ALONE = ("sequential", "oracle")
 """A single one of these ways is shown phase by phase instead."""
-OPTIONS = {"workers": "--workers", "ways": "--compare", "grid": "--grid", "ranks": "--ranks"}
-HEADS = {"workers": "workers", "ways": "way", "grid": "setting", "ranks": "ranks"}
+OPTIONS = {"workers": "--workers", "ways": "--compare", "ranks": "--ranks"}
+HEADS = {"workers": "workers", "ways": "way", "ranks": "ranks"}
 
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
-CHANGES_BITS = "parallel.chunk"
 ABOVE_CEILING = (
     "speed-ups shown as - are above their ceiling: other programs disturbed the measurement"
 )
@@ -41,13 +38,10 @@ class Compared:
 
     workers: tuple[int, ...] = ()
     ways: tuple[str, ...] = ()
-    grid: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
 
     @classmethod
-    def of(
-        cls, workers: str | None, compare: str | None, grid: Sequence[str], ranks: str | None
-    ) -> Compared:
+    def of(cls, workers: str | None, compare: str | None, ranks: str | None) -> Compared:
         """Read the options. Raises ConfigError if several of them list settings."""
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
@@ -59,7 +53,6 @@ class Compared:
         compared = cls(
             numbers("--workers", workers, MOST_WORKERS),
             ways,
-            tuple(grid),
             counts and (1, *(count for count in counts if count > 1)),
         )
         given = [OPTIONS[name] for name in OPTIONS if getattr(compared, name)]
@@ -106,27 +99,13 @@ def show_ranks(
     _show(compared, config, found, as_json)
 
 
-def show_several(
-    compared: Compared,
-    source: str,
-    overrides: Sequence[str | Override],
-    config: Config,
-    repeat: int | None,
-    as_json: bool,
-) -> None:
+def show_several(compared: Compared, config: Config, repeat: int | None, as_json: bool) -> None:
     """Measure, print, and exit 1 if results disagree that must be equal."""
     from difflogic.library.benchmarking import compare
 
     with show_progress() as progress:
         found = compare(
-            source if compared.grid else config,
-            overrides if compared.grid else (),
-            workers=compared.workers,
-            ways=compared.ways,
-            grid=compared.grid,
-            repeat=repeat,
-            progress=progress,
-            allow_code=True,
+            config, workers=compared.workers, ways=compared.ways, repeat=repeat, progress=progress
         )
     _show(compared, config, found, as_json)
 
@@ -139,8 +118,6 @@ def _show(compared: Compared, config: Config, found: Comparison, as_json: bool) 
         typer.echo(f"{config.name} · {grid} · {len(found.rows[0].steps)} rounds in turn\n")
         _show_table(found, HEADS[compared.listed])
         typer.echo("\n" + "\n".join(_lines(found)))
-        if compared.grid:
-            typer.echo("\n" + "\n".join(_proposal(found)))
     if not found.equal:
         wrong = ", ".join(row.setting.label for row in found.rows if not row.equal)
         note(
@@ -219,52 +196,14 @@ def _lines(found: Comparison) -> list[str]:
         )
     if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
         notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
-    if found.fit is not None:
-        notes += _laws(found.fit)
+    law = found.amdahl
+    if law is not None:
+        limit = "without limit" if law.serial < 1e-6 else f"at most {law.limit:.1f}×"
+        counts = ", ".join(map(str, law.workers))
+        notes.append(
+            f"Amdahl's law, fitted to {counts} workers: {100 * law.serial:.1f} % serial, {limit}"
+        )
     return notes
-
-
-def _laws(fit: Fit) -> list[str]:
-    if fit.amdahl is None:
-        return ["Amdahl's law: needs two worker counts within the cores"]
-    counts = ", ".join(map(str, fit.workers))
-    limit = "without limit" if fit.amdahl.serial < 1e-6 else f"at most {fit.amdahl.limit:.1f}×"
-    laws = [
-        f"Amdahl's law, fitted to {counts} workers: {100 * fit.amdahl.serial:.1f} % serial, {limit}"
-    ]
-    law = fit.scalability
-    if law is None:
-        return [*laws, "Universal Scalability Law: needs three worker counts within the cores"]
-    best = "more is always better" if fit.best is None else f"best with {fit.best}"
-    return [
-        *laws,
-        f"Universal Scalability Law: contention {100 * law.contention:.1f} %, coherency "
-        f"{100 * law.coherency:.2f} %: {best}",
-    ]
-
-
-def _proposal(found: Comparison) -> list[str]:
-    """Name the fastest row, with its lines for a configuration."""
-    if len(found.rows) == 1:
-        return ["one setting: nothing to compare"]
-    best = found.best
-    if best is None:
-        return [f"no difference found: {', '.join(row.setting.label for row in found.tied)}"]
-    if CHANGES_BITS in best.setting.label:
-        return [
-            f"the fastest: {best.setting.label}",
-            f"not proposed, since {CHANGES_BITS} changes the bits of results",
-        ]
-    return ["the fastest, for a configuration:", "", *_toml_lines(best)]
-
-
-def _toml_lines(best: Row) -> list[str]:
-    sections: dict[str, list[str]] = {}
-    for part in best.setting.label.split(" "):
-        place, _, value = part.partition("=")
-        section, _, key = place.rpartition(".")
-        sections.setdefault(section, []).append(f"{key} = {value}")
-    return [line for name, keys in sections.items() for line in (f"[{name}]", *keys)]
 
 
 def times(factor: float | None) -> str | None:

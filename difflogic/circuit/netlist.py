@@ -32,8 +32,8 @@ Ints = npt.NDArray[np.integer]
 class Architecture:
     """Sizes of the circuit that updates one cell.
 
-    A perception kernel maps the 3×3 neighbourhoods of one or more channels to `perception[-1]`
-    bits, and is applied to every channel. The update circuit maps the centre's channels and all
+    A perception kernel maps the 3×3 neighbourhood of one channel to `perception[-1]` bits, and is
+    applied to every channel. The update circuit maps the centre's channels and all
     perceived bits to the cell's next state.
     """
 
@@ -45,7 +45,6 @@ class Architecture:
     """Gates per layer of the update circuit; the last layer has `channels` gates."""
     perception_first: str = "moore"
     perception_wiring: str = "unique"
-    update_wiring: str = "unique"
     distinct_wiring: bool = False
     """Whether each kernel has its own wiring, or all share one."""
     all_directions: bool = False
@@ -58,13 +57,6 @@ class Architecture:
     """Bits of row and column in the last channels; () if they count nothing."""
     switch: bool = False
     """Whether the channel before the places is a switch: 1 everywhere once it is 1 anywhere."""
-    seen_channels: int = 1
-    """Channels that a kernel sees: the one that it is applied to, and those after it."""
-
-    @property
-    def perception_inputs(self) -> int:
-        """Inputs of a kernel: nine cells of each channel that it sees, the first one first."""
-        return NEIGHBORHOOD * self.seen_channels
 
     @property
     def update_inputs(self) -> int:
@@ -117,9 +109,7 @@ class WiredLayers:
                 f"{len(self.perception)} given"
             )
         for layers in self.perception:
-            _check_layers(
-                "perception", layers, architecture.perception_inputs, architecture.perception
-            )
+            _check_layers("perception", layers, NEIGHBORHOOD, architecture.perception)
         _check_layers("update", self.update, architecture.update_inputs, architecture.update)
 
     def kernel(self, index: int) -> tuple[Wiring, ...]:
@@ -162,14 +152,13 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     """Draw the wiring of all layers. Raises ConfigError if a layer cannot be wired."""
     first, rest = architecture.perception_first, architecture.perception_wiring
     topologies = [first] + [rest] * (len(architecture.perception) - 1)
-    inputs = architecture.perception_inputs
     perception = tuple(
-        _wire_layers("perception", inputs, architecture.perception, topologies, rng)
+        _wire_layers("perception", NEIGHBORHOOD, architecture.perception, topologies, rng)
         for _ in range(architecture.kernel_wirings)
     )
     if architecture.all_directions:
         perception = tuple(map(wired_to_see, perception, architecture.first_directions))
-    topologies = [architecture.update_wiring] * len(architecture.update)
+    topologies = ["unique"] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
     if architecture.places:
         inputs, sizes = learned(
@@ -204,8 +193,8 @@ def rewire(
     """
     sizes = layers.architecture
     if perception is not None:
-        inputs = sizes.perception_inputs
-        kernels = (_stack("perception", wires, inputs, sizes.perception) for wires in perception)
+        shape = NEIGHBORHOOD, sizes.perception
+        kernels = (_stack("perception", wires, *shape) for wires in perception)
         layers = replace(layers, perception=tuple(kernels))
     if update is not None:
         stack = _stack("update", update, sizes.update_inputs, sizes.update)
@@ -289,20 +278,19 @@ def flatten(layers: WiredLayers) -> Netlist:
     perceived = np.empty((channels, architecture.perception[-1], architecture.kernels), np.int32)
     parameter = 0
     for kernel in range(architecture.kernels):
-        inputs = np.arange(NEIGHBORHOOD * channels, dtype=np.int32).reshape(-1, channels)
-        seen = [np.roll(inputs, -after, axis=1) for after in range(architecture.seen_channels)]
-        rows: npt.NDArray[np.int32] = np.concatenate(seen)
+        inputs = np.arange(NEIGHBORHOOD * channels, dtype=np.int32)
+        seen: npt.NDArray[np.int32] = inputs.reshape(-1, channels)
         for layer in layers.kernel(kernel):
             copies = np.empty((layer.gates, channels), np.int32)
             for gate in range(layer.gates):
-                a, b = rows[layer.a[gate]], rows[layer.b[gate]]
+                a, b = seen[layer.a[gate]], seen[layer.b[gate]]
                 copies[gate] = add(a, b, np.full(channels, parameter + gate))
             parameter += layer.gates
-            rows = copies
-        perceived[:, :, kernel] = rows.T
+            seen = copies
+        perceived[:, :, kernel] = seen.T
 
     center = CENTER * channels + channel
-    rows = np.concatenate([center, perceived.ravel()])
+    rows: npt.NDArray[np.int32] = np.concatenate([center, perceived.ravel()])
     for layer in layers.update:
         order = _walk(layer)
         out = np.empty(layer.gates, np.int32)

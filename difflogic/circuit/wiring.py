@@ -39,20 +39,18 @@ class Wiring:
 def compare(neighborhood: str, inputs: int, gates: int, rng: np.random.Generator) -> Wiring:
     """Wire each gate to a cell of a neighbourhood (input a) and the centre (input b), permuted.
 
-    All cells are read equally often. The inputs are the nine cells of each channel; the centre is
-    that of the first channel. Raises ConfigError unless the gates are a multiple of the cells.
+    All cells are read equally often. Raises ConfigError unless the gates are a multiple of the
+    cells.
     Source: the DiffLogic CA notebook, first layer of each perception kernel, for moore.
     """
     around = [OFFSETS.index(cell) for cell in NEIGHBORHOODS[neighborhood] if any(cell)]
-    seen, rest = divmod(inputs, NEIGHBORHOOD)
-    cells = np.array([n + NEIGHBORHOOD * channel for channel in range(seen) for n in around])
-    if rest or not cells.size or gates < 1 or gates % len(cells):
+    if inputs != NEIGHBORHOOD or gates < 1 or gates % len(around):
         raise ConfigError(
             f"wiring {neighborhood} compares {len(around)} neighbours with the centre: it needs "
-            f"{NEIGHBORHOOD} inputs and a multiple of {len(around)} gates for each channel, not "
-            f"{inputs} inputs and {gates} gates; wirings unique and random take other numbers"
+            f"{NEIGHBORHOOD} inputs and a multiple of {len(around)} gates, not {inputs} inputs and "
+            f"{gates} gates; wirings unique and random take other numbers"
         )
-    a = rng.permutation(np.repeat(cells, gates // len(cells)).astype(np.int32))
+    a = rng.permutation(np.repeat(np.array(around, np.int32), gates // len(around)))
     return Wiring(inputs, a, np.full(gates, CENTER, dtype=np.int32))
 
 

@@ -71,14 +71,12 @@ class Config(Section):
             update=self.update.gates,
             perception_first=perception.wiring,
             perception_wiring=perception.wiring if perception.wiring in TOPOLOGIES else "unique",
-            update_wiring=self.update.wiring,
             distinct_wiring=perception.directions != "same",
             all_directions=perception.directions == "all",
             carry=self.update.carry,
             held=self.task.inputs,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
             switch=self.automaton.switch,
-            seen_channels=perception.channels,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,11 +187,6 @@ def _circuit_problems(config: Config) -> list[str]:
             f"channel: {channels} ([automaton] channels), not {update[-1]}"
         ]
     architecture = config.architecture
-    if architecture.seen_channels > channels:
-        return [
-            f"[perception] channels: a kernel sees each channel once: use 1 to {channels} "
-            "([automaton] channels)"
-        ]
     if architecture.all_directions and architecture.perception_first != "moore":
         return [
             '[perception] directions: "all" needs wiring = "moore": set that, or directions to '
@@ -224,12 +217,11 @@ def _places_problems(config: Config) -> list[str]:
     """Return why cells cannot count their places."""
     perception, bits = config.perception, config.architecture.places
     fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
-    fits = fits and perception.channels == 1
     found = []
     if not fits or perception.wiring != "moore" or perception.directions != "same":
         found.append(
             "[automaton] places: needs a perception that passes every neighbour on: [perception] "
-            'kernels = 1, gates = [8], channels = 1, wiring = "moore", directions = "same"'
+            'kernels = 1, gates = [8], wiring = "moore", directions = "same"'
         )
     if config.automaton.boundary != "zero" or config.automaton.fire_rate < 1:
         found.append(

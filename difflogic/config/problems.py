@@ -20,6 +20,12 @@ _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
 Place = tuple[str, ...]
 """A value's place: (key,) at the top level, (section,), or (section, key)."""
 
+REMOVED = {
+    ("perception", "channels"): "a kernel reads one channel",
+    ("update", "wiring"): "the wiring of update circuits is always unique",
+}
+"""Keys that configurations of older versions have, and what holds without them."""
+
 
 class Problem(NamedTuple):
     place: Place
@@ -82,6 +88,8 @@ def unknown(place: Place, is_section: bool = False) -> str:
     else:
         name = place[1]
         where = f"in [{place[0]}]"
+        if place in REMOVED:
+            return f'no key "{name}" {where} any more: {REMOVED[place]}: leave it out'
         hint = did_you_mean(name, schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]
     if homes:

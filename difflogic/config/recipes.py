@@ -1,8 +1,8 @@
 """Recipes: named ways to learn, which replace what a configuration says about learning.
 
-A shipped configuration has the settings that work best. The defaults of the learning levers are the
-reference: the settings of the DiffLogic CA notebook. The recipe `reference` goes back to them;
-`benchmark` is what `dct bench` measures.
+A shipped configuration has the settings that work best. The recipe `reference` goes back to those
+of the DiffLogic CA notebook, which are the defaults of most learning levers; `benchmark` is what
+`dct bench` measures.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("updat
 LEVER_SECTIONS: tuple[str, ...] = ("pool", "finishing")
 """Sections with nothing but levers."""
 
+MOMENTUM = 0.9
+"""The notebook's beta1. The default is what every shipped configuration uses: no momentum."""
+
 
 def reference(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every lever at its default, and the published values.
+    """Return the configuration with every lever as in the notebook, and the published values.
 
     Without published epochs, training takes the epochs of one attempt.
     """
@@ -38,6 +41,7 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
             changed[section] = {k: v for k, v in changed[section].items() if k != key}
     training = data.get("training")
     if isinstance(training, dict):
+        changed["training"]["beta1"] = MOMENTUM
         attempt = training.get("restart_every")
         if isinstance(attempt, int) and attempt > 0:
             changed["training"]["epochs"] = attempt

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 
 from difflogic.circuit.automaton import Start
 from difflogic.circuit.forms import FORMS
-from difflogic.circuit.wiring import FIRST_TOPOLOGIES, TOPOLOGIES
+from difflogic.circuit.wiring import FIRST_TOPOLOGIES
 from difflogic.system.quantities import BYTES
 from difflogic.tasks.sections import Section, Size
 
@@ -29,11 +29,10 @@ Sha256 = Annotated[
 Layers = Annotated[tuple[Size, ...], Field(min_length=1, max_length=1000, strict=False)]
 if TYPE_CHECKING:
     Form: TypeAlias = str
-    Topology: TypeAlias = str
     FirstTopology: TypeAlias = str
 else:
     Form = Literal[*FORMS]
-    Topology, FirstTopology = Literal[*TOPOLOGIES], Literal[*FIRST_TOPOLOGIES]
+    FirstTopology = Literal[*FIRST_TOPOLOGIES]
 
 FREE = {
     "parallel": (
@@ -51,23 +50,19 @@ rounds differently."""
 
 
 class PerceptionConfig(Section):
-    """The kernels: small circuits that read the 3×3 neighbourhood of one or more channels."""
+    """The kernels: small circuits that read the 3×3 neighbourhood of one channel."""
 
     kernels: Size = Field(description="number of kernels, each with its own logits")
     gates: Layers = Field(
-        default=(8, 4, 2),
-        description="gates per layer of one kernel, which has 9 inputs per channel",
+        default=(8, 4, 2), description="gates per layer of one kernel, which has 9 inputs"
     )
     wiring: FirstTopology = Field(
         default="moore",
         description="wiring of all layers. With moore, von-neumann, hexagonal or line, each gate "
         "of the first layer compares the centre with one of 8, 4, 6 or 2 neighbours; all "
-        "neighbours have the same number of gates, and later layers are unique",
-    )
-    channels: Size = Field(
-        default=1,
-        description="channels that a kernel sees at once, 9 inputs each: the one that it is "
-        "applied to and the next ones, wrapping around",
+        "neighbours have the same number of gates, and later layers are unique. unique: each gate "
+        "of a layer reads a pair of inputs that no other gate of the layer reads; random: pairs "
+        "are drawn, and may repeat",
     )
     directions: Literal["same", "random", "all"] = Field(
         default="same",
@@ -81,11 +76,8 @@ class PerceptionConfig(Section):
 class UpdateConfig(Section):
     """The circuit that maps a cell's channels and its perception to its next state."""
 
-    gates: Layers = Field(description="gates per layer; the last layer has one per channel")
-    wiring: Topology = Field(
-        default="unique",
-        description="wiring of all layers. unique: each gate of a layer reads a pair of inputs "
-        "that no other gate of the layer reads; random: pairs are drawn, and may repeat",
+    gates: Layers = Field(
+        description="gates per layer, with wiring unique; the last layer has one per channel"
     )
     carry: Annotated[float, Field(ge=0, le=1e6)] = Field(
         default=0.0,
@@ -130,7 +122,9 @@ class TrainingConfig(Section):
     epochs: Count = Field(description="training steps, one optimizer step each")
     batch: Size = Field(description="samples per training step")
     learning_rate: LearningRate = Field(description="AdamW's step size, in logits per step")
-    beta1: Decay = Field(default=0.9, description="AdamW's decay of the mean gradient, per step")
+    beta1: Decay = Field(
+        default=0.0, description="AdamW's decay of the mean gradient, per step; 0: no momentum"
+    )
     beta2: Decay = Field(
         default=0.99, description="AdamW's decay of the mean squared gradient, per step"
     )
@@ -203,7 +197,7 @@ class PoolConfig(Section):
         "training's last",
     )
     steps: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=6,
+        default=8,
         description="a pool sample is compared with the target at a random step, at most this many "
         "steps after its start; for a damaged sample, [automaton] steps is added",
     )

@@ -141,43 +141,14 @@ def live_runs(netlist: Netlist) -> list[Instruction]:
 
 
 def _runs(netlist: Netlist) -> list[Instruction]:
-    """Join gates whose a, b and out are adjacent, and which share their logits."""
-    joins = _joins(netlist)
-    starts = np.flatnonzero(np.concatenate([[True], ~joins]))
+    """Join the copies of a gate, one per channel: they and what they read are adjacent."""
+    starts = np.flatnonzero(np.diff(netlist.param, prepend=-1))
     widths = np.diff(np.append(starts, netlist.gates))
     columns = (starts, netlist.a[starts], netlist.b[starts], netlist.param[starts], widths)
     return [
         Instruction((a, b), netlist.inputs + start, width, (param,))
         for start, a, b, param, width in zip(*(c.tolist() for c in columns), strict=True)
     ]
-
-
-def _joins(netlist: Netlist) -> npt.NDArray[np.bool_]:
-    """Return for each gate but the first whether it continues the run of the gate before.
-
-    If a kernel sees several channels, its copies' inputs wrap around from the last channel to the
-    first. All runs that read each other must then end at the same copy. A run must not read a row
-    by two of its gates either, since the row's gradient would be stored after it was added to.
-    """
-    copies = np.diff(netlist.param) == 0
-    nexts = [np.diff(rows) == 1 for rows in (netlist.a, netlist.b)]
-    reads = netlist.a[1:], netlist.b[1:]
-    apart = np.abs(reads[0] - reads[1])
-    joins: npt.NDArray[np.bool_]
-    joins = copies & nexts[0] & nexts[1] & ((apart == 0) | (apart >= netlist.channels))
-    # The same by row. Inputs count as joined.
-    joined = np.concatenate([np.ones(netlist.inputs + 1, bool), joins])
-    while True:
-        before = np.count_nonzero(joins)
-        joins &= joined[reads[0]] & joined[reads[1]]
-        cut = copies & ~joins
-        for rows, follow in zip(reads, nexts, strict=True):
-            joined[rows[cut & follow]] = False
-        joined[: netlist.inputs] = True
-        joins &= joined[netlist.inputs + 1 :]
-        joined[netlist.inputs + 1 :] = joins
-        if np.count_nonzero(joins) == before:
-            return joins
 
 
 def _marks(netlist: Netlist, rows: npt.NDArray[np.integer]) -> bytearray:
@@ -228,8 +199,6 @@ def _merge_stars(netlist: Netlist, runs: list[Instruction]) -> list[Instruction]
             continue
         if centers & {leaf.reads[0] for leaf in leaves}:
             continue  # the kernel holds the centre's gradient while it adds to the leaves
-        if (np.diff(sorted({*rows})) < run.width).any():
-            continue  # copies of leaves that see several channels of a cell
         parts = [*leaves, *branches, run]
         merged[run.out] = Instruction(
             reads=(*(leaf.reads[0] for leaf in leaves), centers.pop()),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any, Literal, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
@@ -22,7 +20,6 @@ from difflogic.scale.speed.prediction import Curves, Network, StepCosts
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
-from difflogic.scale.sweeps.plan import combinations, parse_axes
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
@@ -30,13 +27,9 @@ from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import Node, cpu_count, nodes
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.plan import Decision, ParallelPlan, explain
-from difflogic.training.trainer import Trainer
 
 LARGE = Conditions(size=(4096, 4096))
 """Default conditions for measuring a simulation."""
-
-SEEDS = (0, 1, 2, 3, 4)
-"""Seeds of `learning`."""
 
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
@@ -106,60 +99,12 @@ def bench_simulation(
     return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)
 
 
-@dataclass(frozen=True)
-class Learned:
-    """Results of training one seed, or medians of several."""
-
-    seed: int | None
-    """None for medians."""
-    soft_loss: float
-    hard_loss: float | None
-    accuracy: float | None
-    """Share of right cells of the hard circuit, 0 to 1, on the last epoch's samples."""
-    decided: float | None
-    """Share of gates, 0 to 1, with an op of a probability above `gates.DECIDED`."""
-    seconds: float
-    """Processor time, summed over threads."""
-
-
-def learning(
-    config: Config | str | Path,
-    overrides: Sequence[str | Override] = (),
-    *,
-    epochs: int,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> list[Learned]:
-    """Train a configuration on SEEDS by the gradient alone, without searches or restarts.
-
-    The last row has the medians.
-    """
-    if not isinstance(config, Config):
-        config = load_config(config, overrides, allow_code=allow_code)
-    count = counter(progress, "epochs:", epochs * len(SEEDS))
-    found = []
-    for index, seed in enumerate(SEEDS):
-        alone = config.without_searches().with_sections(training={"seed": seed})
-        with Trainer(alone) as trainer:
-            trainer.warm_up()
-            begun = time.process_time()
-            for done in range(epochs):
-                last = trainer.step()
-                count(index * epochs + done + 1)
-            seconds = time.process_time() - begun
-        scores = last.soft_loss, last.hard_loss, last.accuracy, last.decided, seconds
-        found.append(Learned(seed, *scores))
-    columns = zip(*(list(vars(each).values())[1:] for each in found), strict=True)
-    return [*found, Learned(None, *map(median, columns))]
-
-
 def compare(
     config: Config | str | Path = "checkerboard",
     overrides: Sequence[str | Override] = (),
     *,
     workers: Sequence[int] = (),
     ways: Sequence[str] = (),
-    grid: Sequence[str] = (),
     ranks: Sequence[int] = (),
     world: Ranks = ALONE,
     repeat: int | None = None,
@@ -169,29 +114,23 @@ def compare(
     """Measure training steps of several settings in turn, and check that their bits are equal.
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
-    `dct bench --compare` has them; a `grid`, values of keys such as ``parallel.lanes=16,32``; or
-    `ranks`, numbers of processes. All ranks in `world` have to call this. Scaling laws are fitted
-    to worker counts. Raises ConfigError.
+    `dct bench --compare` has them; or `ranks`, numbers of processes. All ranks in `world` have to
+    call this. Amdahl's law is fitted to worker counts. Raises ConfigError.
     """
-    if sum(map(bool, (workers, ways, grid, ranks))) != 1:
-        raise ConfigError("compare one thing: workers, ways, ranks or a grid")
+    if sum(map(bool, (workers, ways, ranks))) != 1:
+        raise ConfigError("compare one thing: workers, ways or ranks")
     if max(ranks, default=1) > world.size:
         raise ConfigError(
             f"{max(ranks)} ranks, but only {world.size} were started: use mpiexec -n {max(ranks)}"
         )
-    if grid:
-        if isinstance(config, Config):
-            raise ConfigError("a grid needs the name or file of a configuration")
-        settings = _of_grid(config, overrides, grid, allow_code)
-    else:
-        found = _benchmarked(config, overrides, allow_code)
-        settings = rows.of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
+    found = _benchmarked(config, overrides, allow_code)
+    settings = rows.of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
     result = rows.measure(settings, repeat, count, world)
-    return rows.with_laws(result) if workers else result
+    return rows.with_law(result) if workers else result
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:
@@ -204,18 +143,6 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
     return rows.of_workers(config, workers) if workers else rows.of_ways(config, ways)
-
-
-def _of_grid(
-    source: str | Path, overrides: Sequence[str | Override], grid: Sequence[str], allow_code: bool
-) -> list[Setting]:
-    found = []
-    for values in combinations(parse_axes(grid)):
-        texts = [f"{key}={value}" for key, value in values.items()]
-        changes = [*overrides, *(Override(text, f"--grid {text}") for text in texts)]
-        config = load_config(source, changes, BENCHMARK, allow_code=allow_code)
-        found.append(Setting(" ".join(texts), config, exact=False))
-    return found
 
 
 def profile(

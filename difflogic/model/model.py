@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import first_logits
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
 from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
@@ -152,8 +153,8 @@ class Model:
                 raise reader.error("a logit is NaN or infinite: the training run failed")
             kernels = architecture.kernel_wirings
             inputs = architecture.update_inputs
-            seen = architecture.perception_inputs
-            perception = _unpack(reader, "perception", seen, architecture.perception, kernels)
+            sizes = architecture.perception
+            perception = _unpack(reader, "perception", NEIGHBORHOOD, sizes, kernels)
             (update,) = _unpack(reader, "update", inputs, architecture.update)
             try:
                 return cls(WiredLayers(architecture, perception, update), logits, config)

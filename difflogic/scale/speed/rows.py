@@ -20,7 +20,7 @@ from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.tracing import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
-from difflogic.scale.speed.laws import Fit, fit
+from difflogic.scale.speed.laws import Amdahl, fit
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
@@ -58,8 +58,6 @@ class Setting:
     config: Config
     oracle: bool = False
     """Whether plain NumPy computes it."""
-    exact: bool = True
-    """Whether it must give the bits of the first row."""
     ranks: int = 1
     """Processes that share each batch."""
 
@@ -113,11 +111,6 @@ class Row:
         return self.threads > cpu_count()
 
     @property
-    def per_sample(self) -> list[float]:
-        """Time of each step, divided by its samples."""
-        return [spent / self.batch for spent in self.steps]
-
-    @property
     def total(self) -> Spread:
         """Times of whole steps."""
         return Spread(tuple(self.steps))
@@ -161,7 +154,7 @@ class Row:
         return self.setting.config.training.epochs * self.total.median
 
     def speedup(self, first: Row) -> float | None:
-        """Return the speed-up in samples per second: the median of pairs.
+        """Return the speed-up: the median of pairs.
 
         None if it is above the ceiling, since it then measures other programs.
         """
@@ -183,12 +176,11 @@ class Row:
         return None if speedup is None else speedup * first.threads / self.threads
 
     def _faster(self, steps: float | None, first: Row, shared: bool = True) -> float | None:
-        bounded = first.threads == 1 and not first.setting.oracle and self.setting.exact
+        bounded = first.threads == 1 and not first.setting.oracle
         ceiling = self.ceiling if bounded and shared else None
-        speedup = None if steps is None else steps * self.batch / first.batch
-        if speedup is not None and ceiling is not None and speedup > ceiling + ROUNDING:
+        if steps is not None and ceiling is not None and steps > ceiling + ROUNDING:
             return None
-        return speedup
+        return steps
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -214,26 +206,13 @@ class Comparison:
     """Rows that were measured in turn."""
 
     rows: Sequence[Row]
-    fit: Fit | None = None
-    """Scaling laws, fitted to rows that differ only in their workers."""
+    amdahl: Amdahl | None = None
+    """Amdahl's law, fitted to rows that differ only in their workers."""
 
     @property
     def equal(self) -> bool:
         """Whether every row computed what it should."""
         return all(row.equal for row in self.rows)
-
-    @property
-    def tied(self) -> list[Row]:
-        """The row with most samples per second, and those not significantly slower."""
-        best = max(self.rows, key=lambda row: row.samples_per_second)
-        others = max(1, len(self.rows) - 1)
-        return [row for row in self.rows if not differ(best.per_sample, row.per_sample, others)]
-
-    @property
-    def best(self) -> Row | None:
-        """The fastest row; None if others are tied with it."""
-        tied = self.tied
-        return tied[0] if len(tied) == 1 else None
 
     @property
     def doubt(self) -> str | None:
@@ -258,8 +237,7 @@ class Comparison:
             "epochs": config.training.epochs,
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
-            "fastest": None if self.best is None else self.best.setting.label,
-            **chosen(self, "doubt", "fit", "equal"),
+            **chosen(self, "doubt", "amdahl", "equal"),
         }
 
 
@@ -269,8 +247,8 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float | None:
     return median(s / f for s, f in pairs) if pairs else None
 
 
-def with_laws(comparison: Comparison) -> Comparison:
-    """Fit scaling laws to the worker counts within the cores, if the first is one worker."""
+def with_law(comparison: Comparison) -> Comparison:
+    """Fit Amdahl's law to the worker counts within the cores, if the first is one worker."""
     first = comparison.rows[0]
     if first.workers != 1 or comparison.doubt is not None:
         return comparison
@@ -350,7 +328,7 @@ def measure(
         first = pairs[0]
         for (row, trainer), started in zip(pairs, before, strict=True):
             row.work = _work(trainer) - started
-            if row is not first[0] and row.setting.exact:
+            if row is not first[0]:
                 models = None if row.setting.oracle else (first[1].model, trainer.model)
                 row.difference = distance(first[0].losses, row.losses, models)
         return Comparison(rows)

@@ -12,15 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 from cli.commands import bench
-from cli.terminal import display, screen
+from cli.terminal import screen
 from difflogic.config import load_config
 from difflogic.engine.tracing import WorkStats
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Row, Setting
 from difflogic.system.machine import Processors
-from difflogic.training.trainer import Trainer
-from tests.difflogic.training.tiny import TINY
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -300,27 +298,3 @@ def test_on_a_terminal(tmp_path, tiny):
     assert "steps measured: 0/3" in text
     assert "speed-up in all" in text
     assert "\x1b[32m" not in text  # green
-
-
-def test_learning_by_the_gradient_alone(dct):
-    """The losses are those of training without searches and restarts."""
-    changes = *TINY, "training.restart_every=2", "finishing.every=1"
-    asked = [word for change in changes for word in ("--set", change)]
-    shown = dct("bench", "--small", "--learning=3", *asked)
-    assert shown.exit_code == 0, shown.stderr
-    found = dct("bench", "--small", "--learning=3", *asked, "--json").json
-    assert found["epochs"] == 3
-    expected = []
-    for seed in range(5):
-        alone = [*TINY, f"training.seed={seed}", "training.restart_every=0", "finishing.every=0"]
-        with Trainer(load_config("checkerboard-small", alone)) as trainer:
-            expected.append([trainer.step() for _ in range(3)][-1])
-    rows = found["rows"]
-    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4, None]
-    for name in ("soft_loss", "hard_loss", "accuracy", "decided"):
-        values = [getattr(each, name) for each in expected]
-        assert [row[name] for row in rows] == [*values, sorted(values)[2]]
-    first, last = shown.stdout.splitlines()[3].split(), shown.stdout.splitlines()[-1].split()
-    assert first[:2] == ["0", display.loss(expected[0].soft_loss)]
-    assert last[0] == "median"
-    assert "leave out" in dct("bench", "--small", "--learning=3", "--repeat=2").refusal

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from difflogic.scale.speed.rows import Comparison
 from difflogic.system.machine import cpu_count
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import TINY
@@ -41,37 +40,6 @@ def test_json(bench):
     assert data["equal"] is True
 
 
-def beyond_chance(monkeypatch):
-    """Make the last row the fastest."""
-    monkeypatch.setattr(Comparison, "tied", property(lambda self: [self.rows[-1]]))
-
-
-@pytest.mark.thorough
-def test_settings_that_change_bits_are_not_proposed(bench, monkeypatch):
-    beyond_chance(monkeypatch)
-    found = bench("--grid", "parallel.chunk=1,2")
-    assert found.exit_code == 0, found.stderr
-    assert "the fastest: parallel.chunk=2\nnot proposed, since" in found.stdout
-    assert "[parallel]" not in found.stdout
-
-
-@pytest.mark.thorough
-def test_noise_has_no_winner(bench):
-    found = bench("--grid", "parallel.lanes=16,32")
-    assert "no difference found: parallel.lanes=16, parallel.lanes=32" in found.stdout
-    assert "[parallel]" not in found.stdout
-
-
-def test_a_grid_prints_lines_for_the_configuration(bench, monkeypatch):
-    beyond_chance(monkeypatch)
-    found = bench("--grid", "parallel.lanes=16,32", "--grid", "training.batch=1")
-    assert found.exit_code == 0, found.stderr
-    tail = found.stdout[found.stdout.index("[parallel]") :].splitlines()
-    assert tail[0] == "[parallel]"
-    assert tail[1] in ("lanes = 16", "lanes = 32")
-    assert tail[2:] == ["[training]", "batch = 1"]
-
-
 def test_unequal_rows_fail(bench, monkeypatch):
     step = Trainer.step
 
@@ -95,8 +63,6 @@ def test_unequal_rows_fail(bench, monkeypatch):
         (["--workers", "1,2", "--compare", "samples,cells"], "--workers and --compare both list"),
         (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
         (["--compare", "cell"], 'no strategy "cell": did you mean "cells"?'),
-        (["--grid", "parallel.lanes"], "write it as section.key=value,value"),
-        (["--grid", "parallel.lanes=3"], "[parallel] lanes must be"),
         (["--workers", "2,2"], "twice"),
         (["--profile", "--workers", "1,2"], "measures one setting"),
         (["--profile", "--compare", "oracle"], "measures one setting"),

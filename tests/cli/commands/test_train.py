@@ -331,8 +331,8 @@ class TestResume:
 
     @pytest.mark.thorough
     def test_the_original_options_may_be_repeated(self, dct):
-        tiny = [f"--set={x}" for x in ("perception.kernels=2", "update.gates=[4,2,1]")]
-        begun = ["train-gol", "--rule=B36/S23", "--set=update.wiring=random", *tiny, "--json"]
+        tiny = [f"--set={x}" for x in ("perception.kernels=2", "update.gates=[3,2,1]")]
+        begun = ["train-gol", "--rule=B36/S23", *tiny, "--json"]
         assert dct(*begun, "--epochs=2").exit_code == 0
         again = dct(*begun, "--resume=last", "--epochs=3")
         assert again.exit_code == 0, again.stderr
@@ -469,14 +469,13 @@ class TestExperiments:
             "--channels=4",
             "--set=update.gates=[4]",
         ]
-        config = ["--set=update.wiring=random"]
-        result = dct("train-pattern", *small, *config)
+        result = dct("train-pattern", *small)
         assert result.exit_code == 0, result.stderr
         shown, _, rest = result.stderr.partition("epoch 1/1")
         rows = load_config("lizard").task.target.split()
         assert shown.splitlines()[1:] == rows
         assert rest
-        assert "#" not in dct("train-pattern", *small, *config, "--quiet").stderr
+        assert "#" not in dct("train-pattern", *small, "--quiet").stderr
 
 
 @pytest.mark.usefixtures("staged")

@@ -80,7 +80,7 @@ def test_refusals(dct: Dct, flag: Path, arguments: list[str], message: str) -> N
 
 
 def test_holding_a_picture_on_a_torus_warns(dct: Dct) -> None:
-    small = ["--set=perception.kernels=1", "--set=update.gates=[4]", "--set=update.wiring=random"]
+    small = ["--set=perception.kernels=1", "--set=update.gates=[4]"]
     result = dct(
         "train", "lizard", "--set=automaton.channels=4", *small, "--set=task.hold=true",
         "--epochs=1",

@@ -194,8 +194,7 @@ def dot_of(tmp_path, op):
             "automaton.boundary=zero",
             "automaton.steps=2",
             "perception.kernels=1",
-            "update.gates=[4,2,1]",
-            "update.wiring=random",
+            "update.gates=[1]",
         ],
     )
     experiment, circuit = tmp_path / "dot.toml", tmp_path / "dot.json"

@@ -29,10 +29,7 @@ EXPERIMENTS = {
 def architectures(draw):
     topologies = st.sampled_from(["unique", "random"])
     channels, kernels = draw(st.integers(1, 4)), draw(st.integers(1, 3))
-    seen = draw(st.integers(1, min(2, channels)))
     perception = [8, *draw(st.sampled_from([[], [4], [5, 3], [4, 2], [4, 2, 1], [12, 6]]))]
-    if seen == 2:
-        perception = [16, *draw(st.sampled_from([[], [8], [8, 4]]))]
     inputs = channels * (1 + kernels * perception[-1])
     update = []
     while not update or draw(st.booleans()) or inputs > 2 * channels:
@@ -45,9 +42,7 @@ def architectures(draw):
         (*update, channels),
         draw(st.sampled_from(["moore", "von-neumann", "unique", "random"])),
         draw(topologies),
-        draw(topologies),
         draw(st.booleans()),
-        seen_channels=seen,
     )
     try:
         wire(architecture, np.random.default_rng(0))
@@ -83,11 +78,7 @@ def evaluate(circuit, ops, patch):
     perceived = {}
     for kernel in range(architecture.kernels):
         for channel in range(architecture.channels):
-            seen = [
-                (channel + after) % architecture.channels
-                for after in range(architecture.seen_channels)
-            ]
-            signal = [patch[neighbor][one] for one in seen for neighbor in range(9)]
+            signal = [patch[neighbor][channel] for neighbor in range(9)]
             first = kernel * architecture.kernel_gates
             layers = circuit.perception[kernel if architecture.distinct_wiring else 0]
             bits = evaluate_layers(layers, ops, first, signal, values)

@@ -44,8 +44,8 @@ def test_places_are_numbers_of_rows_and_columns(height, width):
 def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, seed):
     rng = np.random.default_rng(seed)
     bits = place_bits(height, width)
-    sizes = [*(size + sum(bits) + 2 for size in (40, 20, 10, 5, 3, 2)), 1 + sum(bits)]
-    made = config(height, width, "update.wiring=random", f"update.gates={sizes}")
+    sizes = [*(size + sum(bits) + 2 for size in (34, 20, 10, 5, 3, 2)), 1 + sum(bits)]
+    made = config(height, width, f"update.gates={sizes}")
     model = Model.create(made)
     netlist = model.netlist
     ops = np.where(netlist.fixed, model.ops, rng.integers(0, gates.OPS, len(model.ops)))

@@ -141,7 +141,7 @@ def configs(draw):
             "fire_rate": draw(st.floats(0, 1, exclude_min=True)),
         },
         "perception": {"kernels": kernels, "wiring": draw(st.sampled_from(["moore", "unique"]))},
-        "update": {"gates": [*gates, channels], "wiring": "random"},
+        "update": {"gates": [*gates, channels]},
         "training": {
             "seed": draw(st.integers(0, 2**63 - 1)),
             "learning_rate": draw(st.floats(0, 1000, exclude_min=True)),
@@ -200,6 +200,8 @@ def test_overrides():
         ("training.epoch=5", 'no key "epoch" in [training]: did you mean "epochs"?'),
         ("trainin.epochs=5", 'no section [trainin]: did you mean "training"?'),
         ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
+        ("update.wiring=random", "any more: the wiring of update circuits is always unique: leave"),
+        ("perception.channels=1", "any more: a kernel reads one channel: leave it out"),
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
         ("training.a.b=5", 'no key "a.b" in [training]: choose from seed, epochs'),
         ("training=5", "[training] is a section: name a key, such as training.seed"),

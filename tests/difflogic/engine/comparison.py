@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from difflogic.circuit import gates
+from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten, wire
 from difflogic.circuit.wiring import Wiring
 from difflogic.engine import oracle
@@ -132,10 +133,7 @@ def arbitrary_circuit(architecture, rng):
     wirings = architecture.kernels if architecture.distinct_wiring else 1
     return WiredLayers(
         architecture,
-        tuple(
-            tuple(layers(architecture.perception_inputs, architecture.perception))
-            for _ in range(wirings)
-        ),
+        tuple(tuple(layers(NEIGHBORHOOD, architecture.perception)) for _ in range(wirings)),
         tuple(layers(architecture.update_inputs, architecture.update)),
     )
 
@@ -154,24 +152,15 @@ def netlists(draw):
             sizes.append((sizes[-1] + 1) // 2)
         update = (*sizes, channels)
         first = draw(st.sampled_from(["moore", "random"]))
-        rest = [draw(st.sampled_from(["unique", "random"])) for _ in range(2)]
-        if channels == 1:  # one row has no unique pairs
-            rest[1] = "random"
+        rest = draw(st.sampled_from(["unique", "random"]))
         architecture = Architecture(
-            channels, kernels, perception, update, first, *rest, distinct, held=held
+            channels, kernels, perception, update, first, rest, distinct, held=held
         )
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
-    seen = draw(st.integers(1, channels))
     architecture = Architecture(
-        channels,
-        kernels,
-        perception,
-        update,
-        distinct_wiring=distinct,
-        held=held,
-        seen_channels=seen,
+        channels, kernels, perception, update, distinct_wiring=distinct, held=held
     )
     return flatten(arbitrary_circuit(architecture, rng))
 
@@ -205,7 +194,7 @@ double_sharings = sharings.filter(lambda sharing: sharing.strategy != "gates")
 
 SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
-IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random", "unique")
+IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random")
 ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
 
 

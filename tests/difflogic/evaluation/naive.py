@@ -69,11 +69,12 @@ def blinker(op, *overrides):
         f"automaton.channels={CHANNELS}",
         "perception.kernels=1",
         "perception.gates=[8,4,2,1]",
-        "update.gates=[16,8,4,2,16]",
-        "update.wiring=random",
+        "update.gates=[16,8,8,8,16]",
         *overrides,
     )
     inner = {Op.NAND: Op.AND, Op.NOR: Op.OR}[op]
-    tree = [[(inner, 2 * g, 2 * g + 1) for g in range(size)] for size in (8, 4, 2)]
+    # Widths for which there are unique pairs; the later gates of a layer repeat the first ones.
+    starts = [[2 * (gate % size) for gate in range(8)] for size in (8, 4, 2)]
+    tree = [[(inner, start, start + 1) for start in layer] for layer in starts]
     first = [(Op.A, channel, channel) for channel in range(CHANNELS)]
     return wired(config, [first, *tree, [(op, 0, 1)] * CHANNELS])

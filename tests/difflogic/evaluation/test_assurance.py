@@ -97,8 +97,7 @@ class TestTheOnlyStart:
             "automaton.channels=1",
             f"automaton.steps={steps}",
             "perception.kernels=1",
-            "update.gates=[4,2,1]",
-            "update.wiring=random",
+            "update.gates=[1]",
             "task.loss_channels=[0]",
             *more,
         )

@@ -46,7 +46,6 @@ def config_of(channels: int, *overrides: str) -> Config:
             f"automaton.channels={channels}",
             f"update.gates=[16,8,{channels}]",
             "perception.kernels=1",
-            "update.wiring=random",
             "task.height=8",
             "task.width=8",
             *overrides,

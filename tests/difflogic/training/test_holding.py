@@ -114,7 +114,6 @@ def ticking(at):
         "automaton.channels=16",
         "perception.kernels=1",
         "update.gates=[16]",
-        "update.wiring=random",
     )
     tick = (Op.A_AND_NOT_B, at, at - 1)
     line = [(Op.A, channel - 1, channel) for channel in range(2, 16)]

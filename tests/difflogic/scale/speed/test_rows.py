@@ -13,11 +13,11 @@ from difflogic.scale.speed.rows import (
     measure,
     of_workers,
     ratio,
-    with_laws,
+    with_law,
 )
 from difflogic.system.errors import ConfigError
 from difflogic.training.plan import ParallelPlan
-from tests.difflogic.training.tiny import TINY, tiny
+from tests.difflogic.training.tiny import tiny
 
 pytestmark = pytest.mark.thorough
 
@@ -103,51 +103,33 @@ def test_nan_and_infinity_are_not_equal():
 
 
 @pytest.mark.usefixtures("two_cores")
-def test_laws_are_fitted_within_the_cores():
+def test_the_law_is_fitted_within_the_cores():
     found = made_up(8.0, 5.0, 6.0)
-    fitted = with_laws(found)
+    fitted = with_law(found)
     assert [row.oversubscribed for row in found.rows] == [False, False, True]
-    assert fitted.fit.workers == (1, 2)
-    assert fitted.fit.amdahl.serial == pytest.approx(0.25, abs=0.01)
-    assert fitted.fit.scalability is fitted.fit.best is None
-    assert with_laws(Comparison(found.rows[1:])).fit is None
+    assert fitted.amdahl.workers == (1, 2)
+    assert fitted.amdahl.serial == pytest.approx(0.25, abs=0.01)
+    assert with_law(Comparison(found.rows[1:])).amdahl is None
 
 
 @pytest.mark.usefixtures("two_cores")
 def test_no_law_is_fitted_in_doubt():
     sound, shared = made_up(8.0, 5.0), made_up(8.0, 5.0)
     assert sound.doubt is None
-    assert with_laws(sound).fit is not None
+    assert with_law(sound).amdahl is not None
     shared.rows[1].peak = 1.1e9
     assert "2 workers reach 1.1 times the peak of one" in shared.doubt
     for doubtful in (shared, made_up(8.0, 8.0), made_up(8.0, 5.0, repeat=3)):
-        assert with_laws(doubtful).fit is None
+        assert with_law(doubtful).amdahl is None
         if doubtful is not shared:
             assert doubtful.doubt == "no difference found between 1 and 2 workers"
 
 
-def test_the_fastest_row_is_named_only_if_significant():
-    assert made_up(8.0, 5.0).best.workers == 2
-    close = made_up(8.0, 5.0, 5.0)
-    assert close.best is None
-    assert [row.workers for row in close.tied] == [2, 3]
-    assert close.as_dict()["fastest"] is None
-
-
-def test_ways_batches_and_grids_are_compared():
+def test_ways_are_compared():
     ways = compare(CONFIG, ways=("sequential", "samples", "cells", "steps", "oracle"), repeat=1)
     assert ways.equal
     assert ways.rows[-1].plan is None
     assert ways.rows[-1].workers == 1
-    batches = compare("checkerboard-small", [*TINY], grid=["training.batch=1,3"], repeat=1)
-    one, three = batches.rows
-    one.steps[:], three.steps[:] = [1.0], [2.0]
-    assert three.speedup(one) == three.samples_per_second == 1.5
-    assert three.difference is None
-    grid = ["parallel.lanes=16,32", "parallel.chunk=1"]
-    found = compare("checkerboard-small", [*TINY], grid=grid, repeat=1)
-    assert [row.plan.lanes for row in found.rows] == [16, 32]
-    assert found.rows[0].setting.label == "parallel.lanes=16 parallel.chunk=1"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +142,6 @@ def test_ways_batches_and_grids_are_compared():
         ({"ways": ("cell",)}, 'no strategy "cell": did you mean "cells"'),
         ({"workers": (1, 2), "repeat": 0}, "at least once"),
         ({"workers": tuple(range(1, 100))}, "99 settings are too many: compare at most 64"),
-        ({"grid": ("a.b=1",)}, "name or file"),
     ],
 )
 def test_impossible_comparisons_are_refused(arguments, message):
