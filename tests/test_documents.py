@@ -184,7 +184,7 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
 def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
     """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(custom, "_LOADED", {})
+    monkeypatch.setattr(custom, "LOADED", {})
     page = (ROOT / "docs" / "tasks.md").read_text(encoding="utf-8")
     for name, language in {"vote.py": "python", "vote.toml": "toml"}.items():
         (block,) = re.findall(rf"```{language}\n(.*?)```", page, flags=re.S)

@@ -45,9 +45,9 @@ def evaluate(
     """
     from difflogic import evaluation
     from difflogic.library.evaluating import evaluate as measure
-    from difflogic.library.loading import load
+    from difflogic.library.trusting import load_trusted
 
-    loaded = load(run, allow_code=allow_code)
+    loaded = load_trusted(run, allow_code)
     evaluation.choose(loaded.require_model().config, tests or [])
     announce_hard()
     with show_progress() as progress:

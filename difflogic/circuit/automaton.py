@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit, require_distinct
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.grid import Boundary, Start
 from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
-
-Start = Literal["random", "center", "zeros"]
-"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Neighbourhoods and boundaries of rectangular grids, cells numbered row by row."""
+"""Neighbourhoods, boundaries and starts of rectangular grids, cells numbered row by row."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 Boundary = Literal["zero", "periodic"]
+
+Start = Literal["random", "center", "zeros"]
+"""Random bits in all channels, one cell of ones in the middle of zeros, or zeros alone."""
 
 OFFSETS = tuple((dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
 """The cells of a Moore neighbourhood, row-major: (rows down, columns right) from the centre.

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from difflogic.config.loading import (
-    Override,
-    config_from_dict,
-    load_config,
-    picture_directory,
-    shipped_configs,
-)
+from difflogic.config.checking import config_from_dict
+from difflogic.config.loading import Override, load_config, picture_directory, shipped_configs
 from difflogic.config.models import Config
 from difflogic.config.recipes import BENCHMARK
 from difflogic.config.sections import ParallelConfig, PerceptionConfig, TrainingConfig, UpdateConfig

@@ -15,7 +15,8 @@ from difflogic.config.loading import load_config, picture_directory, shipped_con
 from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
-from difflogic.pictures.text import parse_picture, shipped_pictures
+from difflogic.pictures.files import shipped_pictures
+from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import CustomSection, TaskSection, custom, make_task, task_class
 from difflogic.tasks.sections import Section

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
 from difflogic.config import problems, schema
+from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
-from difflogic.tasks import TASKS, CustomSection, PathContext, custom, is_custom
+from difflogic.tasks import TASKS, CustomSection, is_custom
+from difflogic.tasks.code import find_code, load_code, try_out
+from difflogic.tasks.resolving import PathContext, resolve_target
 
 MAX_BYTES = 2**20
 """Most bytes of a file. A configuration has 2 kB; a larger file is something else."""
@@ -93,23 +94,18 @@ def load_config(
         picture_directory(),
     )
     try:
-        if shipped is not None:
-            shipped.Section.resolve(data[TASK], paths)
+        if read_keys:
+            resolve_target(data[TASK], paths)
         elif allow_code and is_custom(kind):
             _load_code(data, paths)
     except ConfigError as error:
         origin = next((origins[place] for place in places if place in origins), str(path))
         found.append((origin, f"[{TASK}] {places[0][1]}: {error}"))
-        return _check(data, str(path), origins, found, known=places[:1])
-    config = _check(data, str(path), origins, found)
+        return check(data, str(path), origins, found, known=places[:1])
+    config = check(data, str(path), origins, found)
     if allow_code and isinstance(config.task, CustomSection):
-        config = config.with_facts(task_start=custom.try_out(config.task, config.automaton))
+        config = config.with_facts(task_start=try_out(config.task, config.automaton))
     return config
-
-
-def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
-    """Check plain tables, as from `Config.to_dict`; `source` names them in messages."""
-    return _check(data, source, {}, [])
 
 
 def shipped_configs() -> list[str]:
@@ -194,10 +190,8 @@ def _load_code(data: dict[str, Any], paths: PathContext) -> None:
         return
     pinned = facts.get("task_sha256")
     directory = paths.base("kind")
-    code = custom.find_code(
-        data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None
-    )
-    custom.load_code(code)
+    code = find_code(data[TASK]["kind"], directory, pinned if isinstance(pinned, str) else None)
+    load_code(code)
     facts["task_sha256"] = code.sha256
 
 
@@ -305,44 +299,3 @@ def _apply(data: dict[str, Any], place: problems.Place, value: Any) -> None:
     section = data.setdefault(place[0], {})
     if isinstance(section, dict):  # the check reports it
         section[place[1]] = value
-
-
-def _check(
-    data: Mapping[str, Any],
-    source: str,
-    origins: Mapping[problems.Place, str],
-    found: Iterable[tuple[str, str]],
-    known: Collection[problems.Place] = (),
-) -> Config:
-    """Validate, or raise one ConfigError with the problems already `found` and all others.
-
-    Problems at the places `known` are left out, since they follow from one that was found.
-    """
-    found = list(found)
-    try:
-        config = Config.model_validate(dict(data))
-    except ValidationError as error:
-        for problem in problems.find(error):
-            if problem.place not in known:
-                found.append((_origin(problem, source, origins), problem.text))
-        raise problems.combine(found) from None
-    task = config.task
-    if isinstance(task, CustomSection):
-        try:
-            config = config.model_copy(update={TASK: custom.complete(task)})
-        except ValidationError as error:
-            model = custom.class_of(task).Section
-            for problem in problems.find(error, model):
-                found.append((_origin(problem, source, origins), problem.text))
-    if found:
-        raise problems.combine(found)
-    return config
-
-
-def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Place, str]) -> str:
-    """Return where a value came from: its override, or the file."""
-    if origins.get(problem.place):
-        return origins[problem.place]
-    # Values that disagree may come from several places: name them all.
-    typed = dict.fromkeys(origin for origin in origins.values() if origin)
-    return ", ".join([source, *typed]) if problem.is_disagreement else source

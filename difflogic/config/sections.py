@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
-from difflogic.circuit.automaton import Start
 from difflogic.circuit.forms import FORMS
+from difflogic.circuit.grid import Start
 from difflogic.circuit.wiring import FIRST_TOPOLOGIES
 from difflogic.system.quantities import BYTES
 from difflogic.tasks.sections import Section, Size

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from difflogic.system import machine
+from difflogic.system import machine, memory
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE, registers
 from difflogic.system.quantities import parse_bytes
@@ -39,7 +39,7 @@ class Machine:
         return cls(
             cores=machine.cpu_count(),
             l2=machine.cache_bytes(2) or USUAL_L2,
-            memory=machine.available_memory(),
+            memory=memory.available_memory(),
             vector=registers().width,
         )
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.formats import logicars, strict_json
+from difflogic.formats import strict_json
 from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
 from difflogic.pictures.colors import hex_color, parse_color
 from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words
@@ -174,11 +174,16 @@ def shrink(decoded: dict[str, Any]) -> Any:
     return decoded
 
 
+def is_of_logicars(data: Any) -> bool:
+    """Return whether decoded JSON looks like a circuit of logicars."""
+    return isinstance(data, dict) and {"perception", "update"} <= data.keys()
+
+
 def parse(data: Any, source: str) -> Automaton:
     """Return the automaton that decoded JSON describes. Raises CircuitError, naming `source`."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         theirs = ": it looks like a circuit of logicars, which dct import converts"
-        hint = theirs if logicars.looks_like(data) else ""
+        hint = theirs if is_of_logicars(data) else ""
         raise CircuitError(f"{source}: is JSON, but not a circuit saved by dct{hint}")
     version = data.get("version")
     if type(version) is int and version > VERSION:

@@ -49,7 +49,7 @@ def read(path: Path, channels: Sequence[int] = (), visible: Sequence[int] = ()) 
         )
     data = strict_json.read(path, _shrink)
     assumed: dict[str, Any] = {}
-    if logicars.looks_like(data):
+    if circuit_file.is_of_logicars(data):
         assumed = {"name": _name(path), **_ASSUMED}
         found = Automaton(circuit=logicars.parse(data, str(path)), visible=(0,), **assumed)
     else:

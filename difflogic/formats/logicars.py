@@ -53,11 +53,6 @@ Gates = list[tuple[int, int, int]]
 _GATE_KEYS = ("op", "wire_a", "wire_b")
 
 
-def looks_like(data: Any) -> bool:
-    """Return whether decoded JSON looks like a circuit of logicars."""
-    return isinstance(data, dict) and {"perception", "update"} <= data.keys()
-
-
 def shrink(decoded: dict[str, Any]) -> Any:
     """Return a valid gate as (op, wire_a, wire_b), a third of its size; anything else unchanged."""
     gate: tuple[Any, ...] = tuple(decoded.get(key) for key in _GATE_KEYS)

@@ -25,6 +25,7 @@ from difflogic.library.common import Progress, ProgressCallback, require_output,
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.simulating import Conditions, simulate
+from difflogic.library.trusting import load_trusted
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
@@ -137,7 +138,7 @@ def certify(
     configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
     that do not fit, and CircuitError without a target.
     """
-    loaded = load(source, allow_code=allow_code)
+    loaded = load_trusted(source, allow_code)
     goal = _task_of(loaded, task)
     automaton = loaded.automaton
     for size in sizes:

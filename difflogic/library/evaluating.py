@@ -11,6 +11,7 @@ from difflogic.inspection import Inspection, Limits
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
+from difflogic.library.trusting import load_trusted
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
@@ -71,10 +72,11 @@ def evaluate(
     """Test the hard circuit of a run or a model on starts that training never draws.
 
     `tests` are names as in `dct eval`, by default all that apply. `starts` is the number of starts
-    per test; `seed` is that of training by default. `allow_code` is that of `load`. Raises what
-    `load` raises, and ConfigError for a circuit file and for tests that do not exist or apply.
+    per test; `seed` is that of training by default. `allow_code` allows the code of a custom
+    task to run. Raises what `load` raises, and ConfigError for a circuit file and for tests that do
+    not exist or apply.
     """
-    loaded = load(source, allow_code=allow_code)
+    loaded = load_trusted(source, allow_code)
     if starts is not None and not 1 <= starts <= 65536:
         raise ConfigError(f"{starts} starts: must be from 1 to 65536")
     if seed is not None and not 0 <= seed < 2**63:

@@ -15,6 +15,7 @@ from difflogic.circuit.places import place_bits
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.sections import fit_layer_widths
 from difflogic.pictures.colors import Color, hex_color
+from difflogic.pictures.files import read_picture
 from difflogic.pictures.images import (
     MOST_SIDE,
     PALETTES,
@@ -24,7 +25,7 @@ from difflogic.pictures.images import (
     quantise,
     read_image,
 )
-from difflogic.pictures.text import center_picture, parse_picture, read_picture, render_picture
+from difflogic.pictures.text import center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 

@@ -13,7 +13,6 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
-from difflogic.tasks import custom
 from difflogic.training.finding import saved_model
 
 
@@ -25,6 +24,8 @@ class Loaded:
     """How messages name it."""
     model: Model | None = None
     circuit: Automaton | None = None
+    folder: Path | None = None
+    """Where a model's file is, beside its task's own code."""
 
     def __repr__(self) -> str:
         return f"Loaded({self.name!r}, {self.model or self.circuit!r})"
@@ -67,11 +68,10 @@ Source = str | Path | Loaded | Model | Automaton
 """What every function that takes a circuit accepts: see `load`."""
 
 
-def load(source: Source, *, allow_code: bool = False) -> Loaded:
+def load(source: Source) -> Loaded:
     """Load a run's directory, "last" for the newest, a model file, or a circuit file.
 
-    A loaded model or automaton is accepted, too. `allow_code` allows the code of a model's custom
-    task to run, which only tests of the task need. Raises CircuitError, ModelFileError or
+    A loaded model or automaton is accepted, too. Raises CircuitError, ModelFileError or
     RunDirectoryError if the path leads to none of these.
     """
     match source:
@@ -88,8 +88,5 @@ def load(source: Source, *, allow_code: bool = False) -> Loaded:
         reason = (error.strerror or str(error)).lower()
         raise CircuitError(f"{path}: cannot be read: {reason}") from None
     if is_archive(file):
-        model = Model.load(file)
-        if allow_code:
-            custom.allow_code(model.config.task, file.parent)
-        return Loaded(str(source), model=model)
+        return Loaded(str(source), model=Model.load(file), folder=file.parent)
     return Loaded(str(source), circuit=read_circuit(file))

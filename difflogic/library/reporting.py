@@ -13,6 +13,7 @@ from difflogic.library.common import ProgressCallback, framed, require_output, w
 from difflogic.library.evaluating import evaluate
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
+from difflogic.library.trusting import load_trusted
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import ignore
@@ -64,7 +65,8 @@ def report(
 
     It needs no server and no network. The circuit of a run or a model is simplified and proved
     equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
-    overwrites an earlier file. `allow_code` is that of `load`; the tests of custom tasks need it.
+    overwrites an earlier file. `allow_code` allows the code of a custom task, which tests need, to
+    run.
 
     Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
     cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
@@ -72,7 +74,7 @@ def report(
     """
     if file is not None:
         require_output(file, SUFFIXES, force)
-    loaded = load(source, allow_code=allow_code)
+    loaded = load_trusted(source, allow_code)
     tested = tests and loaded.trained
     if tested:
         task_class(loaded.require_model().config.task)  # fails now if its code may not run
@@ -106,7 +108,7 @@ def gallery(
         require_output(file, SUFFIXES, force)
     automata = []
     for source in sources:
-        loaded = load(source, allow_code=allow_code)
+        loaded = load_trusted(source, allow_code)
         automata.append(small_form(loaded, effort, time_limit=time_limit, progress=progress))
     page = reports.build_gallery(automata)
     if file is not None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
+from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.formats.write_svg import write_svg
 from difflogic.library.common import ProgressCallback, counter, write_output
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.proof import Proof, differences
@@ -45,7 +45,7 @@ class Simplified:
     def _repr_svg_(self) -> str | None:
         """Show the circuit in a notebook, unless it is too large for a picture."""
         try:
-            return write_svg(self.automaton)
+            return by_name("svg").render(self.automaton).decode()
         except CircuitError:
             return None
 

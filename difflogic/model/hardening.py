@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton, Start
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.grid import Start
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import AutomatonConfig
 from difflogic.model.model import Model
 from difflogic.tasks import Task, TaskSection, palette_of, start_of
+from difflogic.tasks.sections import AutomatonConfig
 
 
 def from_model(model: Model) -> Automaton:

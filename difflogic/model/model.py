@@ -20,7 +20,8 @@ from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.netlist import Netlist, WiredLayers, Wires, flatten, rewire, wire
 from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
-from difflogic.config import Config, config_from_dict
+from difflogic.config.checking import config_from_dict
+from difflogic.config.models import Config
 from difflogic.config.problems import shorten
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ConfigError, ModelFileError

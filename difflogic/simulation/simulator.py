@@ -13,7 +13,7 @@ from difflogic.simulation.bit_grid import BitGrid, Geometry, Words, pack
 from difflogic.simulation.interpreter import Interpreter, band_rows
 from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Simulator:
 
 def require_memory(geometry: Geometry, simulators: int = 1) -> None:
     """Raise ConfigError if the simulators' grids do not fit into the available memory."""
-    needed, available = 2 * simulators * geometry.bytes + MARGIN, machine.available_memory()
+    needed, available = 2 * simulators * geometry.bytes + MARGIN, memory.available_memory()
     if available is None or needed <= available:
         return
     together = f" for {simulators} paths side by side" if simulators > 1 else ""

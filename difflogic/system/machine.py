@@ -1,4 +1,4 @@
-"""The machine and the libraries that a result depends on: versions, processor, memory, limits."""
+"""The machine and the libraries that a result depends on: versions, processors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from difflogic.system.memory import control_groups
 from difflogic.version import __version__
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -19,9 +20,6 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 _NODES = Path("/sys/devices/system/node")
 """Where Linux describes the nodes: processors, each with memory that is near to them (NUMA)."""
-
-_CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux describes the limits of a container."""
 
 
 def versions() -> dict[str, str]:
@@ -60,68 +58,6 @@ def cache_bytes(level: int) -> int | None:
         if found[0] == str(level) and found[1] in ("Data", "Unified") and kilobytes:
             return 1024 * int(kilobytes[1])
     return None
-
-
-def physical_memory() -> int | None:
-    """Return the bytes of this machine's memory; None if unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def address_space() -> tuple[int, int] | None:
-    """Return the bytes of address space that this process uses, and its limit (ulimit -v).
-
-    None if there is no limit, or it is unknown.
-    """
-    try:
-        import resource
-
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit == resource.RLIM_INFINITY:
-            return None
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except (ImportError, AttributeError, OSError, ValueError, IndexError):
-        return None
-    return pages * resource.getpagesize(), limit
-
-
-def memory_limit() -> int | None:
-    """Return the limit of control groups on memory, in bytes; None if there is no limit."""
-    limits = []
-    for group in _control_groups():
-        with suppress(OSError, ValueError):  # no file, or "max"
-            limits.append(int((group / "memory.max").read_text()))
-    return min(limits, default=None)
-
-
-def available_memory() -> int | None:
-    """Return the bytes that this process can have without swapping; None if unknown.
-
-    This is the least that the system and the control groups have left.
-    """
-    limits = [left for folder in _control_groups() if (left := _left(folder)) is not None]
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        found = dict(line.split(":", 1) for line in lines)
-        limits.append(int(found["MemAvailable"].split()[0]) * 1024)
-    except (OSError, KeyError, ValueError):
-        whole = physical_memory()
-        limits += [] if whole is None else [whole]
-    return min(limits, default=None)
-
-
-def _left(group: Path) -> int | None:
-    """Return the bytes that a control group has left; None without a limit."""
-    try:
-        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
-        kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        # Cached files are dropped from memory when it is needed.
-        used -= int(kept.get("inactive_file", 0))
-    except (OSError, ValueError):  # no file, or "max"
-        return None
-    return max(0, limit - used)
 
 
 @dataclass(frozen=True)
@@ -227,22 +163,8 @@ def cpu_count() -> int:
 
 def cpu_quota() -> float | None:
     """Return the processor time that control groups grant, in processors; None without a limit."""
-    if not _CGROUP.is_dir():
-        return None
-    shares = [share for folder in _control_groups() if (share := _share(folder)) is not None]
+    shares = [share for folder in control_groups() if (share := _share(folder)) is not None]
     return min(shares, default=None)
-
-
-def _control_groups() -> list[Path]:
-    """Return the control groups that may limit this process, from its own to the outermost."""
-    try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        lines = []
-    # The line is 0::/path. A container sees its own group as the outermost.
-    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
-    places = [_CGROUP / own, *(_CGROUP / own).parents]
-    return [place for place in places if place.is_relative_to(_CGROUP)]
 
 
 def _share(group: Path) -> float | None:

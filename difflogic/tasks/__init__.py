@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
 
-from difflogic.circuit.automaton import Start
+from difflogic.circuit.grid import Start
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, later_steps
@@ -17,14 +17,13 @@ from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.pattern import Pattern
-from difflogic.tasks.sections import AutomatonConfig, PathContext, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 __all__ = [
     "TASKS",
     "AnySection",
     "CustomSection",
     "InapplicableError",
-    "PathContext",
     "Preview",
     "Sample",
     "Task",

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Start
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Bits, Cases, Machine, Rule
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream

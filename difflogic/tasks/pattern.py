@@ -9,17 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from difflogic.circuit.automaton import Start
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.places import place_bits, places
 from difflogic.circuit.specification import Bits, Cases
 from difflogic.pictures.colors import Color, parse_color
-from difflogic.pictures.images import image_bits
-from difflogic.pictures.text import center_picture, parse_picture, read_picture, render_picture
+from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task, center_start
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
-from difflogic.tasks.sections import AutomatonConfig, PathContext, Size, TaskSection
+from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 Picture = Annotated[
     str,
@@ -76,11 +74,6 @@ class PatternSection(TaskSection):
         description="sides of square patches, in cells. Wherever such a patch is zeroed, the "
         "picture should grow back",
     )
-
-    @classmethod
-    def resolve(cls, task: dict[str, Any], paths: PathContext) -> None:
-        """Replace the target by its rows, so that a run keeps its picture."""
-        _resolve_target(task, paths)
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check the picture, its size, its palette, and whether it can stay and heal."""
@@ -343,56 +336,3 @@ def _stretches(length: int, side: int, around: bool) -> npt.NDArray[np.bool_]:
     """Return all stretches of `side` cells in a line, shape (places, length)."""
     first = np.arange(length if around else length - side + 1)[:, None]
     return (np.arange(length) - first) % length < side
-
-
-def _resolve_target(task: dict[str, Any], paths: PathContext) -> None:
-    """Replace the target in `task`, the keys of [task], by its rows.
-
-    A text picture sets a missing height or width, and also one from a file if an override sets the
-    target. In a larger grid it is in the middle. An image is scaled to the grid. Raises ConfigError
-    unless the target is a picture that fits. The check finds other problems of [task].
-    """
-    target, loss_channels = task.get("target"), task.get("loss_channels", [0])
-    if not isinstance(target, str) or not target.strip():
-        return
-    if not isinstance(loss_channels, list) or not loss_channels:
-        return
-    channels = len(loss_channels)
-    if "\n" in target:
-        content: str | bytes = target
-    else:
-        content = read_picture(target, paths.base("target"), paths.pictures)
-    prefix = "" if "\n" in target else f"{target}: "
-    try:
-        if isinstance(content, str):
-            _place_text(task, content, channels, paths)
-        else:
-            _place_image(task, content, channels)
-    except ConfigError as error:
-        raise ConfigError(f"{prefix}{error}") from None
-
-
-def _place_text(task: dict[str, Any], text: str, channels: int, paths: PathContext) -> None:
-    bits = parse_picture(text, channels)
-    overridden = paths.overridden
-    for side, size in zip(("height", "width"), bits.shape[1:], strict=True):
-        stale = "target" in overridden and side not in overridden
-        if stale or side not in task:
-            task[side] = size
-    grid = _grid(task)
-    if grid is not None:
-        task["target"] = render_picture(center_picture(bits, *grid))
-
-
-def _place_image(task: dict[str, Any], content: bytes, channels: int) -> None:
-    grid = _grid(task)
-    if grid is not None:
-        task["target"] = render_picture(image_bits(content, channels, *grid))
-
-
-def _grid(task: dict[str, Any]) -> tuple[int, int] | None:
-    """Return height and width; None if they are missing or invalid."""
-    height, width = task.get("height"), task.get("width")
-    if type(height) is int and type(width) is int and min(height, width) > 0:
-        return height, width
-    return None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -61,27 +58,11 @@ class AutomatonConfig(Section):
     )
 
 
-@dataclass(frozen=True)
-class PathContext:
-    """Where a section finds the files that its keys name."""
-
-    directory: Path
-    """The directory of the configuration's file, where relative paths in it start."""
-    overridden: Collection[str]
-    """Keys of [task] from overrides. Their relative paths start at the working directory."""
-    pictures: Path
-    """The directory of the shipped pictures."""
-
-    def base(self, key: str) -> Path:
-        """Return the directory where a relative path in `key` starts."""
-        return Path() if key in self.overridden else self.directory
-
-
 class TaskSection(Section):
     """What the automaton should do: its start states and targets."""
 
     resolved: ClassVar[tuple[str, ...]] = ()
-    """The keys that `resolve` reads. Its errors are about the first."""
+    """The keys of a picture to grow, as resolving.py reads them. Errors are about the first."""
 
     kind: str = Field(description="the task's name")
     height: Size = Field(description="rows of the grid, in cells")
@@ -119,10 +100,6 @@ class TaskSection(Section):
                 "lists of such rows"
             )
         return spread
-
-    @classmethod
-    def resolve(cls, task: dict[str, Any], paths: PathContext) -> None:
-        """Replace names in the unchecked `task` by their files' contents. Raises ConfigError."""
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Return problems of values that are valid alone, as "[task] key: problem"."""

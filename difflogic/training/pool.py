@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Task, make_task
 

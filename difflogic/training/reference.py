@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.config.sections import EPSILON
 from difflogic.engine import oracle
 from difflogic.model.model import Model

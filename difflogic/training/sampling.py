@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.firing import draw_masks
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.config.sections import TrainingConfig
 from difflogic.system.arrays import bits, real_numbers
 from difflogic.system.errors import ConfigError

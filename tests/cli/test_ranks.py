@@ -114,7 +114,7 @@ def test_three_ranks_give_the_bits_of_one_and_run_allowed_code(
     assert run.end() == 0, run.err
     summary = json.loads(run.out)
     assert (summary["finished"], summary["ranks"], run.err) == (True, 3, "")
-    monkeypatch.setattr(custom, "_LOADED", {})
+    monkeypatch.setattr(custom, "LOADED", {})
     train(config, settings, directory=tmp_path / "one", allow_code=True)
     model = (tmp_path / "three" / "model.npz").read_bytes()
     assert model == (tmp_path / "one" / "model.npz").read_bytes()

@@ -28,6 +28,7 @@ from difflogic.system.files import (
 )
 from difflogic.system.quantities import format_ranges, parse_seeds
 from difflogic.tasks import custom, task_class
+from difflogic.tasks.code import allow_code
 from difflogic.training import lock
 from difflogic.training.resuming import differing
 from difflogic.training.run_directory import RunDirectory
@@ -130,7 +131,7 @@ class SweepDirectory:
         """
         for variant in plan.variants:
             if allowed:
-                custom.allow_code(variant.config.task, self.path)
+                allow_code(variant.config.task, self.path)
             task_class(variant.config.task)
 
     def write_plan(self, plan: SweepPlan) -> None:

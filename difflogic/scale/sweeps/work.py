@@ -140,7 +140,7 @@ def _execute(
     job: Job, path: Path, should_stop: Callable[[], bool], fleets: Fleets | None = None
 ) -> dict[str, Any]:
     from difflogic.config import config_from_dict
-    from difflogic.tasks.custom import load_code
+    from difflogic.tasks.code import load_code
     from difflogic.training.session import execute
 
     if job.code is not None:

@@ -12,7 +12,7 @@ import sys
 import warnings
 from types import ModuleType
 
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.errors import StorageError
 
 LOG = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def require_memory() -> None:
 
     Only warn if a control group grants too little memory: there may be swap space.
     """
-    found = machine.address_space()
+    found = memory.address_space()
     if found is not None and found[1] - found[0] < ADDRESSES:
         used, limit = found
         # Rounded up to suffice for any command: they differ in what they have loaded by now.
@@ -41,7 +41,7 @@ def require_memory() -> None:
             f"the limit on a process's address space, {limit / 1e6:.0f} MB, is too low for "
             f"compiled kernels: raise it with ulimit -v {enough} or ulimit -v unlimited"
         )
-    limit_of_group = machine.memory_limit()
+    limit_of_group = memory.memory_limit()
     if limit_of_group is not None and limit_of_group < MEMORY:
         LOG.warning(
             "warning: this container may use %.0f MB of memory, and compiling takes up to %.0f MB: "

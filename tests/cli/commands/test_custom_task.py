@@ -13,7 +13,7 @@ def forget(monkeypatch):
     """Return a function that forgets all allowed tasks."""
 
     def now():
-        monkeypatch.setattr(custom, "_LOADED", {})
+        monkeypatch.setattr(custom, "LOADED", {})
 
     now()
     return now

@@ -3,14 +3,14 @@
 import pytest
 
 from difflogic.engine.hardware import USUAL_L2, Machine
-from difflogic.system import machine
+from difflogic.system import machine, memory
 from difflogic.system.errors import ConfigError
 
 
 def test_this_machine_comes_from_the_system(monkeypatch):
     monkeypatch.setattr(machine, "cpu_count", lambda: 6)
     monkeypatch.setattr(machine, "cache_bytes", lambda level: None)
-    monkeypatch.setattr(machine, "available_memory", lambda: 12345)
+    monkeypatch.setattr(memory, "available_memory", lambda: 12345)
     here = Machine.here()
     assert (here.cores, here.l2, here.memory) == (6, USUAL_L2, 12345)
     assert not here.described

@@ -16,7 +16,7 @@ from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
 from difflogic.engine.workers import Workers
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError
 from tests.difflogic.engine.comparison import (
@@ -256,13 +256,13 @@ def test_sizes_below_one_are_refused(steps, batch, size, workers):
 
 
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(
         ConfigError, match=r"need 1\d\.\d GB, and 1.00 MB are available: .* or \[training\] batch"
     ):
         Engine(netlist_of(ONE_LAYER), Grid(1000, 1000, "zero"), 1000, 2)
     # With unknown memory, it is tried.
-    monkeypatch.setattr(machine, "available_memory", lambda: None)
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
     Engine(netlist_of(ONE_LAYER), Grid(5, 5, "zero"), 10, 2)
 
 

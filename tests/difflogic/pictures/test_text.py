@@ -5,13 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from difflogic.config import picture_directory
-from difflogic.pictures.text import (
-    MAX_CELLS,
-    center_picture,
-    parse_picture,
-    render_picture,
-    shipped_pictures,
-)
+from difflogic.pictures.files import shipped_pictures
+from difflogic.pictures.text import MAX_CELLS, center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
 
 

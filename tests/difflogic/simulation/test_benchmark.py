@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.simulation import benchmark
 from difflogic.simulation.compiled import Compiled
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import random_circuit
@@ -55,6 +55,6 @@ def test_a_wrong_bit_is_found(monkeypatch):
 
 
 def test_all_paths_need_memory(monkeypatch):
-    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(ConfigError, match="for 2 paths side by side"):
         benchmark.run(made(), 1000, 10000, 1)

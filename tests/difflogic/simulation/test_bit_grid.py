@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from difflogic.simulation import bit_grid
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import require_memory
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 from tests.difflogic.simulation import naive
 
@@ -48,9 +48,9 @@ def test_the_size_of_bands_does_not_matter(monkeypatch):
 
 
 def test_grids_larger_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(machine, "available_memory", lambda: 10**9)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**9)
     require_memory(Geometry(1, 4096, 4096, "zero"))
     with pytest.raises(ConfigError, match=r"need 250\.\d GB, but only 1\.0 GB are available"):
         require_memory(Geometry(1, 10**6, 10**6, "zero"))
-    monkeypatch.setattr(machine, "available_memory", lambda: None)
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
     require_memory(Geometry(1, 10**6, 10**6, "zero"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from difflogic.system import machine
+from difflogic.system import memory as own_memory
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,7 +31,7 @@ def test_the_processor_has_a_name_and_a_count() -> None:
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
     """Control groups that a test writes, on a machine with 64 processors."""
-    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
+    monkeypatch.setattr(own_memory, "_CGROUP", tmp_path)
     monkeypatch.setattr("joblib.cpu_count", lambda only_physical_cores=False: 64)
     return tmp_path
 
@@ -78,11 +79,11 @@ def test_the_bounds_of_the_workers(groups):
 
 
 def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = machine.physical_memory()
+    memory = own_memory.physical_memory()
     assert memory is not None
     assert memory > 2**20
     monkeypatch.delattr(os, "sysconf")
-    assert machine.physical_memory() is None
+    assert own_memory.physical_memory() is None
 
 
 def test_caches_by_level(tmp_path, monkeypatch):
@@ -118,24 +119,24 @@ def test_available_memory_is_what_the_container_has_left(memory):
     limit.write_text("500000000\n")
     (memory / "memory.current").write_text("200000000\n")
     (memory / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
-    assert machine.available_memory() == 350_000_000
+    assert own_memory.available_memory() == 350_000_000
     limit.write_text("max\n")
-    assert machine.available_memory() == 1024 * 10**6
+    assert own_memory.available_memory() == 1024 * 10**6
     limit.write_text("100\n")
-    assert machine.available_memory() == 0
+    assert own_memory.available_memory() == 0
 
 
 def test_the_memory_limit_of_a_container(memory):
     (memory / "memory.max").write_text("max\n")
-    assert machine.memory_limit() is None
+    assert own_memory.memory_limit() is None
     (memory / "memory.max").write_text("500000000\n")
-    assert machine.memory_limit() == 500_000_000
+    assert own_memory.memory_limit() == 500_000_000
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells what is used")
 def test_address_space_and_its_limit():
     program = (
-        "import mmap, resource; from difflogic.system.machine import address_space\n"
+        "import mmap, resource; from difflogic.system.memory import address_space\n"
         "before = address_space()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32)); used, limit = address_space()\n"
         "kept = mmap.mmap(-1, 2**28)\n"

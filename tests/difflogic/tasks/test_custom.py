@@ -13,6 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of
+from difflogic.tasks.code import allow_code, find_code
 from difflogic.tasks.parts import TaskError
 from difflogic.training.session import execute
 from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write
@@ -21,7 +22,7 @@ from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write
 @pytest.fixture(autouse=True)
 def _nothing_loaded(monkeypatch):
     """Each test begins like a new process, without loaded code."""
-    monkeypatch.setattr(custom, "_LOADED", {})
+    monkeypatch.setattr(custom, "LOADED", {})
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
@@ -61,14 +62,14 @@ def test_a_saved_model_is_read_without_its_code(tmp_path, monkeypatch):
     model = Model.create(load_config(write(tmp_path), allow_code=True))
     model.save(tmp_path / "model.npz")
     assert has_run(tmp_path)
-    monkeypatch.setattr(custom, "_LOADED", {})
+    monkeypatch.setattr(custom, "LOADED", {})
     loaded = Model.load(tmp_path / "model.npz")
     automaton = from_model(loaded)
     assert (automaton.start, automaton.height, automaton.width) == ("random", 4, 5)
     assert not has_run(tmp_path)
     with pytest.raises(custom.CodeNotAllowedError):
         make_task(loaded.config)
-    custom.allow_code(loaded.config.task, tmp_path)
+    allow_code(loaded.config.task, tmp_path)
     assert make_task(loaded.config).section.by == 1
     assert has_run(tmp_path)
 
@@ -76,13 +77,13 @@ def test_a_saved_model_is_read_without_its_code(tmp_path, monkeypatch):
 def test_a_changed_or_missing_file_is_refused(tmp_path, monkeypatch):
     config = load_config(write(tmp_path), allow_code=True)
     assert has_run(tmp_path)
-    monkeypatch.setattr(custom, "_LOADED", {})
+    monkeypatch.setattr(custom, "LOADED", {})
     write(tmp_path, SOURCE + "# changed\n")
     with pytest.raises(ConfigError, match=r"shift.py: has changed"):
-        custom.allow_code(config.task, tmp_path)
+        allow_code(config.task, tmp_path)
     (tmp_path / "shift.py").unlink()
     with pytest.raises(ConfigError, match=r"shift.py: no such file"):
-        custom.allow_code(config.task, tmp_path)
+        allow_code(config.task, tmp_path)
     assert not has_run(tmp_path)
 
 
@@ -94,9 +95,7 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
     config = load_config(path, allow_code=True)
     code = custom.code_of(config.task)
     code.keep(tmp_path / "run")
-    assert (
-        custom.find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
-    )
+    assert find_code(config.task.kind, tmp_path / "run", config.task.sha256).text == code.text
     assert code.copy_name == "shift.py"
 
 

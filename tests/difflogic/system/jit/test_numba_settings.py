@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from difflogic.system import machine
+from difflogic.system import memory
 from difflogic.system.errors import StorageError
 from difflogic.system.jit.numba_settings import require_memory
 
@@ -49,8 +49,8 @@ def test_a_container_with_too_little_memory_is_warned_of(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(machine, "address_space", lambda: None)
-    monkeypatch.setattr(machine, "memory_limit", lambda: limit)
+    monkeypatch.setattr(memory, "address_space", lambda: None)
+    monkeypatch.setattr(memory, "memory_limit", lambda: limit)
     require_memory()
     assert ("may use 268 MB" in caplog.text) == warned
 
@@ -58,6 +58,6 @@ def test_a_container_with_too_little_memory_is_warned_of(
 def test_the_limit_on_address_space_counts_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loaded libraries, with a thread per core, have taken some already."""
     for used, enough in ((10**8, True), (10**9, False)):
-        monkeypatch.setattr(machine, "address_space", lambda used=used: (used, 15 * 10**8))
+        monkeypatch.setattr(memory, "address_space", lambda used=used: (used, 15 * 10**8))
         with nullcontext() if enough else pytest.raises(StorageError, match="1500 MB, is too low"):
             require_memory()

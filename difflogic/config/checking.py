@@ -1,0 +1,59 @@
+"""Checks a configuration's tables, and reports all their problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from difflogic.config import problems
+from difflogic.config.models import Config
+from difflogic.config.schema import TASK
+from difflogic.tasks import CustomSection, custom
+
+
+def config_from_dict(data: Mapping[str, Any], source: str) -> Config:
+    """Check plain tables, as from `Config.to_dict`; `source` names them in messages."""
+    return check(data, source, {}, [])
+
+
+def check(
+    data: Mapping[str, Any],
+    source: str,
+    origins: Mapping[problems.Place, str],
+    found: Iterable[tuple[str, str]],
+    known: Collection[problems.Place] = (),
+) -> Config:
+    """Validate, or raise one ConfigError with the problems already `found` and all others.
+
+    Problems at the places `known` are left out, since they follow from one that was found.
+    """
+    found = list(found)
+    try:
+        config = Config.model_validate(dict(data))
+    except ValidationError as error:
+        for problem in problems.find(error):
+            if problem.place not in known:
+                found.append((_origin(problem, source, origins), problem.text))
+        raise problems.combine(found) from None
+    task = config.task
+    if isinstance(task, CustomSection):
+        try:
+            config = config.model_copy(update={TASK: custom.complete(task)})
+        except ValidationError as error:
+            model = custom.class_of(task).Section
+            for problem in problems.find(error, model):
+                found.append((_origin(problem, source, origins), problem.text))
+    if found:
+        raise problems.combine(found)
+    return config
+
+
+def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Place, str]) -> str:
+    """Return where a value came from: its override, or the file."""
+    if origins.get(problem.place):
+        return origins[problem.place]
+    # Values that disagree may come from several places: name them all.
+    typed = dict.fromkeys(origin for origin in origins.values() if origin)
+    return ", ".join([source, *typed]) if problem.is_disagreement else source

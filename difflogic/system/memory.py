@@ -1,0 +1,84 @@
+"""The memory that this process can have: the machine's, and the limits on it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux describes the limits of a container."""
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of this machine's memory; None if unknown."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def address_space() -> tuple[int, int] | None:
+    """Return the bytes of address space that this process uses, and its limit (ulimit -v).
+
+    None if there is no limit, or it is unknown.
+    """
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):
+        return None
+    return pages * resource.getpagesize(), limit
+
+
+def memory_limit() -> int | None:
+    """Return the limit of control groups on memory, in bytes; None if there is no limit."""
+    limits = []
+    for group in control_groups():
+        with suppress(OSError, ValueError):  # no file, or "max"
+            limits.append(int((group / "memory.max").read_text()))
+    return min(limits, default=None)
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process can have without swapping; None if unknown.
+
+    This is the least that the system and the control groups have left.
+    """
+    limits = [left for folder in control_groups() if (left := _left(folder)) is not None]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found = dict(line.split(":", 1) for line in lines)
+        limits.append(int(found["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError, ValueError):
+        whole = physical_memory()
+        limits += [] if whole is None else [whole]
+    return min(limits, default=None)
+
+
+def _left(group: Path) -> int | None:
+    """Return the bytes that a control group has left; None without a limit."""
+    try:
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+        kept = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        # Cached files are dropped from memory when it is needed.
+        used -= int(kept.get("inactive_file", 0))
+    except (OSError, ValueError):  # no file, or "max"
+        return None
+    return max(0, limit - used)
+
+
+def control_groups() -> list[Path]:
+    """Return the control groups that may limit this process, from its own to the outermost."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    # The line is 0::/path. A container sees its own group as the outermost.
+    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
+    places = [_CGROUP / own, *(_CGROUP / own).parents]
+    return [place for place in places if place.is_relative_to(_CGROUP)]

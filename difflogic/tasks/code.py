@@ -1,0 +1,143 @@
+"""Runs the code of custom tasks, which the user has allowed."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from difflogic.circuit.grid import Start
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.files import read_named
+from difflogic.tasks import custom
+from difflogic.tasks.base import Task, draw_batch, line_of
+from difflogic.tasks.custom import Code, CustomSection, make, parts
+from difflogic.tasks.parts import TaskError
+from difflogic.tasks.sections import AutomatonConfig, TaskSection
+
+MAX_BYTES = 2**20
+"""Most bytes of a task's file."""
+
+
+def find_code(kind: str, directory: Path, sha256: str | None = None) -> Code:
+    """Read the code that `kind` names, without running it. Paths start at `directory`.
+
+    The file may be the named one or the copy that a run keeps in `directory`; with `sha256` it is
+    the one with this hash. Raises ConfigError if it is missing, or has another hash.
+    """
+    place, name = parts(kind)
+    if not place.endswith(".py"):
+        raise ConfigError(f'"{kind}": names no .py file: write it as "my_task.py:{name}"')
+    codes = _read_files(kind, Path(place), directory)
+    for code in codes:
+        if sha256 in (None, code.sha256):
+            return code
+    raise ConfigError(
+        f"{codes[0].path}: has changed: the configuration was used with other code (the SHA-256 "
+        "differs). Restore it, or begin a new run without [run] task_sha256"
+    )
+
+
+def load_code(code: Code) -> type[Task]:
+    """Run the code of a task, once, and return its class. Only for code that the user allowed.
+
+    Raises TaskError if the code fails, or the class is missing or is not a task.
+    """
+    key = (code.kind, code.sha256)
+    if key not in custom.LOADED:
+        task = _class_in(_run(code), code)
+        task.source = code.path
+        custom.LOADED[key] = code, task
+    return custom.LOADED[key][1]
+
+
+def allow_code(section: TaskSection, directory: Path) -> None:
+    """Load the code of a stored section, if it is custom; it may be the copy in `directory`.
+
+    Raises ConfigError if it is missing, or not the code that the section was used with.
+    """
+    if isinstance(section, CustomSection):
+        load_code(find_code(section.kind, directory, section.sha256))
+
+
+def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
+    """Draw samples to check the task, and return where its circuits start. Raises TaskError."""
+    task = make(section, automaton)
+    first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
+    pairs = (first[0], again[0]), (first[1], again[1])
+    if not all(np.array_equal(one, two, equal_nan=True) for one, two in pairs):
+        raise TaskError(
+            f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
+        )
+    if task.has_loss():
+        shape = len(task.find_steps_seen()), *first[0].shape[1:]
+        task.find_loss(np.full(shape, 0.5), first[1][0])
+    start: Start = task.call("start")
+    return start
+
+
+def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:
+    """Return the named file and the copy that a run keeps, as far as they exist."""
+    named = directory / path
+    found = []
+    for file in dict.fromkeys([named, directory / path.name]):
+        with suppress(MissingFileError):
+            found.append(Code(kind, str(file), read_named(file, MAX_BYTES, "a task")))
+    if not found:
+        raise ConfigError(
+            f'{named}: no such file, named by "{kind}": a relative path starts at the directory of '
+            "the configuration"
+        )
+    return found
+
+
+def _run(code: Code) -> types.ModuleType:
+    """Run the code as a module. It is in sys.modules, where pydantic and dataclasses look."""
+    name = f"dct_task_{code.sha256[:16]}"
+    module = types.ModuleType(name)
+    module.__file__ = code.path
+    try:
+        sys.modules[name] = module
+        exec(compile(code.text, code.path, "exec"), module.__dict__)
+    except SyntaxError as error:
+        raise TaskError(
+            f"{error.filename}: line {error.lineno}: {error.msg}: correct the file"
+        ) from error
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise TaskError(
+            f"{code.path}: cannot be loaded{line_of(error, code.path)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    return module
+
+
+def _class_in(module: types.ModuleType, code: Code) -> type[Task]:
+    name = code.class_name
+    found: Any = getattr(module, name, None)
+    if found is None:
+        tasks = [key for key, value in vars(module).items() if _is_task(value)]
+        hint = did_you_mean(name, tasks) if tasks else "no class there is a difflogic.Task"
+        raise TaskError(f"{code.path}: has no class {name}: {hint}")
+    if not _is_task(found):
+        raise TaskError(
+            f"{code.path}: {name} is not a task: derive the class from difflogic.Task, with a "
+            "method sample(self, rng)"
+        )
+    missing = getattr(found, "__abstractmethods__", ())
+    if missing:
+        raise TaskError(f"{code.path}: {name} has no method {', '.join(sorted(missing))}")
+    section = found.Section
+    if not (inspect.isclass(section) and issubclass(section, TaskSection)):
+        raise TaskError(f"{code.path}: {name}.Section must be derived from Task.Section")
+    task: type[Task] = found
+    return task
+
+
+def _is_task(value: object) -> bool:
+    return inspect.isclass(value) and issubclass(value, Task) and value is not Task
