@@ -1,6 +1,6 @@
 """Imports point down the "Layout" of docs/architecture.md, and from cli to difflogic.
 
-No package has an import cycle.
+No package has an import cycle, and what one must know to understand a module stays small.
 """
 
 from __future__ import annotations
@@ -13,6 +13,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+BUDGETS = {
+    "difflogic.engine.oracle": 1_450,
+    "difflogic.formats": 4_800,
+    "difflogic.inspection": 2_600,
+    "difflogic.library.exporting": 10_000,
+    "difflogic.proof": 5_200,
+    "difflogic.simplification": 3_900,
+    "difflogic.simulation": 5_500,
+    "difflogic.training.reference": 6_500,
+    "difflogic.training.trainer": 25_000,
+}
+"""Most lines of a module or package and all it imports, however late. They only ever shrink."""
+
+KIT = ("circuit", "formats", "proof", "simplification", "simulation", "inspection")
+"""Packages that work on circuits, whatever they were trained for."""
 
 
 def layers():
@@ -34,8 +50,25 @@ def layers():
 @cache
 def imported(path):
     """Return the full names of everything that a file imports, also inside functions."""
+    return names_in(ast.walk(ast.parse(path.read_text())), path)
+
+
+@cache
+def used_names(path):
+    """Return what a file imports to run: without what only type checkers import."""
+
+    def run(node):
+        is_typing = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for child in node.orelse if is_typing else ast.iter_child_nodes(node):
+            yield child
+            yield from run(child)
+
+    return names_in(run(ast.parse(path.read_text())), path)
+
+
+def names_in(nodes, path):
     names = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -97,6 +130,35 @@ def test_there_are_no_import_cycles(package):
             if module in known and package not in (name, module):
                 graph[name].add(module)
     assert cycle(graph) is None
+
+
+def needed(package):
+    """Return a module, or the modules of a package, and all modules that they import."""
+    known, found = modules("cli") | modules("difflogic"), set()
+    waiting = [name for name in known if f"{name}.".startswith(f"{package}.")]
+    while waiting:
+        name = waiting.pop()
+        if name in known and name not in found:
+            found.add(name)
+            used = used_names(known[name])
+            waiting += [full if full in known else full.rpartition(".")[0] for full in used]
+    return {name: known[name] for name in found}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("package", BUDGETS)
+def test_what_one_must_know_stays_small(package):
+    lines = sum(len(path.read_text().splitlines()) for path in needed(package).values())
+    budget = BUDGETS[package]
+    assert lines <= budget, f"{package} needs {lines} lines, above its budget of {budget}"
+    assert lines >= 0.95 * budget, f"{package} needs {lines} lines: lower its budget of {budget}"
+
+
+@pytest.mark.thorough
+def test_the_circuit_kit_knows_no_configuration_and_no_task():
+    for package in KIT:
+        for name in needed(f"difflogic.{package}"):
+            assert not name.startswith(("difflogic.config", "difflogic.tasks", "difflogic.model"))
 
 
 def test_the_checks_find_violations():
