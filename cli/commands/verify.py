@@ -285,11 +285,13 @@ def convergence(
         proofs.show_convergence_json(found, str(to) if saved else None)
     elif found.assurance is not None:
         typer.echo(found.assurance.text)
+        if found.assurance.asked is not None:
+            typer.echo(f"asked: {found.assurance.asked}")
         proofs.show_healing([each.as_dict() for each in found.assurance.healing])
     else:
         proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
         if all_sizes:
-            proofs.show_sizes(found.squares, found.theorem)
+            proofs.show_sizes(found.squares, found.theorem, found.assumed)
     if saved and not as_json:
         note(f"saved {to}")
     elif to is not None and not saved:

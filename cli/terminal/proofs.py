@@ -121,7 +121,8 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
             )
         )
     output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
-    lines = [f"\nOf {gates} gates, only those that the visible channels depend on are used."]
+    lines = ["", *(f"asked: {found.question.asked}" for found in findings)]
+    lines += [f"Of {gates} gates, only those that the visible channels depend on are used."]
     proved = [found for found in findings if found.verdict.value == "proved"]
     if any(found.any_schedule for found in proved):
         lines += [
@@ -137,7 +138,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     typer.echo("\n".join(lines))
 
 
-def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
+def show_sizes(squares: Sequence[Size], theorem: Theorem | None, assumed: str) -> None:
     """Print from which step square grids are certified, and the theorem about larger grids."""
     typer.echo(
         "\nsquare grids, and the step from which each is certified by sets (- if it is not):"
@@ -151,8 +152,10 @@ def show_sizes(squares: Sequence[Size], theorem: Theorem | None) -> None:
         typer.echo("\nAll larger grids: no proof found; use --size to check one size.")
         return
     period = theorem.period
+    condition = f", {assumed}" if assumed else ""
     typer.echo(
-        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}.\n"
+        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}"
+        f"{condition}.\n"
         f"The step grows by this much with each {period} rows and each {period} columns:"
     )
     output.show_table(
@@ -221,7 +224,7 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
             f"{each['side']}×{each['side']}",
             each["damages"],
             each["states"],
-            f"{each['damages'] - each['lasting']} of {each['damages']}",
+            f"{each['damages'] - each['lasting'] - each['unknown']} of {each['damages']}",
             counted(each["within"], "step"),
         )
         for each in found
@@ -232,16 +235,16 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
         if each["columns"]:
             typer.echo(
                 f"\nsteps until a {each['side']}×{each['side']} patch heals, by its upper left "
-                "cell (a is 10, b 11, …; X for never):"
+                "cell (a is 10, b 11, …; X for never, ? for unknown):"
             )
             for line in healing_picture(each["steps"], each["columns"]):
                 typer.echo("  " + line)
 
 
 def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
-    """Return rows of signs, one for each place: the number of steps, X for never."""
+    """Return rows of signs, one for each place: the number of steps, X for never, ? for unknown."""
     signs = [
-        "X" if step < 0 else LATE if step >= len(STEPS) else STEPS[step]
+        "?X"[step] if step < 0 else LATE if step >= len(STEPS) else STEPS[step]
         for step in steps[: MOST_ROWS * columns]
     ]
     rows = ["".join(signs[first : first + columns]) for first in range(0, len(signs), columns)]
@@ -252,6 +255,7 @@ def show_convergence_json(found: Certified, certificate: str | None) -> None:
     """Print all findings, and the file of the certificate."""
     larger = found.theorem and {
         "period": found.theorem.period,
+        "assumed": found.assumed,
         "bases": [
             dict(zip(BASE, _base(each), strict=True)) for each in found.theorem.bases.values()
         ],
@@ -272,6 +276,7 @@ def show_convergence_json(found: Certified, certificate: str | None) -> None:
 def _data(found: Finding) -> dict[str, Any]:
     question = found.question
     return {
+        "asked": question.asked,
         "height": question.height,
         "width": question.width,
         "boundary": question.boundary,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +16,8 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import (
     NEVER,
+    UNKNOWN,
+    Bits,
     Finding,
     Question,
     Verdict,
@@ -23,12 +27,16 @@ from difflogic.proof.convergence import (
     steps_to_heal,
 )
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.orbits import MOST_STATES
+from difflogic.proof.convergence.orbits import MOST_ALONE, MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken
+from difflogic.proof.question import Asked
+from difflogic.system.deadline import NEVER as NO_DEADLINE
+from difflogic.system.deadline import Deadline
 from difflogic.system.json_values import fields_of
 from difflogic.tasks import Task, make_task
+from difflogic.tasks.base import center_start
 
 Scope = Literal[
     "every start", "the only start", "every case", "every length", "every size", "samples"
@@ -39,7 +47,12 @@ MOST_BITS = 2**19
 """Largest state to try: a grid of 256×256 cells with 8 channels. Larger ones take many seconds."""
 
 MOST_STEPS = 2**12
-"""Steps within which the state of a single start must repeat, to prove all later steps."""
+"""Steps within which the state of a single start must repeat, to prove all later steps.
+
+This and MOST_ALONE hold unless there is a deadline: without one, all machines agree.
+"""
+
+GO_ON = "dct verify convergence --time-limit goes on"
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class Healing:
     states: int
     """Number of damaged states: all states of the run from the training step on."""
     steps: tuple[int, ...]
-    """For each place, the most steps until the target is back for good, or NEVER."""
+    """For each place, the most steps until the target is back for good, NEVER or UNKNOWN."""
     columns: int = 0
     """Number of places per row if they are in row order, else 0."""
 
@@ -66,13 +79,18 @@ class Healing:
         return self.steps.count(NEVER)
 
     @property
+    def unknown(self) -> int:
+        """Number of places of which nothing is known, as the run never repeated."""
+        return self.steps.count(UNKNOWN)
+
+    @property
     def within(self) -> int:
-        """Steps after which every damage that ever grows back has done so."""
-        return max(self.steps)
+        """Steps after which every damage that is known to grow back has done so."""
+        return max(0, *self.steps)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return fields_of(self, "damages", "lasting", "within")
+        return fields_of(self, "damages", "lasting", "unknown", "within")
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,8 @@ class Assurance:
     """With one start: the period of its states."""
     healing: tuple[Healing, ...] = ()
     """If the target must grow back: the results for each size of damage."""
+    asked: Asked | None = None
+    """The question; None if there are samples only."""
 
     @property
     def proved(self) -> bool:
@@ -103,45 +123,90 @@ def assure(model: Model) -> Assurance:
     return assure_automaton(from_model(model), make_task(model.config))
 
 
-def assure_automaton(automaton: Automaton, task: Task) -> Assurance:
-    """Return what can be proved quickly about an automaton for `task`."""
+def assure_automaton(
+    automaton: Automaton, task: Task, deadline: Deadline | None = None
+) -> Assurance:
+    """Return what can be proved quickly about an automaton for `task`, or until `deadline`.
+
+    Each method gets the questions only that it decides; all others stay open.
+    """
     bits = task.height * task.width * automaton.circuit.channels
     if bits > MOST_BITS:
-        return Assurance(Verdict.open, "samples", f"not proved: {bits} bits of state are too many")
+        return _open(f"{bits} bits of state are too many")
+    if task.loss_channels != automaton.visible:
+        return _open("the task compares other channels than the circuit shows")
     lines = every_length(automaton, task)
     if lines is not None:
         return of_lines(lines, task)
     if task.rule is not None:
-        return _of_rule(automaton, task.rule)
-    if task.each:
-        return _together([assure_automaton(automaton, each) for each in task.each])
-    small = live_part(automaton)
-    cases = task.find_cases()
-    if cases is not None:
-        return _on_cases(small, cases)
-    target = task.find_lasting_target()
+        return _of_rule(automaton, task.rule, task.automaton.steps)
+    target = None if task.find_cases() else task.find_lasting_target()
     if target is not None:
-        return of_finding(decide_quickly(question(small, target)))
-    if not task.has_random_start and automaton.fire_rate == 1:
-        return _of_one_start(small, task)
-    return Assurance(Verdict.open, "samples", "not proved: the task lists no cases")
-
-
-def _together(found: list[Assurance]) -> Assurance:
-    """Return what is known about tasks of one start each; proved only if each is proved."""
-    worst = next((each for each in found if not each.proved), found[0])
-    starts = (f"from {start}" for start in ("nothing", "one cell"))
-    text = "; ".join(f"{each.text}, {start}" for each, start in zip(found, starts, strict=True))
-    steps = [each.from_step for each in found if each.from_step is not None]
-    healing = tuple(side for each in found for side in each.healing)
-    return Assurance(
-        worst.verdict,
-        "every case",
-        text,
-        "a run",
-        max(steps) if len(steps) == len(found) else None,
-        healing=healing,
+        return of_finding(decide_quickly(question(live_part(automaton), target)))
+    cases = all_cases(automaton, task)
+    if cases is None:
+        return _open("the task lists no cases")
+    asked = Asked(
+        "shows" if not task.holds else "heals" if task.patches else "holds",
+        _named(cases),
+        *cases.starts.shape[2:],
+        cases.boundary,
+        automaton.fire_rate,
+        automaton.visible,
+        cases.steps,
+        sum(map(len, task.patches.values())),
     )
+    small = live_part(automaton)
+    if cases.boundary != automaton.boundary and cases.repeats is None:
+        found = _open(f"the cases have a {cases.boundary} boundary, the circuit another")
+    elif automaton.fire_rate < 1:
+        found = _at_random(small, cases)
+    elif len(cases.starts) == 1 or task.holds or task.each:
+        found = _on_each(small, cases, task, deadline)
+    else:
+        found = _on_cases(small, cases)
+    return replace(found, asked=asked)
+
+
+def _open(reason: str, scope: Scope = "samples") -> Assurance:
+    return Assurance(Verdict.open, scope, f"not proved: {reason}")
+
+
+def _named(cases: Cases) -> str:
+    """Name the starts; the only one by what it is."""
+    start = cases.starts[0]
+    if len(cases.starts) > 1:
+        return cases.name
+    if not start.any():
+        return "zeros"
+    return "one cell" if (start == center_start(*start.shape)).all() else cases.name
+
+
+def _on_each(
+    automaton: Automaton, cases: Cases, task: Task, deadline: Deadline | None
+) -> Assurance:
+    """Run each start until its state repeats; proved only if each is proved."""
+    found = [
+        _of_one_start(automaton, start, target, task, deadline)
+        for start, target in zip(cases.starts, cases.targets, strict=True)
+    ]
+    if len(found) == 1:
+        return found[0]
+    names = ("nothing", "one cell") if task.each else range(1, len(found) + 1)
+    texts: dict[str, list[str]] = {}
+    for each, name in zip(found, names, strict=True):
+        texts.setdefault(each.text, []).append(f"from {name}" if task.each else f"start {name}")
+    text = "; ".join(f"{text}, {_listed(starts)}" for text, starts in texts.items())
+    order = (Verdict.refuted, Verdict.open, Verdict.proved)
+    verdict = min((each.verdict for each in found), key=order.index)
+    steps = [each.from_step for each in found if each.from_step is not None]
+    from_step = max(steps) if len(steps) == len(found) else None
+    healing = tuple(side for each in found for side in each.healing)
+    return Assurance(verdict, "every case", text, "a run", from_step, healing=healing)
+
+
+def _listed(starts: list[str]) -> str:
+    return " and ".join(starts) if len(starts) < 3 else f"{starts[0]} and {len(starts) - 1} others"
 
 
 def every_length(automaton: Automaton, task: Task) -> EveryLength | None:
@@ -157,28 +222,35 @@ def of_lines(found: EveryLength, task: Task) -> Assurance:
     if found.proved or found.wrong is not None:
         verdict = Verdict.proved if found.proved else Verdict.refuted
     from_step = task.automaton.steps if found.proved else None
-    return Assurance(verdict, "every length", found.text, "histories", from_step)
+    text, method = found.text, "histories"
+    return Assurance(verdict, "every length", text, method, from_step, asked=found.asked)
 
 
-def _of_rule(automaton: Automaton, rule: Rule) -> Assurance:
+def _of_rule(automaton: Automaton, rule: Rule, steps: int) -> Assurance:
+    how = automaton.boundary, automaton.fire_rate, automaton.visible
+    asked = Asked("obeys", "every start", None, None, *how)
     reason = broken(automaton, rule)
     if reason:
-        return Assurance(Verdict.open, "every size", f"not proved for every size: {reason}")
+        text = f"not proved for every size: {reason}"
+        return Assurance(Verdict.open, "every size", text, asked=asked)
     text = f"proved for every {rule.theorem}"
-    return Assurance(Verdict.proved, "every size", text, "a rule", automaton.steps)
+    return Assurance(Verdict.proved, "every size", text, "a rule", steps, asked=asked)
 
 
-def all_cases(task: Task) -> Cases | None:
+def all_cases(automaton: Automaton, task: Task) -> Cases | None:
     """Return all cases of a task, or its only start; None if there is no such list."""
     cases = task.find_cases()
-    if cases is not None or task.has_random_start or task.automaton.fire_rate != 1:
+    # With a fire rate below 1 a task asks for a circuit that is mostly right.
+    if cases is not None or task.has_random_start or task.automaton.fire_rate < 1:
         return cases
     start, target = task.draw(np.random.default_rng(0))
+    if not np.isin(target, (0, 1)).all():
+        return None
     return Cases(
         "the only start",
         start[None],
-        (target[None] != 0).astype(np.uint8),
-        task.automaton.boundary,
+        target[None].astype(np.uint8),
+        automaton.boundary,
         task.automaton.steps,
         "There is one start only, and nothing random.",
     )
@@ -200,53 +272,67 @@ def question(automaton: Automaton, target: npt.NDArray[np.uint8]) -> Question:
 
 def of_finding(found: Finding) -> Assurance:
     """Describe a finding about every start."""
-    unit = "step" if found.question.synchronous else "round"
+    asked = found.question.asked
     match found.verdict:
         case Verdict.proved:
-            text = f"proved for every start from {unit} {found.from_step} on"
+            text = f"proved for every start from {asked.unit} {found.from_step} on"
         case Verdict.refuted:
             text = "fails: some starts keep missing the target"
         case Verdict.open:
             text = f"not proved: {found.unknown_cells} cells remain unknown"
+    known = found.from_step, found.any_schedule
     method = found.method and found.method.value
-    return Assurance(
-        found.verdict, "every start", text, method, found.from_step, found.any_schedule
-    )
+    return Assurance(found.verdict, "every start", text, method, *known, asked=asked)
 
 
 def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
-    count, _, height, width = cases.starts.shape
-    board = Board(height, width, cases.boundary, count)
-    network = Network(automaton.circuit)
-    state = pack(board, cases.starts[:, list(automaton.circuit.labels)].swapaxes(0, 1))
-    for _ in range(cases.steps):
-        state = network.step(board, state)
-    wrong = 0
-    for channel, row in enumerate(automaton.visible_rows):
-        wrong |= state[row] ^ board.pack(cases.targets[:, channel])
-    missed = int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
-    if missed:
+    if missed := _missed(automaton, cases, cases.steps):
         text = f"fails on {missed} of {cases.name.removeprefix('all ')}"
         return Assurance(Verdict.refuted, "every case", text, "all cases")
     text = f"proved for {cases.name}"
     return Assurance(Verdict.proved, "every case", text, "all cases", cases.steps)
 
 
-def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
-    """Run the only start until its state repeats, which determines every later step."""
-    start, target = task.draw(np.random.default_rng(0))
-    if np.isnan(target).any():
-        return Assurance(Verdict.open, "the only start", "not proved: some cells do not count")
-    goal = question(automaton, (target != 0).astype(np.uint8))
+def _missed(automaton: Automaton, cases: Cases, steps: int) -> int:
+    """Return how many cases are wrong after `steps` steps in which all cells fire."""
+    count, _, height, width = cases.starts.shape
+    board = Board(height, width, cases.boundary, count)
+    network = Network(automaton.circuit)
+    state = pack(board, cases.starts[:, list(automaton.circuit.labels)].swapaxes(0, 1))
+    for _ in range(steps):
+        state = network.step(board, state)
+    wrong = 0
+    for channel, row in enumerate(automaton.visible_rows):
+        wrong |= state[row] ^ board.pack(cases.targets[:, channel])
+    return int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
+
+
+def _at_random(automaton: Automaton, cases: Cases) -> Assurance:
+    """Look for a schedule that misses a target: any cells may fire, so perhaps none, or all."""
+    rate = f"at a fire rate of {automaton.fire_rate:g}"
+    for steps, who in (0, "none"), (cases.steps, "all"):
+        if missed := _missed(automaton, cases, steps):
+            name = f"{missed} of {cases.name.removeprefix('all ')}"
+            text = f"fails on {name} if {who} of the cells fire, as may happen {rate}"
+            return Assurance(Verdict.refuted, "every case", text, "all cases")
+    return _open(f"{rate} other orders of firing may fail", "every case")
+
+
+def _of_one_start(
+    automaton: Automaton, start: Bits, target: Bits, task: Task, deadline: Deadline | None
+) -> Assurance:
+    """Run a start until its state repeats, which determines every later step."""
+    goal = question(automaton, target)
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
     steps = task.automaton.steps
-    found = orbit(goal, begin, most=max(MOST_STEPS, 2 * steps))
+    most = max(MOST_STEPS, 2 * steps) if deadline is None else math.inf
+    found = orbit(goal, begin, deadline or NO_DEADLINE, most)
     if found is None:
         state = begin
         for _ in range(steps):
             state = goal.network.step(goal.board, state)
-        right, later = goal.is_right(state), "later steps are unknown, as no state repeated"
-        from_step = period = None
+        later = f"later steps are unknown, as no state repeated: {GO_ON}"
+        right, from_step, period = goal.is_right(state), None, None
     else:
         right, later = found.is_right(steps), f"states repeat with period {found.period}"
         from_step, period = found.right_from if right else None, found.period
@@ -265,7 +351,7 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
         text = f"proved at step {steps} and at every later one"
         if not task.patches:
             return assurance(Verdict.proved, text)
-        healed = _heal(goal, run_from(goal, begin, found, steps), task)
+        healed = _heal(goal, run_from(goal, begin, found, steps), task, deadline)
         return assurance(*_verdict_on(healed, steps, text), healed)
     if task.holds:
         return assurance(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
@@ -276,15 +362,18 @@ def _of_one_start(automaton: Automaton, task: Task) -> Assurance:
     return assurance(Verdict.proved, text)
 
 
-def _heal(goal: Question, resting: list[Planes], task: Task) -> tuple[Healing, ...]:
+def _heal(
+    goal: Question, resting: Sequence[Planes], task: Task, deadline: Deadline | None
+) -> tuple[Healing, ...]:
     """Try all damages of all states of the cycle; return nothing if the states are too many."""
     if len(resting) > MOST_STATES:
         return ()
+    limits = (NO_DEADLINE, MOST_ALONE) if deadline is None else (deadline, math.inf)
     return tuple(
         Healing(
             side,
             len(resting),
-            tuple(steps_to_heal(goal, resting, places).tolist()),
+            tuple(steps_to_heal(goal, resting, places, *limits).tolist()),
             _columns(goal, side, len(places)),
         )
         for side, places in task.patches.items()
@@ -304,8 +393,8 @@ def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Ver
     """Return the verdict on a run that stays, described by `text`, from its damages."""
     if not healed:
         return Verdict.open, f"{text}; it has too many states to damage each of them"
-    damages, lasting = (
-        sum(getattr(each, key) for each in healed) for key in ("damages", "lasting")
+    damages, lasting, unknown = (
+        sum(getattr(each, key) for each in healed) for key in ("damages", "lasting", "unknown")
     )
     if lasting:
         known = text.removeprefix("proved ")
@@ -313,6 +402,9 @@ def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Ver
             Verdict.refuted,
             f"fails: {lasting} of {damages} cases of damage do not heal; proved {known}",
         )
+    if unknown:
+        unsure = f"{unknown} of {damages} cases of damage may heal later than they were followed"
+        return Verdict.open, f"not proved: {unsure}: {GO_ON}; {text}"
     within = max(each.within for each in healed)
     unit = "step" if within == 1 else "steps"
     healing = f"at most {within} {unit} after each of {damages} cases of damage"

@@ -91,7 +91,7 @@ class Plan:
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, one start, or all cases."""
         task = make_task(config)
-        cases = task.find_cases()
+        cases = task.find_cases() if task.automaton.fire_rate == 1 else None
         if cases is None:
             return cls.sampled(task, starts, streams)
         scene = _scene_of_cases(task, cases, streams)

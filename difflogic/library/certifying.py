@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from difflogic.library.simulating import Conditions, simulate
 from difflogic.library.trusting import load_trusted
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import Size, Sizes, Theorem
+from difflogic.proof.convergence.sizes import PERIODS, Size, Sizes, Theorem
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.proof.write_property import write_healing, write_invariant, write_property
@@ -36,6 +37,7 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import Task, make_task
+from difflogic.tasks.parts import TaskError
 
 GRIDS, SQUARES = "grids decided:", "square grids:"
 """Labels of progress."""
@@ -45,6 +47,9 @@ SECONDS = 60.0
 
 MOST_SIDE = 256
 """Most rows and columns of a grid; the sets of all steps of a larger one need too much memory."""
+
+CHECKED = 32
+"""Largest side of the grids on which a custom task's period is checked."""
 
 SIDES = range(4, 129)
 """Sides of the square grids that `all_sizes` certifies."""
@@ -72,6 +77,8 @@ class Certified:
     """With `all_sizes`: square grids of SIDES, as far as time allowed."""
     theorem: Theorem | None = None
     """With `all_sizes`: the proof for all larger grids, if there is one."""
+    assumed: str = ""
+    """What the theorem rests on that is not proved."""
 
     def __repr__(self) -> str:
         return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
@@ -144,6 +151,7 @@ def certify(
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
             raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
+    seconds = SECONDS if time_limit is None else time_limit
     if goal is not None and goal.find_lasting_target() is None:
         if sizes or all_sizes:
             raise ConfigError(
@@ -153,18 +161,18 @@ def certify(
         lines = every_length(automaton, goal)
         if lines is not None:
             return Certified(loaded, (), of_lines(lines, goal), lines=lines)
-        return Certified(loaded, (), assure_automaton(automaton, goal), all_cases(goal))
-    seconds = SECONDS if time_limit is None else time_limit
+        found = assure_automaton(automaton, goal, Deadline.after(seconds))
+        return Certified(loaded, (), found, all_cases(automaton, goal))
     grids = sizes or [(automaton.height, automaton.width)]
-    targets = _targets(automaton, goal)
+    targets = _targets(automaton, goal, seconds)
     small = live_part(automaton)
     if not proved(automaton, small.circuit, seconds, progress).equal:
         small = automaton
     findings = [by_sets(question(small, targets(*grid))) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # With fewer gates, sets lose fewer dependencies between signals.
-        found = simplify(small, "low", time_limit=time_limit, progress=progress)
-        simple = found.automaton if found.proved else small
+        simpler = simplify(small, "low", time_limit=time_limit, progress=progress)
+        simple = simpler.automaton if simpler.proved else small
         for place, finding in enumerate(findings):
 
             def report(method: str, place: int = place) -> None:
@@ -175,18 +183,29 @@ def certify(
                 findings[place] = decide(question(simple, target), seconds, report)
     if not all_sizes:
         return Certified(loaded, tuple(findings))
-    squares, theorem = _all_sizes(small, targets, seconds, progress)
-    return Certified(loaded, tuple(findings), squares=squares, theorem=theorem)
+    repeats = 1 if goal is None else _repeats(goal)
+    squares, theorem = _all_sizes(small, targets, repeats, seconds, progress)
+    assumed = ""
+    if theorem is not None and goal is not None and goal.source is not None:
+        assumed = (
+            f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
+            f"{CHECKED}×{CHECKED} cells it does"
+        )
+    return Certified(loaded, tuple(findings), squares=squares, theorem=theorem, assumed=assumed)
 
 
 def _all_sizes(
-    automaton: Automaton, targets: Targets, seconds: float, progress: ProgressCallback
+    automaton: Automaton,
+    targets: Targets,
+    repeats: int | None,
+    seconds: float,
+    progress: ProgressCallback,
 ) -> tuple[tuple[Size, ...], Theorem | None]:
     """Certify squares, and look for a proof for all larger grids."""
     if automaton.boundary != "zero":
         raise ConfigError("all sizes can only be certified with a zero boundary")
     deadline = Deadline.after(seconds)
-    sizes = Sizes(automaton.circuit, automaton.visible, targets)
+    sizes = Sizes(automaton.circuit, automaton.visible, targets, repeats)
     squares = []
     for size in sizes.table(SIDES, deadline):
         squares.append(size)
@@ -220,7 +239,32 @@ def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
 
 
-def _targets(automaton: Automaton, task: Task | None) -> Targets:
+def _repeats(task: Task) -> int | None:
+    """Return the period of a task's lasting targets; None if unknown.
+
+    What a custom task says is checked on all grids of up to CHECKED rows and columns. Raises
+    TaskError if it is wrong.
+    """
+    period: int | None = task.call("lasting_period")
+    if period is None or task.source is None:
+        return period
+    if type(period) is not int or period < 1:
+        raise TaskError(f"{task.prefix}.lasting_period must be a whole number of cells, or None")
+    if period > max(PERIODS):
+        return None
+    targets, sides = _targets(None, task, 0), range(1, CHECKED + 1)
+    whole = targets(CHECKED, CHECKED)
+    plane = np.pad(whole[:, :period, :period], ((0, 0), *((0, CHECKED),) * 2), mode="wrap")
+    for height, width in product(sides, sides):
+        if (targets(height, width) != plane[:, :height, :width]).any():
+            raise TaskError(
+                f"{task.prefix}.lasting_period is {period}, but the target on {height}×{width} "
+                "cells is not the upper left part of one picture that repeats so"
+            )
+    return period
+
+
+def _targets(automaton: Automaton | None, task: Task | None, seconds: float) -> Targets:
     """Return a function from a grid to its target: the task's, or where a start of zeros ends."""
 
     def target(height: int, width: int) -> Bits:
@@ -228,11 +272,18 @@ def _targets(automaton: Automaton, task: Task | None) -> Targets:
             found = task.on_grid(height, width).find_lasting_target()
             assert found is not None, "a task has such targets on all grids, or on none"
             return found
-        found = resting_picture(automaton, height, width)
+        assert automaton is not None
+        what = f"on {height}×{width} cells, a start of zeros"
+        try:
+            found = resting_picture(automaton, height, width, Deadline.after(seconds))
+        except TimeoutError:
+            raise CircuitError(
+                f"{what} does not settle in {seconds:g} s, so the target is unknown: raise "
+                "--time-limit, or use --task to name an experiment"
+            ) from None
         if found is None:
             raise CircuitError(
-                f"on {height}×{width} cells, a start of zeros never settles, so there is no "
-                "target: use --task to name an experiment"
+                f"{what} never settles, so there is no target: use --task to name an experiment"
             )
         return found
 
@@ -336,10 +387,9 @@ def _damages(
     if size != (task.height, task.width):
         raise ConfigError(f"--grid: the task {task.name} damages {task.height}×{task.width} cells")
     if within is None:
-        healing = assure_automaton(loaded.automaton, task).healing
-        if not healing or any(each.lasting for each in healing):
-            raise CircuitError(
-                f"{loaded.name}: not every damage heals: say --within how many steps"
-            )
+        found = assure_automaton(loaded.automaton, task)
+        healing = found.healing
+        if not healing or any(each.lasting or each.unknown for each in healing):
+            raise CircuitError(f"{loaded.name}: {found.text}: say --within how many steps")
         within = max(1, *(each.within for each in healing))
     return np.concatenate(list(task.patches.values())), within

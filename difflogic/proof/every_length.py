@@ -89,18 +89,21 @@ class EveryLength:
         return self.histories is not None
 
     @property
+    def asked(self) -> Asked:
+        """The question in plain values."""
+        how = self.automaton.boundary, self.automaton.fire_rate, self.automaton.visible
+        step = f"n + {self.delay - 1}" if self.delay > 1 else "n"
+        return Asked("computes", "every input", 1, None, *how, step)
+
+    @property
     def text(self) -> str:
         """The result in words."""
         if self.histories is not None:
-            return f"proved for every length n, from step {self._step} on"
+            return f"proved for every length n, from step {self.asked.step} on"
         if self.wrong is not None:
             line, step = self.wrong
             return f"fails on a line of {len(line)} cells at step {step}"
         return f"not proved for every length: {self.reason}"
-
-    @property
-    def _step(self) -> str:
-        return f"n + {self.delay - 1}" if self.delay > 1 else "n"
 
     @property
     def left_reads(self) -> list[int]:
@@ -124,9 +127,7 @@ class EveryLength:
                 {str(letter): to for letter, to in sorted(each.items())} for each in moves
             ],
         }
-        visible, step = self.automaton.visible, self._step
-        asked = Asked("computes", "every input", 1, None, "zero", 1.0, visible, step)
-        return proof_text(FORMAT, self.automaton, asked, parts)
+        return proof_text(FORMAT, self.automaton, self.asked, parts)
 
 
 def _read_channels(circuit: Circuit, neighbor: int) -> list[int]:

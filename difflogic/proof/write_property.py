@@ -221,8 +221,8 @@ def write_healing(
     runs = [network.step(board, tuple(board.repeated(plane) & kept for plane in rest))]
     while (now := network.step(board, runs[-1])) != runs[-1]:
         runs.append(now)
-        if len(runs) > TOGETHER * max(question.height, question.width):
-            raise CircuitError("after some damage the state never stops changing")
+        if len(runs) > (most := TOGETHER * max(question.height, question.width)):
+            raise CircuitError(f"after some damage the state still changes {most} steps later")
     runs += runs[-1:] * (within - len(runs))
     model = Model(question, len(runs), shown, patches, within)
     graph, resting, hurt = model.graph, shown.ravel(), model.count[0]

@@ -119,6 +119,14 @@ class Task(ABC):
         """
         return None
 
+    @property
+    def lasting_period(self) -> int | None:
+        """Rows, and columns, after which the lasting targets of all grids repeat; None if unknown.
+
+        They must be the upper left parts of one picture of the plane.
+        """
+        return None
+
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None
     ) -> Task:

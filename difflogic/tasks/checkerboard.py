@@ -56,6 +56,10 @@ class Checkerboard(Task):
         return self.target.astype(np.uint8)
 
     @property
+    def lasting_period(self) -> int:
+        return 2 * self.section.square
+
+    @property
     def exhibit(self) -> Exhibit:
         return Exhibit(
             "From random cells they agree on a checkerboard. Drag over it to wound it, and watch "

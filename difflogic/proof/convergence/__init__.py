@@ -12,6 +12,7 @@ from difflogic.proof.convergence.findings import (
 )
 from difflogic.proof.convergence.orbits import (
     NEVER,
+    UNKNOWN,
     Orbit,
     orbit,
     resting_picture,
@@ -21,6 +22,7 @@ from difflogic.proof.convergence.orbits import (
 
 __all__ = [
     "NEVER",
+    "UNKNOWN",
     "Attempt",
     "Bits",
     "Counterexample",

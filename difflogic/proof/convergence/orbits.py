@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,11 @@ from difflogic.system.deadline import NEVER as NO_DEADLINE
 from difflogic.system.deadline import Deadline
 
 MOST_STEPS = 2**20
-"""Steps in which a run must repeat."""
+"""Steps in which a run must repeat; without a limit, `math.inf`."""
 
-NEVER = -1
-"""Stands for the steps to heal if the target does not return for good, or that is not known."""
+NEVER, UNKNOWN = -1, -2
+"""Stand for the steps to heal: the run repeats and is wrong again and again, or it was not followed
+until it repeats."""
 
 TOGETHER = 8
 """All damages of a state run side by side for this many steps per cell of the longer side."""
@@ -28,8 +30,11 @@ TOGETHER = 8
 MOST_STATES = 32
 """Most states to damage: runs with a longer period are not tried."""
 
-MOST_ALONE = 2**10
-"""Steps in which the run of one damaged state must repeat."""
+MOST_ALONE = 2**17
+"""Steps in which the runs that are left must repeat, all together: a few seconds."""
+
+MOST_KNOWN = 2**12
+"""Most states of a cycle to remember."""
 
 Steps = npt.NDArray[np.int64]
 
@@ -65,16 +70,12 @@ def states(network: Network, board: Board, state: Planes) -> Iterator[Planes]:
         state = network.step(board, state)
 
 
-def cycle(
-    network: Network,
-    board: Board,
-    start: Planes,
-    deadline: Deadline = NO_DEADLINE,
-    most: int = MOST_STEPS,
-) -> tuple[int, int] | None:
-    """Return the first step whose state repeats, and the period.
+def repeated(
+    network: Network, board: Board, start: Planes, deadline: Deadline, most: float
+) -> tuple[Planes, int] | None:
+    """Return a state that the run of `start` repeats, and the period.
 
-    None after `most` steps or after `deadline`. Only two states are kept, whatever the length.
+    None after `most` steps or after `deadline`. Only three states are kept, whatever the length.
     Source: Brent 1980, "An improved Monte Carlo factorization algorithm".
     """
     power = period = steps = 1
@@ -82,12 +83,28 @@ def cycle(
     while slow != fast:
         if power == period:
             slow, power, period = fast, 2 * power, 0
-        fast = network.step(board, fast)
+        last, fast = fast, network.step(board, fast)
+        if last == fast:
+            return fast, 1
         period += 1
         steps += 1
         if steps > most or deadline.passed:
             return None
-    ahead = start
+    return fast, period
+
+
+def cycle(
+    network: Network,
+    board: Board,
+    start: Planes,
+    deadline: Deadline = NO_DEADLINE,
+    most: float = MOST_STEPS,
+) -> tuple[int, int] | None:
+    """Return the first step whose state repeats, and the period; None as `repeated`."""
+    found = repeated(network, board, start, deadline, most)
+    if found is None:
+        return None
+    ahead, period = start, found[1]
     for _ in range(period):
         ahead = network.step(board, ahead)
     behind, first = start, 0
@@ -98,7 +115,7 @@ def cycle(
 
 
 def orbit(
-    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: int = MOST_STEPS
+    question: Question, start: Planes, deadline: Deadline = NO_DEADLINE, most: float = MOST_STEPS
 ) -> Orbit | None:
     """Run `start` until its state repeats; None after `most` steps or after `deadline`."""
     found = cycle(question.network, question.board, start, deadline, most)
@@ -109,22 +126,23 @@ def orbit(
     return Orbit(*found, right)
 
 
-def resting_picture(automaton: Automaton, height: int, width: int) -> Bits | None:
+def resting_picture(
+    automaton: Automaton, height: int, width: int, deadline: Deadline = NO_DEADLINE
+) -> Bits | None:
     """Return what the visible channels finally show, from a start of zeros.
 
-    Shape (visible channels, height, width). None if they do not come to rest in MOST_STEPS.
+    Shape (visible channels, height, width). None if they change again and again. Raises
+    TimeoutError after `deadline`.
     """
     network, board = Network(automaton.circuit), Board(height, width, automaton.boundary)
-    state: Planes = (0,) * automaton.circuit.channels
-    found = cycle(network, board, state)
+    zeros: Planes = (0,) * automaton.circuit.channels
+    found = repeated(network, board, zeros, deadline, math.inf)
     if found is None:
-        return None
-    run = states(network, board, state)
-    shown = [
-        tuple(state[row] for row in automaton.visible_rows)
-        for state in itertools.islice(run, found[0], sum(found))
-    ]
-    return unpack(board, shown[0]) if len(set(shown)) == 1 else None
+        raise TimeoutError
+    run = itertools.islice(states(network, board, found[0]), found[1])
+    shown = (tuple(state[row] for row in automaton.visible_rows) for state in run)
+    first = next(shown)
+    return unpack(board, first) if all(each == first for each in shown) else None
 
 
 def counterexample(
@@ -191,29 +209,35 @@ def run_from(question: Question, start: Planes, found: Orbit, step: int) -> list
     return list(itertools.islice(states(question.network, question.board, start), step, last))
 
 
-def steps_to_heal(question: Question, resting: Sequence[Planes], patches: Bits) -> Steps:
-    """Return the steps until the target is back for good, shape (damages,), or NEVER.
+def steps_to_heal(
+    question: Question,
+    resting: Sequence[Planes],
+    patches: Bits,
+    deadline: Deadline = NO_DEADLINE,
+    most: float = MOST_ALONE,
+) -> Steps:
+    """Return the steps until the target is back for good, shape (damages,), NEVER or UNKNOWN.
 
     Each of `patches` (damages, height, width) is 1 where it zeroes a cell. `resting` are the states
     of a run that stay right. Each of them is damaged; the maximum over them counts.
 
     All damages of a state run side by side until each reaches a state of `resting`. After some
-    steps, the remaining ones are followed alone until they repeat.
+    steps, the remaining ones are followed alone until they repeat: for `most` steps altogether, and
+    until `deadline`.
     """
+    alone = _Alone(question, dict.fromkeys(resting, 0), most, deadline)
     found = np.zeros(len(patches), np.int64)
-    alone: dict[Planes, int] = {}
     for state in resting:
         steps = _after_damage(question, resting, state, patches, alone)
-        found = np.where((found == NEVER) | (steps == NEVER), NEVER, np.maximum(found, steps))
+        unsure = np.minimum(found, steps)
+        # Something that never heals outweighs what is not known.
+        lasting = (found == NEVER) | (steps == NEVER)
+        found = np.where(lasting, NEVER, np.where(unsure < 0, unsure, np.maximum(found, steps)))
     return found
 
 
 def _after_damage(
-    question: Question,
-    resting: Sequence[Planes],
-    state: Planes,
-    patches: Bits,
-    alone: dict[Planes, int],
+    question: Question, resting: Sequence[Planes], state: Planes, patches: Bits, alone: _Alone
 ) -> Steps:
     board = Board(question.height, question.width, question.boundary, len(patches))
     kept = board.full ^ board.pack(patches)
@@ -240,9 +264,9 @@ def _after_damage(
     one = question.board.full
     for copy in np.flatnonzero(astray()).tolist():
         own = tuple(plane >> copy * board.cells & one for plane in now)
-        later = _alone(question, own, alone)
+        later = alone.steps(own)
         if later:
-            back[copy] = NEVER if later == NEVER else most + later
+            back[copy] = most + later if later > 0 else later
     return back
 
 
@@ -259,14 +283,38 @@ def _copies_that_differ(
     return np.asarray(cells.any(axis=1))
 
 
-def _alone(question: Question, state: Planes, known: dict[Planes, int]) -> int:
-    """Return the steps from `state` until the target is shown for good, or NEVER."""
-    if state not in known:
-        found = orbit(question, state, most=MOST_ALONE)
-        right_from = None if found is None else found.right_from
-        known[state] = NEVER if right_from is None else right_from
-        if found is not None:
-            # Other damages mostly end in the same states.
-            for each in run_from(question, state, found, found.first):
-                known.setdefault(each, NEVER if right_from is None else 0)
-    return known[state]
+@dataclass
+class _Alone:
+    """Follows single runs, `left` steps altogether."""
+
+    question: Question
+    known: dict[Planes, int]
+    """The steps from a state until the target is shown for good, NEVER or UNKNOWN."""
+    left: float
+    deadline: Deadline
+
+    def steps(self, start: Planes) -> int:
+        """Return the steps from a state until the target is shown for good, NEVER or UNKNOWN."""
+        found = self.known[start] = self._follow(start)
+        return found
+
+    def _follow(self, state: Planes) -> int:
+        network, board = self.question.network, self.question.board
+        saved, at, step, back = None, 0, 0, 0
+        while state not in self.known:
+            if self.left <= 0 or self.deadline.passed:
+                return UNKNOWN
+            if not self.question.is_right(state):
+                back = step + 1
+            if step & step - 1 == 0:  # as Brent does
+                saved, at = state, step
+            state = network.step(board, state)
+            step += 1
+            self.left -= 1
+            if state == saved:
+                # Other damages mostly end in the same states.
+                some = min(step - at, MOST_KNOWN)
+                cycle = itertools.islice(states(network, board, state), some)
+                self.known |= dict.fromkeys(cycle, NEVER if back > at else 0)
+        later = self.known[state]
+        return step + later if later > 0 else later or back

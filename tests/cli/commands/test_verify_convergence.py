@@ -168,6 +168,19 @@ class TestAllSizes:
         assert found["larger"]["period"] == 4
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
+    @pytest.mark.parametrize(("square", "said"), [(16, "no proof found"), (2, "no proof found")])
+    def test_a_target_that_differs_far_out(self, verify, monkeypatch, tmp_path, square, said):
+        """A circuit of zeros shows a large square, but no checkerboard."""
+        monkeypatch.setattr(certifying, "SIDES", range(4, 6))
+        circuit, experiment = tmp_path / "zeros.json", tmp_path / "squares.toml"
+        zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
+        circuit.write_text(write_circuit(zeros))
+        config = load_config("checkerboard", [f"task.square={square}"])
+        experiment.write_text(config.to_toml(), encoding="utf-8")
+        result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
+        assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
+        assert said in result.stdout
+
     @pytest.mark.thorough
     def test_no_theorem(self, verify, monkeypatch):
         monkeypatch.setattr(certifying, "SIDES", range(4, 10))
@@ -240,7 +253,9 @@ def test_pictures_that_hold(verify, file, task, from_step, for_every_start):
     """The circuits that docs/experiments.md shows, by proof and cell by cell."""
     source = Path(__file__).parents[3] / "docs" / f"{file}.json"
     result = verify(str(source), f"--task {task}")
-    assert result.stdout == f"proved at step {from_step} and at every later one\n"
+    said, asked = result.stdout.splitlines()
+    assert said == f"proved at step {from_step} and at every later one"
+    assert asked.startswith(f"asked: the target at step {from_step} and at every later one, from ")
     automaton = read_circuit(source)
     target = make_task(load_config(task)).target
     state = np.zeros((1, automaton.circuit.channels, *target.shape[1:]), np.uint8)

@@ -12,6 +12,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure_automaton
+from difflogic.proof.convergence import Verdict
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
@@ -35,6 +36,19 @@ class TestEveryStart:
             "any_schedule": True,
             "period": None,
             "healing": [],
+            "asked": {
+                "claim": "stays",
+                "starts": "every start",
+                "height": 16,
+                "width": 16,
+                "boundary": "zero",
+                "fire_rate": 1.0,
+                "visible": [0],
+                "step": None,
+                "damages": 0,
+                "schedule": "all cells at each step",
+                "unit": "step",
+            },
         }
 
     def test_rounds(self) -> None:
@@ -83,6 +97,33 @@ class TestEveryCase:
         found = assure_automaton(life(Op.OR), task_of("game-of-life"))
         assert found.text.startswith("fails on ")
         assert found.text.endswith(" of 512 boards")
+
+    def test_cells_that_may_not_fire(self) -> None:
+        """Of all boards, only the empty one and the 126 with four living cells stay."""
+        found = assure_automaton(replace(life(), fire_rate=0.5), task_of("game-of-life"))
+        assert found.text == (
+            "fails on 385 of 512 boards if none of the cells fire, as may happen at a fire rate of "
+            "0.5"
+        )
+        assert found.verdict is Verdict.refuted
+        assert found.asked is not None
+        assert found.asked.schedule == "every schedule"
+
+    @pytest.mark.parametrize("wrong", [None, 0, 1])
+    def test_every_loss_channel_counts(self, wrong: int | None) -> None:
+        """Where all survive and none is born, both channels keep what they have."""
+        outputs = [18 if channel == wrong else 8 + channel for channel in (0, 1)]
+        circuit = circuit_of([(Op.FALSE, 0, 0)], outputs)
+        task = task_of(
+            "game-of-life",
+            'task.rule="B/S012345678"',
+            "task.loss_channels=[0,1]",
+            "automaton.channels=2",
+            "update.gates=[40,20,10,5,3,2]",
+            "update.wiring=random",
+        )
+        found = assure_automaton(replace(life(), circuit=circuit, visible=(0, 1)), task)
+        assert found.proved == (wrong is None)
 
 
 class TestTheOnlyStart:
@@ -163,6 +204,37 @@ class TestTheOnlyStart:
             f"proved at step 8 and at every later one, and at most {steps} {unit} after each of 25 "
             "cases of damage"
         )
+
+    @pytest.mark.parametrize("steps", [2, 3])
+    def test_every_state_of_a_cycle_is_damaged(self, steps: int) -> None:
+        """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.
+
+        Zeros are out of time after odd steps only.
+        """
+        picture = '"""\n' + "#####\n" * 5 + '"""'
+        found = self.run(
+            [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
+            [19, 20],
+            f"task.target={picture}",
+            "task.height=5",
+            "task.width=5",
+            "task.start=zeros",
+            "task.hold=true",
+            "task.heal=[1]",
+            "automaton.channels=2",
+            "update.gates=[4,3,2]",
+            steps=steps,
+        )
+        assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
+        assert found.healing[0].states == 2
+
+    def test_damage_that_is_not_followed_far_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nothing has been seen to repeat, so the picture may come back."""
+        monkeypatch.setattr("difflogic.evaluation.assurance.MOST_ALONE", 0)
+        found = self.run([], [4], "task.hold=true", "task.heal=[1]")
+        assert (found.verdict, found.healing[0].unknown) == (Verdict.open, 1)
+        assert found.text.startswith("not proved: 1 of 9 cases of damage may heal later than they")
+        assert "--time-limit" in found.text
 
     def test_too_many_states_to_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STATES", 0)

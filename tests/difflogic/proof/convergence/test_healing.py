@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from difflogic.proof.convergence import NEVER, Question, orbit, run_from, steps_to_heal
+from difflogic.proof.convergence import NEVER, UNKNOWN, Question, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.proof.convergence.brute import all_states, questions, successors
 
@@ -49,3 +49,6 @@ def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
             never = NEVER in (steps, expected[place])
             expected[place] = NEVER if never else max(steps, expected[place])
     assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
+    for most in range(4):
+        found = steps_to_heal(question, resting, patches, most=most)
+        assert ((found == expected) | (found == UNKNOWN)).all()

@@ -23,7 +23,7 @@ ONE_CORNER = ("checkerboard-seed-1", "checkerboard-seed-3")
 
 def sizes_of(name: str) -> Sizes:
     automaton = trained(name)
-    return Sizes(automaton.circuit, automaton.visible, checkerboard)
+    return Sizes(automaton.circuit, automaton.visible, checkerboard, 4)
 
 
 @pytest.mark.thorough
@@ -97,16 +97,22 @@ def known_at(question: Question, found: Arrivals, step: int) -> Sets:
 
 def test_a_uniform_target_has_period_one() -> None:
     circuit = circuit_of([(Op.TRUE, 0, 0)], [9])
-    found = Sizes(circuit, (0,), lambda height, width: np.ones((1, height, width), np.uint8))
+    found = Sizes(circuit, (0,), lambda height, width: np.ones((1, height, width), np.uint8), 1)
     theorem = found.theorem()
     assert theorem is not None
     assert theorem.period == 1
     assert theorem.from_step(1000, 70) == 1
 
 
-def test_a_target_that_does_not_repeat() -> None:
-    def rings(height: int, width: int) -> np.ndarray:
-        y, x = np.indices((height, width))
-        return ((abs(2 * y - height) + abs(2 * x - width)) // 4 % 2).astype(np.uint8)[None]
+@pytest.mark.parametrize("repeats", [None, 32, 3])
+def test_a_target_that_does_not_repeat_in_time(repeats: int | None) -> None:
+    """Squares of 16 cells look uniform on the grids that a proof begins with."""
 
-    assert Sizes(circuit_of([(Op.TRUE, 0, 0)], [9]), (0,), rings).theorem() is None
+    def zeros(height: int, width: int) -> np.ndarray:
+        y, x = np.indices((height, width)) // 16
+        return ((x + y) % 2).astype(np.uint8)[None]
+
+    circuit = circuit_of([(Op.FALSE, 0, 0)], [9])
+    theorem = Sizes(circuit, (0,), zeros, repeats).theorem()
+    # Nothing else is known of the target, so a period of 3 would have to be true.
+    assert (theorem is None) == (repeats != 3)

@@ -1,0 +1,35 @@
+"""Proved questions with one change, of a field or a gate: no verdict may be wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.evaluation.assurance import assure_automaton
+from tests.difflogic.proof.mutants import CLAIMS, FIELDS, judge, mutant, pair
+
+
+def check(data: st.DataObject, claim: str) -> None:
+    def pick(values):
+        return data.draw(st.sampled_from(values))
+
+    automaton, task = mutant(pick, *pair(pick, claim), pick(FIELDS))
+    found = assure_automaton(automaton, task)
+    assert judge(automaton, task, found) == "", found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("claim", CLAIMS)
+@settings(max_examples=16)
+@given(data=st.data())
+def test_mutants(data: st.DataObject, claim: str) -> None:
+    check(data, claim)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("claim", CLAIMS)
+@settings(max_examples=1500)
+@given(data=st.data())
+def test_many_mutants(data: st.DataObject, claim: str) -> None:
+    check(data, claim)
