@@ -146,10 +146,12 @@ def assure_automaton(
     cases = all_cases(automaton, task)
     if cases is None:
         return _open("the task lists no cases")
+    height, width = cases.starts.shape[2:]
     asked = Asked(
         "shows" if not task.holds else "heals" if task.patches else "holds",
         _named(cases),
-        *cases.starts.shape[2:],
+        height,
+        width,
         cases.boundary,
         automaton.fire_rate,
         automaton.visible,

@@ -38,7 +38,7 @@ def test_proved(verify):
     assert "again after any damage" in result.stdout
     assert result.stderr.endswith("saved c.json\n")
     proof = json.loads(Path("c.json").read_text())
-    assert (proof["format"], proof["from_step"]) == ("dct-certificate", 18)
+    assert (proof["format"], proof["question"]["step"]) == ("dct-certificate", 18)
 
 
 def test_asynchronous_counts_rounds(verify):
