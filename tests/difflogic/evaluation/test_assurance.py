@@ -120,7 +120,6 @@ class TestEveryCase:
             "task.loss_channels=[0,1]",
             "automaton.channels=2",
             "update.gates=[40,20,10,5,3,2]",
-            "update.wiring=random",
         )
         found = assure_automaton(replace(life(), circuit=circuit, visible=(0, 1)), task)
         assert found.proved == (wrong is None)
