@@ -84,6 +84,13 @@ def synthesize(
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)
     circuit, height, width = automaton.circuit, automaton.height, automaton.width
+    # A netlist draws other cells to fire than `simulate`: there is nothing to compare.
+    compares = check and automaton.fire_rate == 1
+    if compares and not shutil.which("iverilog"):
+        raise ConfigError(
+            "--check simulates the netlist with Icarus Verilog, which is missing: install "
+            "iverilog, or leave --check out"
+        )
     if circuit.channels * height * width > MOST_BITS:
         raise ConfigError(
             f"{height}×{width} cells of {circuit.channels} channels need more than {MOST_BITS} "
@@ -128,7 +135,7 @@ def synthesize(
             if check and found.fits:
                 if not synthesis.prove_cells(automaton, chosen, folder, deadline, pause):
                     raise CircuitError("the mapped cells are not proved equal to the circuit")
-                if automaton.fire_rate == 1 and shutil.which("iverilog"):
+                if compares:
                     compared = _compare(found, conditions, state, folder, deadline, pause)
         finally:
             if logs is not None:

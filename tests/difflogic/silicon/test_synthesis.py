@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import sys
 import time
 from contextlib import suppress
@@ -85,10 +86,14 @@ def test_unknown_devices_and_too_large_grids_are_refused(monkeypatch):
         synthesize(LIFE, "ecp5-85k", pins="pins.pcf")
     with pytest.raises(ConfigError, match="give --damage once"):
         synthesize(LIFE, "ecp5-85k", Conditions(damage=[patch, patch]))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(ConfigError, match="install iverilog, or leave --check out"):
+        synthesize(LIFE, "ecp5-85k", check=True)
 
 
 @pytest.mark.slow
 @installed
+@pytest.mark.skipif(not shutil.which("iverilog"), reason="iverilog is not installed")
 @pytest.mark.parametrize("device", list(DEVICES))
 def test_a_grid_is_placed_and_its_netlist_agrees_with_the_simulator(device, tmp_path):
     conditions = Conditions(size=(6, 7), steps=100, seed=5, damage=[Rectangle((9, 40), 1, 2, 3, 3)])

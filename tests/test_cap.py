@@ -1,0 +1,47 @@
+"""The caps on code in pyproject.toml: lines with code, without comments and docstrings."""
+
+import ast
+import io
+import tokenize
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = {"product": ("cli", "difflogic"), "tests": ("tests",)}
+SLACK = 100
+BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER}
+BLANK |= {tokenize.INDENT, tokenize.DEDENT}
+
+
+def code_lines(source):
+    """Return how many lines have a token other than comments and strings that stand alone."""
+    alone = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    lines = (range(t.start[0], t.end[0] + 1) for t in tokens if t.type not in BLANK)
+    return len({line for each in lines for line in each} - alone)
+
+
+def test_what_counts():
+    assert code_lines('"""Doc.\n\nMore."""\n\n# why\nx = """a\n\nb"""  # three\n') == 3
+    assert code_lines('def f():\n    """Doc."""\n\n    return (\n        1,\n    )\n') == 4
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", PARTS)
+def test_code_stays_within_its_cap(part):
+    cap = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["dct"]["cap"][part]
+    files = [path for folder in PARTS[part] for path in (ROOT / folder).rglob("*.py")]
+    found = sum(code_lines(path.read_text(encoding="utf-8")) for path in files)
+    where = f"the cap of {cap} on {part} in [tool.dct.cap] of pyproject.toml"
+    assert found <= cap, (
+        f"{found} lines are {found - cap} above {where}: remove as many, or raise the cap and say "
+        "why in that commit"
+    )
+    assert found >= cap - SLACK, f"{found} lines are {cap - found} below {where}: lower it"
