@@ -157,6 +157,8 @@ FORGERIES = {
     "no carry": (lambda proof: proof["first"].pop("1"), "has histories"),
     "a history less": (lambda proof: proof["histories"][0].popitem(), "history is among"),
     "another circuit": (lambda proof: proof["circuit"]["outputs"].reverse(), ""),
+    "two channels shown": (lambda proof: agree(proof, visible=[1, 0]), "one channel is shown"),
+    "a ring": (lambda proof: agree(proof, boundary="periodic"), "zeros beyond the edge"),
     "never 1 + 1": (lambda proof: cut(proof, 3), "each state reads all numbers"),
     "nothing read": (lambda proof: cut(proof, 1), "each state reads all numbers"),
 }
@@ -164,6 +166,11 @@ FORGERIES = {
 
 def due(proof, step):
     proof["question"]["step"] = step
+
+
+def agree(proof, **fields):
+    proof["circuit"].update(fields)
+    proof["question"].update(fields)
 
 
 def cut(proof, columns):

@@ -139,6 +139,7 @@ BOTH: dict[str, tuple[Forge, str]] = {
 }
 OF_SETS: dict[str, tuple[Forge, str]] = BOTH | {
     "another target": (lambda proof: proof["target"][0][0].__setitem__(1, 1), "show the target"),
+    "a start left out": (lambda proof: skip_a_step(proof, 0), "hold all states"),
     "a step left out": (lambda proof: skip_a_step(proof, 3), "into the next sets"),
     "the last step left out": (lambda proof: skip_a_step(proof, -1), ""),
     "more known": (
@@ -146,6 +147,7 @@ OF_SETS: dict[str, tuple[Forge, str]] = BOTH | {
         "",
     ),
     "no cells": (no_cells, "the grid"),
+    "other signs": (lambda proof: proof["sets"].append("x" * len(proof["sets"][0])), "a sign for"),
     "nothing shown": (shown_nowhere, "visible channels"),
     "fewer starts": (asked(starts="zeros"), "from every start"),
 }
@@ -155,6 +157,10 @@ OF_CASES: dict[str, tuple[Forge, str]] = BOTH | {
     "copies of a start": (
         lambda proof: proof.update(cases=512 * proof["cases"][:1]),
         "no start appears twice",
+    ),
+    "a channel more": (
+        lambda proof: [case[0].append(case[0][0]) for case in proof["cases"]],
+        "the channels of a start",
     ),
     "one start as three": (
         lambda proof: proof.update(cases=[[[[[9, bit]]], [[[9, 0]]]] for bit in (0, False, 0.0)]),
@@ -185,6 +191,11 @@ def test_forgeries_are_not_confirmed(
     assert not confirmed
     assert output.startswith("NOT CONFIRMED: ")
     assert reason in output
+
+
+def test_a_key_that_appears_twice_is_refused(life: Proof, check: Check) -> None:
+    text = json.dumps(life).replace('"version": 2', '"version": 2, "version": 2', 1)
+    assert check(text) == (False, "NOT CONFIRMED: no key appears twice\n")
 
 
 def test_a_proof_says_where_it_holds(folder: Path, check: Check) -> None:
