@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -137,7 +135,7 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", RULES)
-def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
+def test_the_pages_checker_agrees_on_changed_gates(name, check_here, tmp_path):
     made = load(GALLERY / f"{name}.json").automaton
     assert certify(GALLERY / f"{name}.json", task=name).proved
     rng, confirmed = random.Random(0), []
@@ -147,13 +145,7 @@ def test_the_pages_checker_agrees_on_changed_gates(name, folder, tmp_path):
             op[rng.randrange(len(op))] = rng.randrange(len(Op))
         changed = made.with_circuit(replace(made.circuit, op=op))
         (tmp_path / "rule.json").write_text(write_circuit(changed))
-        done = subprocess.run(
-            [sys.executable, "-S", "-E", "rule.py", name, tmp_path / "rule.json"],
-            cwd=folder,
-            capture_output=True,
-            check=False,
-        )
-        confirmed.append(done.returncode == 0)
+        confirmed.append(check_here("rule.py", name, str(tmp_path / "rule.json"))[0])
         assert confirmed[-1] == (broken(changed, RULES[name]) == "")
     assert confirmed[0]
     assert not all(confirmed)
