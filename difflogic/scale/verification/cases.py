@@ -10,7 +10,7 @@ import numpy.typing as npt
 from difflogic.circuit import gates
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.netlist import Architecture, Netlist, flatten, wire
-from difflogic.config import Config
+from difflogic.config import Config, load_config
 from difflogic.engine import oracle
 from difflogic.engine.layout import Grid
 from difflogic.system.streams import Purpose, stream
@@ -140,6 +140,28 @@ def hard_cases() -> list[Case]:
         for boundary in ("zero", "periodic")
         for seed, h, w, batch, rate in cases
     ]
+
+
+UNEVEN = (
+    "task.height=6",
+    "task.width=7",
+    "automaton.channels=2",
+    "automaton.steps=3",
+    "perception.kernels=2",
+    "update.gates=[8,4,2]",
+)
+"""A checkerboard whose sides differ, and so small that even workers who wait are fast."""
+
+
+def uneven(*overrides: str) -> Config:
+    """Return the configuration of an uneven checkerboard."""
+    return load_config("checkerboard-small", [*UNEVEN, *overrides], recipe="reference")
+
+
+def uneven_run() -> Config:
+    """Return an uneven checkerboard whose epochs draw masks and later steps."""
+    config = uneven("automaton.fire_rate=0.6", "training.later_steps=3")
+    return config.model_copy(update={"name": "6x7-asynchronous"})
 
 
 def case_of(config: Config, steps: int, batch: int) -> Case:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +20,7 @@ from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases
+from difflogic.scale.verification.cases import Case, awkward_cases, case_of, hard_cases, uneven_run
 from difflogic.scale.verification.findings import (
     DIFFERENCE_TOLERANCE,
     EXACT,
@@ -32,8 +35,11 @@ from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task, make_task, task_class
+from difflogic.training.metrics import MetricsRow, StepResult
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.sampling import draw_epoch
+from difflogic.training.run_directory import RunDirectory
+from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.session import Session, execute
 from difflogic.training.trainer import Trainer
 
 Array = npt.NDArray[np.floating]
@@ -63,6 +69,10 @@ def equivalence(config: Config) -> Iterator[Finding]:
     cases = awkward_cases()
     for case in [*cases, case_of(config, steps=4, batch=3)]:
         yield from sharing_changes_nothing(case)
+    run = uneven_run()
+    yield from samples_come_from_their_streams(run)
+    yield from waves_and_resuming_change_nothing(run)
+    yield from trainer_agrees_with_the_reference(run)
     levers = with_levers(config)
     yield from training_is_the_same_at_any_worker_count(config)
     yield from training_is_the_same_at_any_worker_count(levers.with_sections(finishing=FINISHING))
@@ -138,6 +148,24 @@ def training_is_the_same_at_any_worker_count(config: Config) -> Iterator[Finding
     yield from _training_is_the_same(
         short, alone, {"3 workers, gates": {"workers": 3, "strategy": "gates"}}
     )
+
+
+def waves_and_resuming_change_nothing(config: Config) -> Iterator[Finding]:
+    """Compare training with one sample in flight, and a resumed run, with training in one go."""
+    config = config.with_sections(training={"epochs": EPOCHS})
+    ways = {"2 workers, 1 sample in flight": {"workers": 2, "samples_at_once": 1}}
+    yield from _training_is_the_same(config, {"strategy": "sequential"}, ways)
+    config = config.with_sections(training={"batch": SAMPLES})
+    calls, half = itertools.count(), EPOCHS // 2
+    with TemporaryDirectory() as place:
+        run = RunDirectory.at(Path(place) / "run")
+        execute(config, run.path, should_stop=lambda: next(calls) == half)
+        with Session(config.with_sections(parallel={"workers": 2}), run) as session:
+            session.train()
+            found = _numbers(session.history.rows), session.trainer.model.logits
+    worst = max(map(distance, _train(config, {}), found))
+    where = f"{config.name}, losses and logits of {EPOCHS} epochs"
+    yield Finding(f"training resumed after epoch {half}", "in one go", where, worst, EXACT)
 
 
 def _training_is_the_same(
@@ -218,23 +246,29 @@ class OwnTargets:
 
 
 def samples_come_from_their_streams(config: Config) -> Iterator[Finding]:
-    """Compare the samples of whole epochs with samples drawn one by one from their streams."""
+    """Compare what whole epochs draw with samples drawn one by one from their streams."""
     short = config.with_sections(training={"batch": SAMPLES}, automaton={"steps": 2})
     task, training, rate = make_task(short), short.training, short.automaton.fire_rate
+    later, shape = training.later_steps, (short.task.height, short.task.width)
     worst: dict[str, float] = {}
-    for epoch in range(2):
+    for epoch in range(EPOCHS):
+        if later and not task.has_loss():
+            rng = stream(training.seed, Purpose.LATER_STEP, epoch)
+            expected = np.array([2, 2 + rng.integers(1, later + 1)])
+            difference = distance(np.array(draw_loss_steps(task, short, epoch)), expected)
+            worst["loss step"] = max(worst.get("loss step", 0.0), difference)
         starts, targets, masks = draw_epoch(task, short, epoch)
         for number in range(SAMPLES):
             start, target = task.draw(stream(training.seed, Purpose.START, epoch, number))
             found = {"start": (starts[number], start), "target": (targets[number], target)}
             if masks is not None:
                 uniform = stream(training.seed, Purpose.MASK, epoch, number).random(
-                    masks[number].shape
+                    (2 + later, *shape)
                 )
                 found["mask"] = (masks[number], (uniform <= rate).astype(np.uint8))
             for name, (x, y) in found.items():
                 worst[name] = max(worst.get(name, 0.0), distance(x, np.asarray(y)))
-    where = f"{config.name}, {SAMPLES} samples, 2 epochs"
+    where = f"{config.name}, {SAMPLES} samples, {EPOCHS} epochs"
     for name, difference in worst.items():
         yield Finding(f"{name}s of a batch", "samples by themselves", where, difference, EXACT)
 
@@ -326,9 +360,11 @@ def _run(case: Case, coefficients: Array, sharing: Sharing) -> tuple[Array, Arra
 def _train(config: Config, parallel: dict[str, Any]) -> tuple[Array, ...]:
     """Return soft and hard losses of a few epochs, and the logits after them."""
     with Trainer(config.with_sections(parallel=parallel, training={"batch": SAMPLES})) as trainer:
-        results = [trainer.step() for _ in range(EPOCHS)]
-        losses = np.array([[r.soft_loss, r.hard_loss or 0.0] for r in results])
-        return losses, trainer.model.logits
+        return _numbers([trainer.step() for _ in range(EPOCHS)]), trainer.model.logits
+
+
+def _numbers(epochs: Sequence[StepResult | MetricsRow]) -> Array:
+    return np.array([[each.soft_loss, each.hard_loss or 0.0] for each in epochs])
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config, load_config
+from difflogic.config import Config
 from difflogic.engine.sharing import STRATEGIES
+from difflogic.scale.verification.cases import uneven
 from difflogic.scale.verification.checks import FINISHING, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.quantities import counted
@@ -22,17 +23,6 @@ ONE = {"strategy": "sequential"}
 """The [parallel] section of the single process."""
 WORKERS = (1, 2, 3, 5)
 """Workers of each rank."""
-
-SMALL = (
-    "task.height=6",
-    "task.width=7",
-    "automaton.channels=2",
-    "automaton.steps=3",
-    "perception.kernels=2",
-    "update.gates=[8,4,2]",
-)
-"""A small checkerboard for all strategies. On few cores, waiting workers of several ranks are slow,
-most of all those that share gates."""
 
 BATCH, MOST = 5, 32
 """Fewest and most samples; five divide evenly among neither two nor three ranks."""
@@ -48,7 +38,8 @@ def ranks_change_nothing(
     Rank 0 of `world` calls this and yields the findings; the others call `take_part`. If `world` is
     too small, threads are used as ranks.
     """
-    small = _cut(load_config("checkerboard-small", SMALL, recipe="reference"))
+    # On few cores, waiting workers of several ranks are slow, most of all those that share gates.
+    small = _cut(uneven())
     questions = [
         _Question(f"6×7 cells, {name}", small, [{"workers": n, "strategy": name} for n in WORKERS])
         for name in STRATEGIES

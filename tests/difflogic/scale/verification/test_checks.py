@@ -43,6 +43,8 @@ def test_everything_is_equivalent():
         ("gradients", "oracle"),
         ("losses and gradients", "sequential"),
         ("logits", "reference trainer"),
+        ("training resumed after epoch 1", "in one go"),
+        ("loss steps of a batch", "samples by themselves"),
         ("starts of a batch", "samples by themselves"),
         ("targets of a batch", "samples by themselves"),
         ("masks of a batch", "samples by themselves"),

@@ -46,11 +46,10 @@ def compiled(primitive):
     return call
 
 def try_out(wanted, vectors):
-    from difflogic.config import load_config
     from difflogic.engine.kernels import tiles
     from difflogic.engine.kernels.llvm import moves, vectors as emitted
     from difflogic.scale.verification import checks
-    from difflogic.scale.verification.cases import awkward_cases, hard_cases
+    from difflogic.scale.verification.cases import awkward_cases, hard_cases, uneven, uneven_run
 
     checks.worker_counts = lambda: (2,)
     if vectors:
@@ -72,9 +71,8 @@ def try_out(wanted, vectors):
 
         tiles.update = slow
     cases = {case.name: case for case in [*awkward_cases(), *hard_cases()]}
-    small = ["task.height=6", "task.width=7", "automaton.channels=2", "perception.kernels=2"]
-    small += ["update.gates=[8,4,2]", "automaton.fire_rate=0.6", "parallel.workers=2"]
-    cases["training"] = load_config("checkerboard-small", small, recipe="reference")
+    cases["training"] = uneven("automaton.fire_rate=0.6", "parallel.workers=2")
+    cases["run"] = uneven_run()
     for check, name in wanted:
         found = list(getattr(checks, check)(cases[name]))
         assert found
@@ -265,7 +263,9 @@ VECTOR_MUTATIONS = {
 
 
 REFERENCE, STREAMS = "trainer_agrees_with_the_reference", "samples_come_from_their_streams"
-TRAINING = {STREAMS: ["training"], REFERENCE: ["training"]}
+WHOLE_RUNS = "waves_and_resuming_change_nothing"
+TRAINING = {STREAMS: ["training", "run"], WHOLE_RUNS: ["run"], REFERENCE: ["training"]}
+"""`verify equivalence` makes these checks of the run, whatever it is asked to compare."""
 
 TRAINING_MUTATIONS = {
     "gradients too large if there are several samples": (
@@ -285,8 +285,8 @@ TRAINING_MUTATIONS = {
         "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0)",
     ),
     "every epoch has the first one's samples": (
-        "draw_batch(task, training.seed, epoch, training.batch)",
-        "draw_batch(task, training.seed, 0, training.batch)",
+        "starts, targets = draw_batch(task, training.seed, epoch, training.batch)",
+        "starts, targets = draw_batch(task, training.seed, 0, training.batch)",
     ),
     "every epoch has the first one's masks": (
         "    masks = draw_masks(\n        training.seed,\n        epoch,\n",
@@ -299,6 +299,22 @@ TRAINING_MUTATIONS = {
     "every mask comes from the first one's stream": (
         "stream(seed, purpose, epoch, sample) for sample in drawn",
         "stream(seed, purpose, epoch, 0) for sample in drawn",
+    ),
+    "every wave has the first one's masks": (
+        "None if masks is None else masks[samples]",
+        "None if masks is None else masks[: samples.stop - samples.start]",
+    ),
+    "the sides of a mask swapped": (
+        "        size.height,\n        size.width,\n        automaton.fire_rate,",
+        "        size.width,\n        size.height,\n        automaton.fire_rate,",
+    ),
+    "every epoch has the first one's later step": (
+        "stream(config.training.seed, Purpose.LATER_STEP, epoch)",
+        "stream(config.training.seed, Purpose.LATER_STEP)",
+    ),
+    "a resumed run forgets what the optimizer averaged": (
+        "        self._optimizer.restore(state)\n",
+        "",
     ),
     "hard evaluation against the first target": (
         "errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2",
@@ -319,6 +335,10 @@ ALWAYS = {
     "one sign flipped in the gradient",
     "every sample has the first one's target",
     "every epoch has the first one's samples",
+    "every wave has the first one's masks",
+    "the sides of a mask swapped",
+    "every epoch has the first one's later step",
+    "a resumed run forgets what the optimizer averaged",
     "hard evaluation against the first target",
 }
 """One mutant of each kind for each check; `make exhaustive` tries all."""
