@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from difflogic.engine.kernels.teams import BEGAN, BUSY, WAITING
+from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
+from difflogic.engine.kernels.teams import BEGAN, BUSY, ENDED, WAITING
 from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
@@ -112,3 +113,25 @@ def test_each_worker_is_busy_or_waits_during_the_whole_call(strategy, workers):
             assert waited == pytest.approx(clock[:, WAITING:BEGAN].sum(axis=1).mean())
         # A busy machine may stop a worker between two phases, but not in each step.
         assert min(missing) <= 2e-4
+
+
+@pytest.mark.parametrize(
+    ("parts", "first", "last"),
+    [(FORWARD | LOSS | BACKWARD, 0, 2), (FORWARD, 0, 0), (LOSS, 1, 1), (BACKWARD, 2, 2)],
+)
+def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, first, last):
+    overrides = ("parallel.workers=2", "parallel.strategy=samples", "training.batch=2")
+    with Trainer(tiny(*overrides)) as trainer:
+        engine = trainer.engine
+
+        def run(kernel, calls):
+            engine._clock[:] = 0.0
+            engine._clock[:, BEGAN], engine._clock[:, ENDED] = (10.0, 12.5), (17.0, 20.0)
+
+        monkeypatch.setattr(engine._workers, "run", run)
+        engine._call(parts, 0, 1)
+        waited = engine._clock[:, WAITING:BEGAN]
+    expected = np.zeros((2, 3))
+    expected[1, first] += 2.5
+    expected[0, last] += 3.0
+    assert waited.tolist() == expected.tolist()
