@@ -9,7 +9,7 @@ their number matters. A cell that may be in a hidden state has some unknown bits
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -21,6 +21,8 @@ from difflogic.proof.satisfiability import Formula
 
 State = tuple[int, ...]
 """A cell's bits, lowest first: literals of the formula."""
+Key = tuple[int, int, int, int]
+"""A cell: recording, step, row and column."""
 
 
 class Encoding:
@@ -42,7 +44,7 @@ class Encoding:
             self.new_state() if state == UNKNOWN else self.constant(state)
             for state in known.tolist()
         ]
-        self._cells: dict[tuple[int, int, int, int], State] = {}
+        self._cells: dict[Key, State] = {}
         self._results: dict[tuple[State, ...], State] = {}
         self._looks: dict[State, State] = {}
         self._sorted: dict[tuple[int, ...], list[int]] = {}
@@ -87,20 +89,34 @@ class Encoding:
 
     def explain(self, number: int, frame: int, y: int, x: int) -> None:
         """Require that a cell of recording `number` follows from the frame before."""
-        step = frame * self.gap
-        state = self._cell(number, step, y, x)
-        if self._value(state) is not None:  # else `_cell` required it
-            self.require(self._around(number, step - 1, y, x), state)
+        # Cells wait on a stack of their own for those that they depend on, maybe many steps before.
+        waiting = [self._explained(number, frame * self.gap, y, x)]
+        while waiting:
+            if (key := next(waiting[-1], None)) is None:
+                waiting.pop()
+            elif key not in self._cells:
+                waiting.append(self._made(key))
 
-    def _around(self, number: int, step: int, y: int, x: int) -> tuple[State, ...]:
+    def _explained(self, number: int, step: int, y: int, x: int) -> Iterator[Key]:
+        """Yield keys of cells to make first, then require that this one follows from others."""
+        state = yield from self._cell(number, step, y, x)
+        if self._value(state) is not None:  # else `_made` required it
+            self.require((yield from self._around(number, step - 1, y, x)), state)
+
+    def _around(
+        self, number: int, step: int, y: int, x: int
+    ) -> Generator[Key, None, tuple[State, ...]]:
         cells = []
         for offset in self.space.offsets:
             place = number, step, y + offset[0], x + offset[1]
-            if not self.space.private or offset == (0, 0):
-                cells.append(self._cell(*place))
+            seen = UNKNOWN
+            if self.space.private and offset != (0, 0):
+                seen = self._seen(*place)
+            if seen != UNKNOWN:
+                cells.append(self.constant(seen))
                 continue
-            seen = self._seen(*place)
-            cells.append(self._look(self._cell(*place)) if seen == UNKNOWN else self.constant(seen))
+            state = yield from self._cell(*place)
+            cells.append(self._look(state) if self.space.private and offset != (0, 0) else state)
         return tuple(cells)
 
     def _seen(self, number: int, step: int, y: int, x: int) -> int:
@@ -124,26 +140,29 @@ class Encoding:
             self._looks[state] = found
         return self._looks[state]
 
-    def _cell(self, number: int, step: int, y: int, x: int) -> State:
-        """Return the state of a cell `step` steps after the start."""
+    def _cell(self, number: int, step: int, y: int, x: int) -> Generator[Key, None, State]:
+        """Return the state of a cell `step` steps after the start, once it is made."""
         place = within(y, x, self._frames.shape[2:], self.boundary)
         if place is None and self.boundary == "zero":
             return self.constant(0)
-        y, x = place or (y, x)
-        key = number, step, y, x
-        if key not in self._cells:
-            seen = self._seen(*key)
-            start = place is None or not step
-            if seen == UNKNOWN and not start:
-                found = self._next(self._around(number, step - 1, y, x))
-            elif start and self.plain_start and seen != UNKNOWN:
-                found = self.constant(seen)
-            else:
-                found = self.new_state(seen)
-                if not start and self._value(found) is None:
-                    self.require(self._around(number, step - 1, y, x), found)
-            self._cells[key] = found
+        key = number, step, *(place or (y, x))
+        yield key
         return self._cells[key]
+
+    def _made(self, key: Key) -> Iterator[Key]:
+        """Yield keys of cells to make first, then make the state of this one."""
+        number, step, y, x = key
+        seen = self._seen(*key)
+        start = not step or within(y, x, self._frames.shape[2:], self.boundary) is None
+        if seen == UNKNOWN and not start:
+            found = self._next((yield from self._around(number, step - 1, y, x)))
+        elif start and self.plain_start and seen != UNKNOWN:
+            found = self.constant(seen)
+        else:
+            found = self.new_state(seen)
+            if not start and self._value(found) is None:
+                self.require((yield from self._around(number, step - 1, y, x)), found)
+        self._cells[key] = found
 
     def _next(self, cells: tuple[State, ...]) -> State:
         """Return the state that follows a neighbourhood."""
@@ -256,9 +275,11 @@ class Encoding:
 
     def read(self, held: set[int]) -> Table:
         """Return the table of an assignment, given by its true literals."""
-        return np.array(
-            [sum((bit in held) << place for place, bit in enumerate(each)) for each in self.rule]
-        )
+        return np.array([self.value(each, held) for each in self.rule])
+
+    @staticmethod
+    def value(state: State, held: set[int]) -> int:
+        return sum((bit in held) << place for place, bit in enumerate(state))
 
     def literals(self, table: Table) -> list[int]:
         """Return literals that all hold if the rule has this table."""

@@ -87,14 +87,17 @@ class Identified:
         return None if self.undecided.any() else True
 
     @cached_property
-    def built(self) -> Circuit:
-        """A circuit of the rule, not yet simplified, with the free entries filled."""
+    def built(self) -> Circuit | None:
+        """A circuit of the rule, not yet simplified, with the free entries filled.
+
+        None if the rule depends on too many bits.
+        """
         return synthesis.build(self.space, self.table)
 
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with the free entries filled."""
-        return synthesis.filled(self.space, self.table, None if self.space.counted else self.built)
+        return synthesis.filled(self.space, self.table, self.built)
 
     @property
     def name(self) -> str | None:
@@ -106,8 +109,10 @@ class Identified:
         effort: str = "normal",
         step: Callable[[], object] = ignore,
         deadline: Deadline = NEVER,
-    ) -> Circuit:
+    ) -> Circuit | None:
         """Return the rule's simplified circuit, compared with the table on all patterns."""
+        if self.built is None:
+            return None
         small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
@@ -117,8 +122,13 @@ class Identified:
 
     def automaton(self, circuit: Circuit | None) -> Automaton:
         """Return the rule as an automaton. Raises CircuitError if circuits cannot hold it."""
-        if circuit is None or not self.space.drawable:
+        if not self.space.drawable:
             raise CircuitError(UNDRAWABLE)
+        if circuit is None:
+            raise CircuitError(
+                f"a circuit cannot tell all neighbourhoods of {self.space.states} states apart: "
+                "leave out the file; the output and --json have the whole rule"
+            )
         return self._automaton(circuit)
 
     def _automaton(self, circuit: Circuit) -> Automaton:

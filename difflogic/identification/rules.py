@@ -32,7 +32,8 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
 }
 """The cells that a rule reads, as (rows down, columns right)."""
 
-SYMMETRIES = ("none", "outer-totalistic", "rotations")
+SYMMETRIES = ("outer-totalistic", "rotations", "none")
+"""Most symmetry first: a rule of one kind is also of the next."""
 BOUNDARIES = ("periodic", "zero", "unknown")
 MOST_STATES = 16
 MOST_PATTERNS = 2**21

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difflogic.identification.encoding import Encoding
 from difflogic.identification.recording import Question
 from difflogic.identification.rules import UNKNOWN, Space, Table, spread_states
-from difflogic.identification.synthesis import filled
+from difflogic.identification.synthesis import build, filled
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.errors import StoppedError
 
@@ -320,7 +320,8 @@ def _decide(search: _Search, table: Table, occurring: Flags) -> Solved:
 def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
     """Return a rule whose open entries, one after the other, make circuits small if possible."""
     encoding, space = search.encoding, search.encoding.space
-    wanted = filled(space, np.where(open_, UNKNOWN, table))[space.examples]
+    free = np.where(open_, UNKNOWN, table)
+    wanted = filled(space, free, build(space, free))[space.examples]
     try:
         for entry in np.flatnonzero(open_).tolist():
             if wanted[entry] != table[entry]:

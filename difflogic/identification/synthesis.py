@@ -12,13 +12,16 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.identification.rules import UNKNOWN, Space, Table
+from difflogic.identification.rules import SYMMETRIES, UNKNOWN, Space, Table
 from difflogic.simplification.resynthesis import Expansion, count_ones, starts
 
-MOST_COUNTED = 16
-"""Most bits, of the centre and its neighbours' counts, to expand a table over."""
+MOST_COUNTED, MOST_INPUTS = 20, 21
+"""Most bits to expand a table over: those of the centre and its neighbours' counts, or of all
+cells."""
 FEW_INPUTS = 10
 """Most inputs for which a circuit is built in every way."""
+VALUES_AT_ONCE = 2**28
+"""Values of gates to compute at once, of one byte each."""
 
 SLOTS = {"WW": "NW", "EE": "NE"}
 """Circuits read nine cells: inputs that stand for cells further away."""
@@ -26,31 +29,28 @@ SLOTS = {"WW": "NW", "EE": "NE"}
 Built = tuple[Xag, list[int]]
 
 
-def build(space: Space, table: Table) -> Circuit:
+def build(space: Space, table: Table) -> Circuit | None:
     """Return a small circuit for a table by entry, whose UNKNOWN entries may become anything.
 
-    The bits of a state are channels, the lowest is channel 0. Codes beyond the last state count as
-    the last. The circuit of a `line-2` rule reads cells two away at the inputs in SLOTS.
-    """
-    patterns = space.spread(table)
-    candidates: list[Callable[[], Built]] = []
-    for symmetry in ("outer-totalistic", "rotations", "none"):
-        coarse = replace(space, symmetry=symmetry)
-        merged = merge(coarse, patterns)
-        if merged is not None:
-            candidates += _ways(coarse, merged, last_resort=not candidates)
-    circuits = (to_circuit(*each(), *_channels(space)) for each in candidates)
-    return min(circuits, key=lambda circuit: circuit.gates)
-
-
-def filled(space: Space, table: Table, circuit: Circuit | None = None) -> Table:
-    """Return the next state by pattern, with entries that are free as `build` fills them.
-
-    `circuit` is the result of `build`, if known.
+    Its rule is one of the space. The bits of a state are channels, the lowest is channel 0. Codes
+    beyond the last state count as the last. The circuit of a `line-2` rule reads cells two away at
+    the inputs in SLOTS. None if the rule depends on too many bits.
     """
     if space.counted:
+        return None
+    ways = (way for patterns in _fillings(space, table) for way in _ways(space, patterns))
+    circuits = (to_circuit(*way(), *_channels(space)) for way in ways)
+    return min(circuits, key=lambda circuit: circuit.gates, default=None)
+
+
+def filled(space: Space, table: Table, circuit: Circuit | None) -> Table:
+    """Return the next state by pattern, with free entries filled as in `circuit`, or with 0.
+
+    `circuit` is the result of `build`.
+    """
+    if circuit is None:
         return np.maximum(space.spread(table), 0)
-    return evaluate(space, circuit or build(space, table))
+    return evaluate(space, circuit)
 
 
 def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
@@ -59,13 +59,17 @@ def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
 
 def evaluate(space: Space, circuit: Circuit) -> Table:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
-    cases = np.zeros((circuit.inputs, space.patterns), np.bool_)
-    for name, states in zip(space.names, space.digits, strict=True):
-        for bit in range(space.bits):
-            cases[_row(space, name, bit)] = states >> bit & 1
-    following = circuit.next_state(cases).astype(np.int64)
-    numbers: Table = np.array([1 << bit for bit in range(space.bits)]) @ following
-    return numbers
+    states: Table = np.empty(space.patterns, np.int64)
+    some = max(1, VALUES_AT_ONCE // (circuit.inputs + circuit.gates))
+    for start in range(0, space.patterns, some):
+        digits = space.digits[:, start : start + some]
+        cases = np.zeros((circuit.inputs, digits.shape[1]), np.bool_)
+        for name, cells in zip(space.names, digits, strict=True):
+            for bit in range(space.bits):
+                cases[_row(space, name, bit)] = cells >> bit & 1
+        following = circuit.next_state(cases).astype(np.int64)
+        states[start : start + some] = (1 << np.arange(space.bits)) @ following
+    return states
 
 
 def _row(space: Space, name: str, bit: int) -> int:
@@ -80,17 +84,68 @@ def merge(space: Space, patterns: Table) -> Table | None:
     return merged if (merged[space.entry_of[known]] == patterns[known]).all() else None
 
 
-def _ways(space: Space, table: Table, last_resort: bool) -> Iterator[Callable[[], Built]]:
-    """Yield ways to build a table's circuit. One with many inputs is only a last resort."""
-    counted = space.bits + len(space.neighbour_states) * space.cells.bit_length()
-    if space.symmetry == "outer-totalistic" and counted <= MOST_COUNTED:
-        yield partial(_by_counts, space, table)
-    if space.cells * space.bits <= FEW_INPUTS:
-        tables = _truth_tables(space, space.spread(table))
-        for kind in range(3):
-            yield partial(_by_inputs, space, tables, kind)
-    elif space.symmetry == "none" and last_resort:
-        yield partial(_expanded, space, _truth_tables(space, space.spread(table)))
+def _fillings(space: Space, table: Table) -> Iterator[Table]:
+    """Yield rules of the space by pattern, each once: the table with its free entries filled.
+
+    A rule gets as much symmetry as the table allows. Free entries are filled as whole entries, as
+    would save gates over the numbers of neighbours in each state, or over the bits of all cells.
+    """
+    patterns, found = space.spread(table), set()
+    for symmetry in SYMMETRIES[: SYMMETRIES.index(space.symmetry) + 1]:
+        coarse = replace(space, symmetry=symmetry)
+        merged = merge(coarse, patterns)
+        if merged is None:
+            continue
+        for cases in (_by_count(coarse), _by_code(coarse)):
+            if cases is None or (found and space.cells * space.bits > FEW_INPUTS):
+                continue
+            tables = _tables(space, np.append(merged, UNKNOWN)[cases])
+            _, first = np.unique(cases, return_index=True)  # UNKNOWN, if any, comes first
+            full = coarse.spread(_values(tables, len(cases))[first[-coarse.entries :]])
+            if full.tobytes() not in found:
+                found.add(full.tobytes())
+                yield full
+
+
+def _ways(space: Space, patterns: Table) -> Iterator[Callable[[], Built]]:
+    """Yield ways to build the circuit of a rule by pattern."""
+    counted = replace(space, symmetry="outer-totalistic")
+    cases, table = _by_count(counted), merge(counted, patterns)
+    if cases is not None and table is not None:
+        yield partial(_counted, counted, _tables(space, np.append(table, UNKNOWN)[cases]))
+        if space.cells * space.bits > FEW_INPUTS:
+            return
+    if (codes := _codes(space)) is not None:
+        tables = _tables(space, patterns[codes])
+        kinds = range(3) if space.cells * space.bits <= FEW_INPUTS else [None]
+        yield from (partial(_expanded, space, tables, kind) for kind in kinds)
+
+
+def _by_count(space: Space) -> npt.NDArray[np.int64] | None:
+    """Return the entry of each case of the centre's bits and its neighbours' counts.
+
+    UNKNOWN if there cannot be that many neighbours; None if the rule is of another kind, or if
+    there are too many cases.
+    """
+    size = (space.cells - 1).bit_length()
+    bits = space.bits + size * len(space.neighbour_states)
+    if space.symmetry != "outer-totalistic" or bits > MOST_COUNTED:
+        return None
+    numbers = space.digits[space.centre, space.examples].copy()
+    for place, state in enumerate(space.neighbour_states):
+        numbers += space.counts[state, space.examples] << space.bits + size * place
+    entries = np.full(1 << bits, UNKNOWN)
+    entries[numbers] = np.arange(space.entries)
+    cases = np.arange(1 << bits)
+    code = cases & (1 << space.bits) - 1
+    found: npt.NDArray[np.int64] = entries[cases - code + np.minimum(code, space.states - 1)]
+    return found
+
+
+def _by_code(space: Space) -> npt.NDArray[np.int64] | None:
+    """Return the entry of each case of the cells' bits, or None for too many cases."""
+    codes = _codes(space)
+    return None if codes is None else space.entry_of[codes]
 
 
 def _inputs(space: Space, xag: Xag) -> list[list[int]]:
@@ -98,14 +153,16 @@ def _inputs(space: Space, xag: Xag) -> list[list[int]]:
     return [[xag.input(_row(space, name, b)) for b in range(space.bits)] for name in space.names]
 
 
-def _truth_tables(space: Space, patterns: Table) -> list[int]:
-    """Return a complete truth table for each bit of the next state, over the cells' bits."""
+def _codes(space: Space) -> npt.NDArray[np.int64] | None:
+    """Return the pattern of each case of the cells' bits, or None for too many cases."""
+    if space.counted or space.cells * space.bits > MOST_INPUTS:
+        return None
     cases = np.arange(1 << space.cells * space.bits)
     numbers = np.zeros(len(cases), np.int64)
     for cell, weight in enumerate(space.weights[:, 1]):
         codes = cases >> cell * space.bits & (1 << space.bits) - 1
         numbers += weight * np.minimum(codes, space.states - 1)
-    return _tables(space, patterns[numbers])
+    return numbers
 
 
 def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
@@ -113,27 +170,28 @@ def _tables(space: Space, states: npt.NDArray[np.int64]) -> list[int]:
     known = states != UNKNOWN
     care = _number(known)
     inputs = len(states).bit_length() - 1
-    found = []
-    for bit in range(space.bits):
-        ones = _number(known & (states >> bit & 1 == 1))
-        found.append(fill(ones, care, inputs))
+    found = [
+        fill(_number(known & (states >> bit & 1 == 1)), care, inputs) for bit in range(space.bits)
+    ]
     # Bits filled independently may give a code beyond the last state: it becomes the last one.
-    full = sum((np.array(_bits(table, inputs)) << bit) for bit, table in enumerate(found))
-    if (np.asarray(full) >= space.states).any():
+    full = _values(found, len(states))
+    if (full >= space.states).any():
         full = np.minimum(full, space.states - 1)
-        found = [_number(np.asarray(full) >> bit & 1 == 1) for bit in range(space.bits)]
+        found = [_number(full >> bit & 1 == 1) for bit in range(space.bits)]
     return found
+
+
+def _values(tables: Sequence[int], cases: int) -> Table:
+    """Return the state of each case, given the truth table of each of its bits."""
+    states = np.zeros(cases, np.int64)
+    for bit, table in enumerate(tables):
+        data = np.frombuffer(table.to_bytes(cases + 7 >> 3, "little"), np.uint8)
+        states += np.unpackbits(data, bitorder="little")[:cases].astype(np.int64) << bit
+    return states
 
 
 def _number(values: npt.NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
-
-
-def _bits(table: int, inputs: int) -> npt.NDArray[np.int64]:
-    data = table.to_bytes((1 << inputs) + 7 >> 3, "little")
-    return np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: 1 << inputs].astype(
-        np.int64
-    )
 
 
 def fill(ones: int, care: int, inputs: int) -> int:
@@ -159,13 +217,15 @@ def fill(ones: int, care: int, inputs: int) -> int:
     return fill(ones0, care0, inputs - 1) | fill(ones1, care1, inputs - 1) << half
 
 
-def _by_inputs(space: Space, tables: Sequence[int], kind: int) -> Built:
-    """Build a circuit with few inputs, in one of the ways of `starts`."""
-    inputs = space.cells * space.bits
-    found = list(starts(tables, inputs))
-    built, outputs = found[min(kind, len(found) - 1)]
+def _expanded(space: Space, tables: Sequence[int], kind: int | None) -> Built:
+    """Expand tables over the cells' bits; with few inputs, in one of the ways of `starts`."""
     xag = Xag(NEIGHBORHOOD * space.bits)
     literals = [bit for cell in _inputs(space, xag) for bit in cell]
+    if kind is None:
+        expand = Expansion(xag, literals, davio=False)
+        return xag, [expand(table) for table in tables]
+    found = list(starts(tables, len(literals)))
+    built, outputs = found[min(kind, len(found) - 1)]
     values = [0, *literals]
     for gate, x, y in zip(built.kind, built.x, built.y, strict=True):
         a, b = values[x >> 1] ^ x & 1, values[y >> 1] ^ y & 1
@@ -173,38 +233,15 @@ def _by_inputs(space: Space, tables: Sequence[int], kind: int) -> Built:
     return xag, [values[each >> 1] ^ each & 1 for each in outputs]
 
 
-def _expanded(space: Space, tables: Sequence[int]) -> Built:
-    xag = Xag(NEIGHBORHOOD * space.bits)
-    literals = [bit for cell in _inputs(space, xag) for bit in cell]
-    expand = Expansion(xag, literals, davio=False)
-    return xag, [expand(table) for table in tables]
-
-
-def _by_counts(space: Space, table: Table) -> Built:
-    """Count the neighbours in each state, and expand the table over the counts and the centre."""
+def _counted(space: Space, tables: Sequence[int]) -> Built:
+    """Count the neighbours in each state, and expand tables over the counts and the centre."""
     xag = Xag(NEIGHBORHOOD * space.bits)
     cells = _inputs(space, xag)
-    centre = cells.pop(space.centre)
-    counts = [
-        count_ones(xag, [_is(xag, cell, like, space.states) for cell in cells])
-        for like in space.neighbour_states.values()
-    ]
-    literals = centre + [digit for count in counts for digit in count]
-    cases = np.arange(1 << len(literals))
-    codes = [np.minimum(cases & (1 << space.bits) - 1, space.states - 1)]
-    shift = space.bits
-    for count in counts:
-        codes.append(cases >> shift & (1 << len(count)) - 1)
-        shift += len(count)
-    around = list(space.neighbour_states)
-    entry = {
-        (int(space.digits[space.centre, p]), *space.counts[around, p].tolist()): int(value)
-        for p, value in zip(space.examples.tolist(), table, strict=True)
-    }
-    keys = zip(*(code.tolist() for code in codes), strict=True)
-    states = np.array([entry.get(key, UNKNOWN) for key in keys])
+    literals = cells.pop(space.centre)
+    for like in space.neighbour_states.values():
+        literals += count_ones(xag, [_is(xag, cell, like, space.states) for cell in cells])
     expand = Expansion(xag, literals, davio=False)
-    return xag, [expand(each) for each in _tables(space, states)]
+    return xag, [expand(table) for table in tables]
 
 
 def _is(xag: Xag, cell: Sequence[int], like: Sequence[int], states: int) -> int:

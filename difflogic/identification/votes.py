@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -124,10 +124,15 @@ def fewest_flips(question: Question, votes: Votes) -> Flips:
         with formula:
             encoding = Encoding(formula, question, table)
             cells = _encode(encoding, question, suspects)
-            held = _fewest(formula, list(cells.values()), question.deadline, question.update)
+            wanted = [same for _, same in cells.values()]
+            held = _fewest(formula, wanted, question.deadline, question.update)
         if held is not None:
-            flipped = [cell for cell, same in cells.items() if same not in held]
-            found = np.where(votes.counts.any(axis=1), encoding.read(held), UNKNOWN)
+            flipped = [cell for cell, (_, same) in cells.items() if same not in held]
+            frames = recording.frames.copy()
+            for cell in flipped:
+                frames[cell] = encoding.value(cells[cell][0], held)
+            seen = count(replace(recording, frames=frames), space, boundary).counts.any(axis=1)
+            found = np.where(seen, encoding.read(held), UNKNOWN)
             return Flips(found, np.array(flipped, np.int64).reshape(-1, 4))
         suspects = _around(_touched(suspects, space, boundary), space, boundary)
     raise ConfigError(
@@ -164,20 +169,18 @@ def _touched(cells: npt.NDArray[np.bool_], space: Space, boundary: str) -> npt.N
 
 def _encode(
     encoding: Encoding, question: Question, suspects: npt.NDArray[np.bool_]
-) -> dict[tuple[int, ...], int]:
+) -> dict[tuple[int, ...], tuple[State, int]]:
     """Require all transitions that involve suspects.
 
-    Returns a literal for each suspect, by its place: it was recorded correctly.
+    Returns by each suspect's place its state, and a literal: it was recorded correctly.
     """
     formula, space, boundary = encoding.formula, question.space, question.boundary
     recording = question.recording
-    states: dict[tuple[int, ...], State] = {}
-    same: dict[tuple[int, ...], int] = {}
+    found: dict[tuple[int, ...], tuple[State, int]] = {}
     for cell in map(tuple, np.argwhere(suspects).tolist()):
-        states[cell] = encoding.new_state()
-        same[cell] = formula.variable()
-        for literal in encoding.equals(states[cell], int(recording.frames[cell])):
-            formula.add([-same[cell], literal])
+        found[cell] = unknown, same = encoding.new_state(), formula.variable()
+        for literal in encoding.equals(unknown, int(recording.frames[cell])):
+            formula.add([-same, literal])
     size = recording.frames.shape[2:]
 
     def state(number: int, frame: int, y: int, x: int) -> State:
@@ -185,7 +188,7 @@ def _encode(
         if inside is None:
             return encoding.constant(0)
         cell = number, frame, *inside
-        return states.get(cell) or encoding.constant(int(recording.frames[cell]))
+        return found[cell][0] if cell in found else encoding.constant(int(recording.frames[cell]))
 
     every = np.argwhere(_touched(suspects, space, boundary)).tolist()
     for done, (number, frame, y, x) in enumerate(every):
@@ -193,7 +196,7 @@ def _encode(
             question.update(done, len(every), "transitions encoded")
         around = tuple(state(number, frame, y + dy, x + dx) for dy, dx in space.offsets)
         encoding.require(around, state(number, frame + 1, y, x))
-    return same
+    return found
 
 
 def _fewest(

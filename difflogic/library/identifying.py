@@ -122,5 +122,5 @@ def identify(
     # If stopped before, still make the circuit, which takes seconds.
     stopped = should_stop()
     limit = NEVER if stopped else Deadline(NEVER.at, should_stop)
-    circuit = None if space.counted else rule.circuit("low" if stopped else effort, step, limit)
+    circuit = rule.circuit("low" if stopped else effort, step, limit)
     return Identified(rule, circuit, time.perf_counter() - began)

@@ -75,37 +75,44 @@ class Expansion:
 
     def __init__(self, xag: Xag, literals: Sequence[int], davio: bool) -> None:
         self._xag, self._literals, self._davio = xag, literals, davio
-        self._inputs = len(literals)
-        self._all = (1 << (1 << self._inputs)) - 1
-        self._built = {0: FALSE}
+        self._built: dict[tuple[int, int], int] = {}
 
     def __call__(self, table: int) -> int:
-        if self._all ^ table in self._built:
-            return self._built[self._all ^ table] ^ 1
-        if table not in self._built:
-            self._built[table] = self._expand(table)
-        return self._built[table]
+        return self._build(table, len(self._literals))
 
-    def _expand(self, table: int) -> int:
-        row = self._inputs - 1
-        zero, one = cofactors(table, row, self._inputs)
-        while zero == one:
-            row -= 1
-            zero, one = cofactors(table, row, self._inputs)
-        xag, x, full = self._xag, self._literals[row], self._all
+    def _build(self, table: int, inputs: int) -> int:
+        """Return the literal of a table over the first inputs."""
+        while inputs:
+            half = 1 << inputs - 1
+            zero, one = table & (1 << half) - 1, table >> half
+            if zero != one:
+                break
+            table, inputs = zero, inputs - 1
+        if not inputs:
+            return table
+        inverse = inputs, table ^ (1 << (1 << inputs)) - 1
+        if inverse in self._built:
+            return self._built[inverse] ^ 1
+        if (inputs, table) not in self._built:
+            self._built[inputs, table] = self._expand(zero, one, inputs - 1)
+        return self._built[inputs, table]
+
+    def _expand(self, zero: int, one: int, row: int) -> int:
+        """Return the literal of a table that is `zero` or `one`, by the input `row`."""
+        xag, x, full = self._xag, self._literals[row], (1 << (1 << row)) - 1
         if zero == full ^ one:
-            return xag.xor_(x, self(zero))
+            return xag.xor_(x, self._build(zero, row))
         if zero == 0:
-            return xag.and_(x, self(one))
+            return xag.and_(x, self._build(one, row))
         if zero == full:
-            return xag.or_(x ^ 1, self(one))
+            return xag.or_(x ^ 1, self._build(one, row))
         if one == 0:
-            return xag.and_(x ^ 1, self(zero))
+            return xag.and_(x ^ 1, self._build(zero, row))
         if one == full:
-            return xag.or_(x, self(zero))
+            return xag.or_(x, self._build(zero, row))
         if self._davio:
-            return xag.xor_(self(zero), xag.and_(x, self(zero ^ one)))
-        return xag.or_(xag.and_(x, self(one)), xag.and_(x ^ 1, self(zero)))
+            return xag.xor_(self._build(zero, row), xag.and_(x, self._build(zero ^ one, row)))
+        return xag.or_(xag.and_(x, self._build(one, row)), xag.and_(x ^ 1, self._build(zero, row)))
 
 
 def _counted(

@@ -1,0 +1,217 @@
+"""Films of a few cells: rules found, compared with every rule of their kind in plain NumPy.
+
+With DCT_EVERY=1 these are all films of their sizes.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from difflogic.identification import Space, identify
+from difflogic.identification.recording import from_array
+from difflogic.system.errors import ConfigError
+
+CELLS = {
+    "line-1": [(0, -1), (0, 0), (0, 1)],
+    "von-neumann": [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)],
+    "moore": [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1)],
+}
+TURNED = {"line-1": [2, 1, 0], "von-neumann": [1, 4, 2, 0, 3]}
+"""For each cell the one that is at its place after a turn."""
+
+
+def patterns(hood, states=2):
+    """All neighbourhoods in the order of their numbers, shape (patterns, cells)."""
+    return np.array(list(product(range(states), repeat=len(CELLS[hood]))))
+
+
+def is_of_kind(table, hood, symmetry, states=2):
+    """Whether a rule by pattern treats neighbourhoods alike as the symmetry says."""
+    cells = patterns(hood, states)
+    middle = len(cells[0]) // 2
+    if symmetry == "rotations":
+        digits = states ** np.arange(len(cells[0]))[::-1]
+        return (table[cells[:, TURNED[hood]] @ digits] == table).all()
+    others = np.sort(np.delete(cells, middle, axis=1), axis=1)
+    found = {}
+    keys = zip(cells[:, middle].tolist(), map(tuple, others.tolist()), strict=True)
+    pairs = zip(keys, table.tolist(), strict=True)
+    return symmetry == "none" or all(found.setdefault(key, each) == each for key, each in pairs)
+
+
+@cache
+def rules_of_kind(hood, symmetry):
+    """All rules of two states, shape (rules, patterns)."""
+    cells = patterns(hood)
+    middle = len(cells[0]) // 2
+    if symmetry == "rotations":
+        turns = [cells]
+        while len(turns) < 4:
+            turns.append(turns[-1][:, TURNED[hood]])
+        keys = [min(map(tuple, each)) for each in np.stack(turns, axis=1).tolist()]
+    else:
+        keys = [(row[middle], sum(row)) for row in cells.tolist()]
+    numbers = np.unique(np.array(keys), axis=0, return_inverse=True)[1].reshape(-1)
+    return np.arange(1 << numbers.max() + 1)[:, None] >> numbers & 1
+
+
+def stepped(tables, cells, hood, boundary, states=2):
+    """The next states of cells (…, height, width) under rules (…, patterns)."""
+    height, width = cells.shape[-2:]
+    mode = {"mode": "wrap"} if boundary == "periodic" else {}
+    wide = np.pad(cells, [(0, 0)] * (cells.ndim - 2) + [(1, 1), (1, 1)], **mode)
+    number = 0
+    for y, x in CELLS[hood]:
+        part = wide[..., 1 + y : 1 + y + height, 1 + x : 1 + x + width]
+        number = number * states + part
+    flat = np.broadcast_to(tables, (*number.shape[:-2], tables.shape[-1]))
+    return np.take_along_axis(flat, number.reshape(*number.shape[:-2], -1), -1).reshape(
+        number.shape
+    )
+
+
+def explain(tables, frames, hood, boundary, gap=1, states=2):
+    """Which rules make each frame (height, width) from the one before; -1 is unseen."""
+    right = np.ones(tables.shape[:-1], bool)
+    cells = np.broadcast_to(frames[0], (*tables.shape[:-1], *frames[0].shape))
+    for frame in frames[1:]:
+        for _ in range(gap):
+            cells = stepped(tables, cells, hood, boundary, states)
+        right &= ((cells == frame) | (frame < 0)).all(axis=(-1, -2))
+    return right
+
+
+def films(frames, height, width, states=2):
+    every = product(range(states), repeat=frames * height * width)
+    return np.array(list(every)).reshape(-1, frames, height, width)
+
+
+def some(every, most):
+    return every[:: 1 if "DCT_EVERY" in os.environ else -(-len(every) // most)]
+
+
+KINDS = [
+    ("line-1", "outer-totalistic", "periodic", (2, 1, 4), 2),
+    ("line-1", "rotations", "zero", (3, 1, 3), 2),
+    ("line-1", "rotations", "periodic", (2, 1, 3), 3),
+    ("von-neumann", "rotations", "zero", (2, 2, 2), 2),
+    ("von-neumann", "outer-totalistic", "zero", (2, 2, 2), 2),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("unseen", [False, True])
+@pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "gap"), KINDS)
+def test_rules_are_of_the_kind_asked_for(hood, symmetry, boundary, shape, gap, unseen):
+    rules, space = rules_of_kind(hood, symmetry), Space(hood, symmetry)
+    for film in some(films(*shape), 48):
+        if unseen:
+            film[-1, 0, 0] = -1
+        right = rules[explain(rules, film, hood, boundary, gap)]
+        if not len(right):
+            with pytest.raises(ConfigError, match="no rule explains"):
+                identify(from_array(film), space, boundary, gap)
+            continue
+        found = identify(from_array(film), space, boundary, gap)
+        assert is_of_kind(found.complete, hood, symmetry)
+        assert explain(found.complete, film, hood, boundary, gap)
+        assert (found.complete[space.examples] == found.table)[~found.never_seen].all()
+        for entry, example in enumerate(space.examples):
+            values = set(right[:, example].tolist())
+            assert not found.determined[entry] or values == {int(found.table[entry])}
+            assert not (found.open[entry] or found.never_seen[entry]) or values == {0, 1}
+        frame = found.next_frame()
+        if frame is not None:
+            second = np.where(found.second < 0, found.table, found.second)[space.entry_of]
+            assert is_of_kind(second, hood, symmetry)
+            assert explain(second, film, hood, boundary, gap)
+            ends = [frame, frame]
+            for _ in range(gap):
+                ends = [
+                    stepped(table, end, hood, boundary)
+                    for table, end in zip((found.complete, second), ends, strict=True)
+                ]
+            assert (ends[0] != ends[1]).any()
+
+
+@pytest.mark.parametrize("states", [3, 4])
+@pytest.mark.parametrize("symmetry", ["outer-totalistic", "rotations"])
+@pytest.mark.parametrize("hood", ["line-1", "von-neumann"])
+def test_free_entries_of_several_states_are_filled_whole(hood, symmetry, states):
+    space, rng = Space(hood, symmetry, states), np.random.default_rng(states)
+    for share in (0.05, 0.3, 0.9):
+        table = rng.integers(0, states, space.entries)
+        film = [rng.integers(0, states, (5, 5) if hood != "line-1" else (1, 12))]
+        for _ in range(3):
+            film.append(stepped(table[space.entry_of], film[-1], hood, "periodic", states))
+        film = np.stack(film)
+        film[rng.random(film.shape) < share * (np.arange(4) > 0)[:, None, None]] = -1
+        found = identify(from_array(film, states=states), space)
+        assert is_of_kind(found.complete, hood, symmetry, states)
+        assert explain(found.complete, film, hood, "periodic", states=states)
+
+
+NOISY = [
+    ("line-1", "none", "zero", (3, 1, 3), 2),
+    ("line-1", "none", "periodic", (3, 1, 3), 2),
+    ("line-1", "rotations", "zero", (2, 1, 4), 2),
+    ("line-1", "none", "zero", (3, 1, 2), 3),
+    ("line-1", "none", "periodic", (6, 1, 2), 2),
+    ("von-neumann", "none", "zero", (2, 2, 2), 2),
+    ("moore", "outer-totalistic", "zero", (2, 2, 2), 2),
+    pytest.param("line-1", "none", "zero", (4, 1, 3), 2, marks=pytest.mark.exhaustive),
+    pytest.param("von-neumann", "none", "zero", (3, 2, 2), 2, marks=pytest.mark.exhaustive),
+    pytest.param("moore", "outer-totalistic", "zero", (3, 2, 2), 2, marks=pytest.mark.exhaustive),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("hood", "symmetry", "boundary", "shape", "states"), NOISY)
+def test_a_rule_makes_the_film_without_the_wrong_cells(hood, symmetry, boundary, shape, states):
+    every, space = films(*shape, states=states), Space(hood, symmetry, states)
+
+    def has_a_rule(film):
+        try:
+            identify(from_array(film, states=states), space, boundary)
+        except ConfigError:
+            return False
+        return True
+
+    possible = every[[has_a_rule(film) for film in every]]
+    for film in some(every, 48):
+        found = identify(from_array(film, states=states), space, boundary, noise=True)
+        differs = possible != film
+        assert len(found.flipped) == differs.sum(axis=(1, 2, 3)).min()
+        wrong = np.zeros(film.shape, bool)
+        wrong[tuple(found.flipped[:, 1:].T)] = True
+        corrected = possible[(differs == wrong).all(axis=(1, 2, 3))]
+        tables = [explain(found.complete, each, hood, boundary, 1, states) for each in corrected]
+        assert any(tables), film.tolist()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_many_unseen_steps(hidden):
+    """500 rows of which two are seen, or all with a hidden state; frames 64 steps apart."""
+    space, rng = Space("line-1", "outer-totalistic"), np.random.default_rng(0)
+    rule = rules_of_kind("line-1", "outer-totalistic")[22]
+    film = [rng.integers(0, 2, (1, 5))]
+    for _ in range(499):
+        film.append(stepped(rule, film[-1], "line-1", "periodic"))
+    film = np.stack(film)
+    if hidden:
+        found = identify(from_array(film), space, hidden=1)
+        assert found.space.states == 3
+        return
+    masked = film.copy()
+    masked[1:-1] = -1
+    for frames, gap in ((masked, 1), (film[[0, 499]], 499), (film[[0, 64, 128]], 64)):
+        frames = frames.copy()
+        frames[1, 0, 0] = -1
+        found = identify(from_array(frames), space, gap=gap)
+        assert explain(found.complete, frames, "line-1", "periodic", gap)
