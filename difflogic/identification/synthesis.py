@@ -90,7 +90,8 @@ def _fillings(space: Space, table: Table) -> Iterator[Table]:
     A rule gets as much symmetry as the table allows. Free entries are filled as whole entries, as
     would save gates over the numbers of neighbours in each state, or over the bits of all cells.
     """
-    patterns, found = space.spread(table), set()
+    found: set[bytes] = set()
+    patterns = space.spread(table)
     for symmetry in SYMMETRIES[: SYMMETRIES.index(space.symmetry) + 1]:
         coarse = replace(space, symmetry=symmetry)
         merged = merge(coarse, patterns)
