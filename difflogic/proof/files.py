@@ -93,7 +93,7 @@ def _named(automaton: Automaton, starts: npt.NDArray[np.bool_]) -> str:
     labels, varied = automaton.circuit.labels, np.flatnonzero(starts.any(axis=(0, 2, 3)))
     if len(varied) and count == 2 ** (height * width * len(varied)):
         return f"all {count} starts of channel {', '.join(str(labels[place]) for place in varied)}"
-    return f"{count} listed starts"
+    return f"{count} listed start{'s' * (count > 1)}"
 
 
 def proof_text(

@@ -19,12 +19,15 @@ from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import Certified, certify
 from difflogic.library.loading import Loaded
 from difflogic.proof.convergence import Verdict, by_sets, decide
+from difflogic.proof.every_length import prove
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
+from difflogic.tasks.line import ADDITION
 from tests.difflogic.evaluation.naive import blinker
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.trained import checkerboard_question, path, trained
+from tests.difflogic.proof.test_every_length import adder
 
 Proof = dict[str, Any]
 Forge = Callable[[Proof], object]
@@ -157,20 +160,47 @@ OF_CASES: dict[str, tuple[Forge, str]] = BOTH | {
 }
 
 
+def due(step: str, **parts: object) -> Forge:
+    return lambda proof: (proof.update(parts), asked(step=step)(proof))
+
+
+def agreed(**fields: object) -> Forge:
+    return lambda proof: (proof["circuit"].update(fields), proof["question"].update(fields))
+
+
+def cut(columns: int) -> Forge:
+    return lambda proof: [
+        rows.__setitem__(slice(None), [row[:columns] for row in rows])
+        for rows in proof["machine"].values()
+    ]
+
+
+OF_LINES: dict[str, tuple[Forge, str]] = {
+    "another machine": (lambda proof: proof["machine"]["prints"][0].sort(), "a marked cell"),
+    "sooner": (due("n", delay=1), "beyond the edge"),
+    "never": (due("n", delay=-1), "the delay"),
+    "another step": (due("n"), "every input of a line"),
+    "no carry": (lambda proof: proof["first"].pop("1"), "has histories"),
+    "a history less": (lambda proof: proof["histories"][0].popitem(), "history is among"),
+    "another circuit": (lambda proof: proof["circuit"]["outputs"].reverse(), ""),
+    "two channels shown": (agreed(visible=[1, 0]), "one channel is shown"),
+    "a ring": (agreed(boundary="periodic"), "zeros beyond the edge"),
+    "never 1 + 1": (cut(3), "each state reads all numbers"),
+    "nothing read": (cut(1), "each state reads all numbers"),
+}
+FORGERIES = {"sets.py": OF_SETS, "cases.py": OF_CASES, "lines.py": OF_LINES}
+
+
 @pytest.mark.parametrize(
-    ("checker", "what"),
-    [
-        *(pytest.param("sets.py", what, id=f"sets, {what}") for what in OF_SETS),
-        *(pytest.param("cases.py", what, id=f"cases, {what}") for what in OF_CASES),
-    ],
+    ("checker", "what"), [(checker, what) for checker in FORGERIES for what in FORGERIES[checker]]
 )
 def test_forgeries_are_not_confirmed(
     checker: str, what: str, life: Proof, tmp_path: Path, check_here: Check
 ) -> None:
-    proof, forgeries = (
-        (by_sets_of("checkerboard-seed-2"), OF_SETS) if checker == "sets.py" else (life, OF_CASES)
-    )
-    proof, (forge, reason) = json.loads(json.dumps(proof)), forgeries[what]
+    of_lines = json.loads(prove(adder(), ADDITION, 2).certificate())
+    of_sets = by_sets_of("checkerboard-seed-2")
+    valid = {"sets.py": of_sets, "cases.py": life, "lines.py": of_lines}[checker]
+    proof, (forge, reason) = json.loads(json.dumps(valid)), FORGERIES[checker][what]
     forge(proof)
     (tmp_path / "proof.json").write_text(json.dumps(proof))
     confirmed, output = check_here(checker, str(tmp_path / "proof.json"))
@@ -243,7 +273,7 @@ def test_a_lasting_target_is_reported(check: Check) -> None:
     cases = Cases("one start", start[None], target[None], "zero", 20, "")
     confirmed, output = check(write_cases(trained("checkerboard-seed-1"), cases))
     assert confirmed
-    assert "step 20 shows the targets in the proof, from 1 listed starts, and at every" in output
+    assert "step 20 shows the targets in the proof, from 1 listed start, and at every" in output
 
 
 def test_a_proof_by_cases_keeps_unneeded_gates(folder: Path, check: Check) -> None:

@@ -139,41 +139,33 @@ def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
     cells, states = size[0] * size[1], all_states(circuit.channels, *size)
     after = step_all(circuit, states, said[6]).reshape(len(states), -1).astype(np.int64)
     own, after = np.arange(len(states)), (after << np.arange(after.shape[1])).sum(axis=1)
-    everyone = frozenset(range(cells))
-    groups = (
-        [everyone]
-        if together
-        else [frozenset(some) for count in everyone for some in combinations(everyone, count + 1)]
-    )
-    moves = {}
-    for group in groups:
-        mask = sum(1 << c * cells + cell for cell in group for c in range(circuit.channels))
-        moves[group] = own & ~mask | after & mask
+    everyone, moves = frozenset(range(cells)), {}
+    for count in [cells] if together else range(1, cells + 1):
+        for group in combinations(everyone, count):
+            mask = sum(1 << c * cells + cell for cell in group for c in range(circuit.channels))
+            moves[frozenset(group)] = own & ~mask | after & mask
 
-    def reached(now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the states at the end of a round, and all that can ever follow."""
-        found = {frozenset(): now}
-        while True:
-            new = {fired: some.copy() for fired, some in found.items()}
-            for fired, some in found.items():
+    def follow(now: np.ndarray) -> dict[frozenset[int], np.ndarray]:
+        """Return all states that follow, by the cells that have fired in this round, or more."""
+        found, before = {frozenset(): now}, {}
+        while before != (before := {fired: some.sum() for fired, some in found.items()}):
+            for fired, some in [*found.items()]:
                 for group, move in moves.items():
-                    each = new.setdefault(fired | group, np.zeros(len(states), bool))
-                    each[move[some]] = True
-            if new.keys() == found.keys() and all((new[k] == found[k]).all() for k in new):
-                return found[everyone], np.logical_or.reduce(list(found.values()))
-            found = new
+                    found.setdefault(fired | group, np.zeros_like(now))[move[some]] = True
+        return found
 
     now = np.ones(len(states), bool)
     for _ in range(int(what[2])):
-        now = reached(now)[0] if not together else np.isin(own, after[now])
+        now = follow(now)[everyone]
     target = np.stack([spread(lines, *size) for lines in proof["target"]])
-    return bool((states[reached(now)[1]][:, shown] == target).all())
+    reached = np.logical_or.reduce([*follow(now).values()])
+    return bool((states[reached][:, shown] == target).all())
 
 
 def cases_are_true(proof: Proof, said: re.Match[str]) -> bool:
     what = re.fullmatch(
         r"step (\d+) shows the targets in the proof, from (?:(all) (\d+) starts of channel "
-        r"([\d, ]+)|(its own start), (\w+)|(\d+) listed starts)(?:, those of the rule (.*?))?"
+        r"([\d, ]+)|(its own start), (\w+)|(\d+) listed starts?)(?:, those of the rule (.*?))?"
         r"(?:, and at (every|not every) later step)?",
         said[1],
     )
