@@ -140,10 +140,12 @@ def assure_automaton(
         return of_lines(lines, task)
     if task.rule is not None:
         return _of_rule(automaton, task.rule, task.automaton.steps)
-    target = None if task.find_cases() else task.find_lasting_target()
-    if target is not None:
-        return of_finding(decide_quickly(question(live_part(automaton), target)))
-    cases = all_cases(automaton, task)
+    cases = task.find_cases()
+    if cases is None:
+        target = task.find_lasting_target()
+        if target is not None:
+            return of_finding(decide_quickly(question(live_part(automaton), target)))
+        cases = _only_start(automaton, task)
     if cases is None:
         return _open("the task lists no cases")
     height, width = cases.starts.shape[2:]
@@ -241,10 +243,13 @@ def _of_rule(automaton: Automaton, rule: Rule, steps: int) -> Assurance:
 
 def all_cases(automaton: Automaton, task: Task) -> Cases | None:
     """Return all cases of a task, or its only start; None if there is no such list."""
-    cases = task.find_cases()
+    return task.find_cases() or _only_start(automaton, task)
+
+
+def _only_start(automaton: Automaton, task: Task) -> Cases | None:
     # With a fire rate below 1 a task asks for a circuit that is mostly right.
-    if cases is not None or task.has_random_start or task.automaton.fire_rate < 1:
-        return cases
+    if task.has_random_start or task.automaton.fire_rate < 1:
+        return None
     start, target = task.draw(np.random.default_rng(0))
     if not np.isin(target, (0, 1)).all():
         return None

@@ -14,7 +14,9 @@ from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library import certifying
 from difflogic.model.model import Model
 from difflogic.proof.convergence import deciding
+from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
+from difflogic.tasks.checkerboard import Checkerboard
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
@@ -168,8 +170,30 @@ class TestAllSizes:
         assert found["larger"]["period"] == 4
         assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
 
-    @pytest.mark.parametrize(("square", "said"), [(16, "no proof found"), (2, "no proof found")])
-    def test_a_target_that_differs_far_out(self, verify, monkeypatch, tmp_path, square, said):
+    @pytest.mark.parametrize(
+        ("period", "last", "found"),
+        [(4, 99, 4), (4, 31, None), (8, 99, 8), (6, 99, None), (0, 99, None)],
+    )
+    def test_the_period_of_a_custom_task(self, period, last, found):
+        """Its target has squares of 2×2 cells, up to a side of `last`."""
+
+        class Squares(Checkerboard):
+            source, lasting_period = "squares.py", period
+
+            @property
+            def lasting_target(self):
+                return super().lasting_target * (self.height <= last)
+
+        config = load_config("checkerboard")
+        task = Squares(config.task, config.automaton)
+        if found is None:
+            with pytest.raises(ConfigError, match="lasting_period"):
+                certifying._repeats(task)
+        else:
+            assert certifying._repeats(task) == found
+
+    @pytest.mark.parametrize("square", [2, 16])
+    def test_a_target_that_differs_far_out(self, verify, monkeypatch, tmp_path, square):
         """A circuit of zeros shows a large square, but no checkerboard."""
         monkeypatch.setattr(certifying, "SIDES", range(4, 6))
         circuit, experiment = tmp_path / "zeros.json", tmp_path / "squares.toml"
@@ -179,7 +203,7 @@ class TestAllSizes:
         experiment.write_text(config.to_toml(), encoding="utf-8")
         result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
         assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
-        assert said in result.stdout
+        assert "no proof found" in result.stdout
 
     @pytest.mark.thorough
     def test_no_theorem(self, verify, monkeypatch):

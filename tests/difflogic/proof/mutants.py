@@ -195,14 +195,19 @@ def mutant(pick: Pick, automaton: Automaton, task: Posed, field: str) -> tuple[A
     return automaton.with_circuit(Circuit(**parts, labels=circuit.labels)), task
 
 
-def judge(automaton: Automaton, task: Posed, found: Assurance) -> str:
-    """Compare a verdict with what is plainly computed; return what is wrong with it, or ""."""
+def judge(automaton: Automaton, task: Posed, found: Assurance, limited: bool = False) -> str:
+    """Compare a verdict with what is plainly computed; return what is wrong with it, or "".
+
+    If it is `limited`, it may be open for no other reason.
+    """
     if found.asked is None:
         return "" if found.verdict is Verdict.open else "a verdict without a question"
     asked = found.asked
     if (asked.fire_rate, asked.visible) != (automaton.fire_rate, automaton.visible):
         return "the question is about another automaton"
     decided = found.verdict is not Verdict.open
+    if decided and task.loss_channels != automaton.visible:
+        return "the target is of other channels"
     if decided and asked.boundary != automaton.boundary:
         return "the question has another boundary"
     together = automaton.fire_rate == 1
@@ -220,7 +225,7 @@ def judge(automaton: Automaton, task: Posed, found: Assurance) -> str:
     else:
         each = [] if task.more["claim"] in ("shows", "boards") else range(len(task.starts))
         truth = _shown(automaton, task) and all(_keeps(automaton, task, n) for n in each)
-        if not decided and asked.boundary == automaton.boundary:
+        if not (limited or decided) and asked.boundary == automaton.boundary:
             return "nothing stood in the way of an answer"
     return "" if not decided or truth == found.proved else f"{found.verdict}, but {truth}"
 

@@ -1,0 +1,147 @@
+"""No limit makes a verdict wrong: each, set to 1 or to its first value, may only leave it open."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.gates import Op
+from difflogic.evaluation.assurance import assure_automaton, question
+from difflogic.proof import Verdict as Equality
+from difflogic.proof import prove
+from difflogic.proof.convergence import Verdict, decide
+from difflogic.proof.convergence.sizes import Sizes
+from difflogic.system.deadline import Deadline
+from tests.difflogic.circuit.circuits import circuit_of, same_next_states
+from tests.difflogic.proof.convergence.brute import right_from
+from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
+
+PLACES = ("proof", "evaluation/assurance.py", "library/certifying.py")
+"""Where verdicts are made."""
+
+NO_LIMITS = {
+    "CENTER": "a neighbour's number",
+    "EAST": "a neighbour's number",
+    "FORMAT": "a name",
+    "GO_ON": "words",
+    "GRIDS": "words",
+    "MOST_SIDE": "refuses sizes, and decides nothing",
+    "MOST_VALUES": "refuses to write a file",
+    "NEVER": "stands for no number",
+    "PROPERTIES": "names",
+    "SIGNS": "letters of a file",
+    "SQUARES": "words",
+    "TOO_MANY": "words",
+    "UNKNOWN": "stands for no number",
+    "VERSION": "of a format",
+    "WEST": "a neighbour's number",
+}
+
+
+@cache
+def constants() -> dict[str, str]:
+    """Return the module of each constant, by module and name."""
+    root = Path(__file__).parents[3] / "difflogic"
+    found = {}
+    for place in PLACES:
+        path = root / place
+        for file in [path] if path.suffix else sorted(path.rglob("*.py")):
+            module = ".".join(file.relative_to(root.parent).with_suffix("").parts)
+            for node in ast.parse(file.read_text()).body:
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                for name in (each for target in targets for each in ast.walk(target)):
+                    if isinstance(name, ast.Name) and name.id.isupper():
+                        found[f"{module.removeprefix('difflogic.')}.{name.id}"] = module
+    return found
+
+
+def limits() -> list[str]:
+    return [name for name in constants() if name.rpartition(".")[2] not in NO_LIMITS]
+
+
+def shrink(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """Set a limit to its least in every module that has it, and in the defaults of functions."""
+    name, value = limit.rpartition(".")[2], None
+    value = getattr(import_module(constants()[limit]), name)
+    least = value[:1] if isinstance(value, tuple | range) else type(value)(1)
+    for module in [each for key, each in sys.modules.items() if key.startswith("difflogic.")]:
+        if vars(module).get(name) is value:
+            monkeypatch.setattr(module, name, least)
+        for function in list(vars(module).values()):
+            defaults = getattr(function, "__defaults__", None) or ()
+            if value not in (0, 1) and any(each is value for each in defaults):
+                changed = tuple(least if each is value else each for each in defaults)
+                monkeypatch.setattr(function, "__defaults__", changed)
+
+
+@cache
+def suite() -> list[tuple[Automaton, Posed]]:
+    """Return questions of each kind, and mutants of them; always the same."""
+    rng = np.random.default_rng(0)
+
+    def pick(values):
+        return values[int(rng.integers(len(values)))]
+
+    pairs = [pair(pick, claim) for claim in CLAIMS]
+    return pairs + [mutant(pick, *each, pick(FIELDS)) for each in pairs]
+
+
+def check_all() -> int:
+    """Ask everything; return how many answers are open."""
+    still_open = 0
+    for automaton, task in suite():
+        found = assure_automaton(automaton, task)
+        assert judge(automaton, task, found, limited=True) == ""
+        still_open += found.verdict is Verdict.open
+        if task.more["claim"] == "stays":
+            goal = question(automaton, task.targets[0])
+            answer, truth = decide(goal, 5).verdict, right_from(goal)
+            wrong = Verdict.proved if truth is None else Verdict.refuted
+            assert answer is not wrong or automaton.fire_rate < 1
+    for (one, _), (other, _) in zip(suite(), suite()[len(suite()) // 2 :], strict=False):
+        if one.circuit.labels == other.circuit.labels:
+            answer = prove(one.circuit, other.circuit, one.visible).verdict
+            same = same_next_states(one.circuit, other.circuit)
+            assert answer is not (Equality.different if same else Equality.equal)
+    return still_open
+
+
+def test_every_constant_is_known() -> None:
+    assert {name.rpartition(".")[2] for name in constants()} >= {*NO_LIMITS}
+    assert len(limits()) > 20
+
+
+def test_without_changes_little_is_open() -> None:
+    assert check_all() < len(suite()) // 2
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("limit", limits())
+def test_the_least(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    shrink(monkeypatch, limit)
+    check_all()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("limit", [name for name in limits() if ".sizes." in name])
+def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    shrink(monkeypatch, limit)
+
+    def columns(height: int, width: int) -> np.ndarray:
+        return np.broadcast_to((np.arange(width) + 1) % 2, (1, height, width)).astype(np.uint8)
+
+    found = Sizes(circuit_of([(Op.NOT_A, 3, 3)], [9]), (0,), columns, 2)
+    theorem = found.theorem(Deadline.after(1.0))
+    for base in theorem.bases.values() if theorem else ():
+        step = found.certify(base.height + 2, base.width + 4).from_step
+        assert step is not None
+        assert step <= base.from_step(base.height + 2, base.width + 4)
+    zeros = Sizes(circuit_of([(Op.FALSE, 0, 0)], [9]), (0,), columns, 2)
+    assert zeros.theorem() is None
