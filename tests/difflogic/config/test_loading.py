@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -342,12 +341,6 @@ def test_files_that_are_not_configurations(write, content, says):
     message = error(path)
     assert str(path) in message
     assert says in message
-
-
-def test_devices_and_pipes_are_refused_at_once(tmp_path):
-    os.mkfifo(tmp_path / "pipe.toml")
-    for path in ("/dev/zero", tmp_path / "pipe.toml"):
-        assert "not a regular file" in error(path)
 
 
 def test_deeply_dotted_keys_are_refused_before_they_are_parsed(write):

@@ -270,22 +270,6 @@ def test_batches_together_have_the_same_hits_as_one_by_one(workers, monkeypatch)
     assert (helpers.judged > 0) == (workers > 1)
 
 
-def test_helpers_on_threads_change_no_result(monkeypatch):
-    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
-    case = Case(5, "zero", False, True, 0.9)
-    rng = np.random.default_rng(1)
-    parameters, ops = case.changes(rng, 300)
-    wrong, gates = case.alone(case.ops)
-    found = []
-    for count in (1, 3):
-        with Workers(count) as team:
-            candidates = case.candidates(team)
-            for _ in range(5):
-                walk = Walk(wrong, 99, 999, 1.5 * gates, 0.5, rng.random(300) * 0 + 0.4)
-                found.append(candidates.walk(parameters, ops, walk, ignore)[0].tolist())
-    assert found[:5] == found[5:]
-
-
 def test_an_exception_of_a_helper_is_raised(monkeypatch):
     monkeypatch.setattr(candidates_module, "WORTH", 0.0)
     case = Case(5, "zero", False, True, 0.9)

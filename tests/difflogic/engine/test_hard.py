@@ -4,28 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import signal
 
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER
 from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
-from difflogic.engine.kernels.hard import ones
-from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
 from difflogic.system.callbacks import listening
-from tests.difflogic.engine.built import Builder, game_of_life, read_once
+from tests.difflogic.engine.built import Builder, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
-
-
-def life_step(grid, boundary):
-    fill = {"zero": "fill", "periodic": "wrap"}[boundary]
-    count = signal.convolve2d(grid, np.ones((3, 3), int), mode="same", boundary=fill) - grid
-    return ((count == 3) | ((count == 2) & (grid == 1))).astype(np.uint8)
 
 
 def simulate(netlist, ops, grid, starts, steps, masks=None):
@@ -35,40 +25,6 @@ def simulate(netlist, ops, grid, starts, steps, masks=None):
     assert found.shape == starts.shape
     assert found.dtype == np.uint8
     return found
-
-
-@pytest.mark.thorough
-@boundaries
-@pytest.mark.parametrize("size", [(7, 13), (3, 30), (9, 64 * WORDS // 9 + 5)])
-def test_game_of_life(size, boundary):
-    grid = Grid(*size, boundary)
-    starts = np.random.default_rng(0).integers(0, 2, (3, 1, *size), dtype=np.uint8)
-    netlist, ops = game_of_life()
-    expected = starts.copy()
-    for steps in range(1, 5):
-        expected = np.array([[life_step(sample[0], boundary)] for sample in expected])
-        np.testing.assert_array_equal(simulate(netlist, ops, grid, starts, steps), expected)
-    # The soft kernels play it too.
-    with Engine(netlist, grid, 4, 3) as engine:
-        soft = engine.forward(gates.one_hot(ops, np.float32), starts)
-    np.testing.assert_array_equal(soft, expected)
-
-
-@boundaries
-@pytest.mark.parametrize("size", [(1, 1), (1, 70), (2, 2), (5, 3), (9, 11)])
-@pytest.mark.parametrize("neighbor", range(9))
-def test_every_neighbour_is_read(neighbor, size, boundary):
-    gate = Builder(channels=2)
-    # Channel 0 takes the neighbour's channel 1; channel 1 is the complement of the own channel 0.
-    netlist, ops = gate.finish(gate(Op.A, 2 * neighbor + 1, 0), gate(Op.NOT_B, 0, 2 * CENTER))
-    start = np.random.default_rng(1).integers(0, 2, (2, 2, *size), dtype=np.uint8)
-    dy, dx = np.divmod(neighbor, 3) - np.ones(2, int)
-    mode = {"zero": "constant", "periodic": "wrap"}[boundary]
-    padded = np.pad(start, ((0, 0), (0, 0), (1, 1), (1, 1)), mode=mode)
-    seen = padded[:, 1, 1 + dy : 1 + dy + size[0], 1 + dx : 1 + dx + size[1]]
-    found = simulate(netlist, ops, Grid(*size, boundary), start, 1)
-    np.testing.assert_array_equal(found[:, 0], seen)
-    np.testing.assert_array_equal(found[:, 1], 1 - start[:, 0])
 
 
 @settings(max_examples=EXAMPLES)
@@ -212,13 +168,6 @@ def test_outputs_depend_on_exactly_the_active_gates(problem, seed, passing):
     simulator = HardSimulator(netlist, problem.grid, 1)
     simulator.load(ops, [channel])
     assert simulator.active_gates == len(found)
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9))
-@settings(max_examples=EXAMPLES)
-def test_ones_counts_the_bits_of_a_word(words):
-    for word in words:
-        assert ones(np.uint64(word)) == bin(word).count("1")
 
 
 def test_running_without_a_circuit_is_refused():

@@ -148,33 +148,6 @@ def test_overflow_is_not_finite():
     assert not np.isfinite(hard.gradients).all()
 
 
-def by_brute_force(case, coefficients):
-    """The loss Σ slope·last state of a circuit with these coefficients, by the oracle."""
-    total = 0.0
-    for sample, slope in enumerate(case.whole_slope()):
-        mask = None if case.masks is None else case.masks[sample]
-        last = oracle.rollout(
-            case.netlist, coefficients, case.starts[sample], case.steps, case.grid.boundary, mask
-        )[-1]
-        total += (slope * last).sum()
-    return total
-
-
-@pytest.mark.thorough
-def test_they_equal_finite_differences():
-    case = Case(8, "zero", True, 0.5)
-    hard = case.begin()
-    case.add_to(hard)
-    exact, rng, step = one_hot(case.ops), np.random.default_rng(0), 1e-5
-    assert np.count_nonzero(hard.gradients.any(axis=1)) > 10
-    for place in rng.choice(exact.size, 40, replace=False).tolist():
-        up, down = exact.copy(), exact.copy()
-        up.flat[place] += step
-        down.flat[place] -= step
-        slope = (by_brute_force(case, up) - by_brute_force(case, down)) / (2 * step)
-        assert slope == pytest.approx(hard.gradients.flat[place], abs=1e-4)
-
-
 @given(st.integers(0, 2**32), st.floats(0, 1))
 @settings(max_examples=25)
 def test_there_is_room_for_the_slopes_of_any_circuit(seed, passing):

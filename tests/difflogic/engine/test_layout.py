@@ -2,66 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.engine.hardware import USUAL_L2, Machine
-from difflogic.engine.kernels.structures import LANES
-from difflogic.engine.layout import (
-    SLOTS,
-    Grid,
-    automatic_lanes,
-    make_layout,
-    samples_per_group,
-    stride,
-)
+from difflogic.engine.layout import SLOTS, Grid, automatic_lanes, make_layout, samples_per_group
 from difflogic.system.jit.processor import AVX, AVX512, NEON, SSE
-
-grids = st.builds(
-    Grid, st.integers(1, 25), st.integers(1, 25), st.sampled_from(["zero", "periodic"])
-)
-
-
-@settings(max_examples=60)
-@given(grids, st.sampled_from(LANES), st.sampled_from([None, 1, 3]))
-def test_every_lane_finds_its_neighbours(grid, lanes, chunk):
-    layout = make_layout(grid, lanes, chunk)
-    samples = samples_per_group(grid)
-    table = neighbors(grid.height, grid.width, grid.boundary)
-    length = stride(grid)
-    assert layout.cells == samples * grid.cells
-    for tile, (start, width) in enumerate(zip(layout.tile_start, layout.tile_lanes, strict=True)):
-        for n in range(9):
-            source = layout.lead + start + layout.shifts[n] + np.arange(width)
-            assert source.min() >= 0
-            assert source.max() < length
-            corrections = slice(*layout.correction_start[tile, n : n + 2])
-            source[layout.correction_lane[corrections]] = layout.correction_source[corrections]
-            for lane in range(min(width, layout.cells - start)):
-                sample, cell = divmod(start + lane, grid.cells)
-                there = table[n, cell]
-                if there == OUTSIDE:  # a place that is never written
-                    assert not layout.lead <= source[lane] < layout.lead + layout.cells
-                else:
-                    assert source[lane] == layout.lead + sample * grid.cells + there
-
-
-@given(grids, st.sampled_from(LANES), st.sampled_from([None, 1, 2, 5, 1000]))
-def test_tiles_cover_the_cells_and_chunks_the_tiles(grid, lanes, chunk):
-    layout = make_layout(grid, lanes, chunk)
-    ends = layout.tile_start + layout.tile_lanes
-    assert layout.tile_start[0] == 0
-    np.testing.assert_array_equal(layout.tile_start[1:], ends[:-1])
-    assert ends[-1] >= layout.cells
-    assert layout.tile_start[-1] < layout.cells
-    assert set(layout.tile_lanes) <= set(LANES)
-    assert max(layout.tile_lanes) <= lanes
-    sizes = np.diff(layout.chunk_start)
-    assert layout.chunk_start[0] == 0
-    assert layout.chunk_start[-1] == len(layout.tile_start)
-    assert (sizes > 0).all()
-    assert max(sizes) <= (chunk or max(1, -(-len(layout.tile_start) // SLOTS)))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import ndimage
 
 from difflogic.circuit import gates
 from difflogic.engine import oracle
@@ -18,7 +17,6 @@ from tests.difflogic.engine.comparison import (
     problems,
 )
 
-NDIMAGE = {"zero": "constant", "periodic": "grid-wrap"}
 NUMPY = {"zero": "constant", "periodic": "wrap"}
 boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
 
@@ -53,20 +51,6 @@ def test_a_rollout_updates_every_cell_by_itself(boundary, size):
                 new[:, y, x] = one_cell(problem.netlist, problem.coefficients, patch)
         state = new
         np.testing.assert_allclose(states[step + 1], state, atol=1e-12)
-
-
-@boundaries
-def test_perception_is_nine_correlations(boundary):
-    state = np.random.default_rng(0).normal(size=(2, 4, 5))
-    found = oracle.perceive(state, boundary).reshape(9, 2, 4, 5)
-    for n in range(9):
-        only = np.zeros(9)
-        only[n] = 1
-        for channel in range(2):
-            expected = ndimage.correlate(
-                state[channel], only.reshape(3, 3), mode=NDIMAGE[boundary], cval=0.0
-            )
-            np.testing.assert_array_equal(found[n, channel], expected)
 
 
 @pytest.mark.thorough

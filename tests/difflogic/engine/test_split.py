@@ -1,7 +1,5 @@
 """Gates cut into parts for workers that share a tile."""
 
-from collections import Counter
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,30 +56,6 @@ def test_every_gradient_is_written_once_and_after_what_it_pulls(netlist, parts):
             when[row] = stage, part
     last = {row for row, (stage, _) in when.items() if stage == len(split.target_bounds) - 1}
     assert last == set(range(netlist.inputs))
-
-
-@pytest.mark.thorough
-@settings(max_examples=40)
-@given(netlists(), PARTS)
-def test_every_read_is_pulled_once_and_every_parameter_has_one_part(netlist, parts):
-    split = split_program(netlist, parts)
-    owners, expected = {}, Counter()
-    runs = live_runs(netlist)
-    for run in runs:
-        for w in range(run.width):
-            a, b = (row + w for row in run.reads)
-            expected[a, run.out + w, b, run.params[0], 1] += 1
-            expected[b, run.out + w, a, run.params[0], 2] += 1
-    found = Counter(
-        (int(row), *(int(value) for value in pull[:4]))
-        for row, first, count, _ in split.targets
-        for pull in split.pulls[first : first + count]
-    )
-    assert found == expected
-    for _, part, indices in pieces(split.sum_bounds):
-        for index in indices:
-            assert owners.setdefault(int(split.sums[index][k.PARAM]), part) == part
-    assert Counter(split.sums[:, k.OUT].tolist()) == Counter(run.out for run in runs)
 
 
 def test_one_part_has_one_stage_and_zero_parts_are_refused():

@@ -90,16 +90,6 @@ def test_all_neighbourhoods(circuit):
     assert table(Rule(write_golly(automaton(circuit)))) == expected
 
 
-def test_the_game_of_life():
-    seen = all_cases(9)
-    alive, around = seen[4], np.delete(seen, 4, axis=0).sum(axis=0)
-    expected = (around == 3) | (alive & (around == 2))
-    rule = Rule(write_golly(automaton(life(), name="life")))
-    assert rule.name == "Life"
-    assert table(rule) == expected.tolist()
-    assert len(rule.nodes) < 40
-
-
 def test_a_rule_has_the_name_of_its_file():
     made = automaton(life(), name="made")
     assert Rule(write_golly(made)).name == "Made"

@@ -10,7 +10,6 @@ from difflogic.engine.sharing import Sharing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from tests.difflogic.engine.comparison import TOLERANCES, assert_close
-from tests.difflogic.engine.test_gradients import tile_by_hand
 from tests.difflogic.training.tiny import tiny
 
 
@@ -70,6 +69,21 @@ def test_slots_of_samples_add_up_to_the_bits_of_a_training_step(model):
         losses, _ = engine.run_training(coefficients, starts, targets, channels)
         np.testing.assert_array_equal(engine.reduce(np.zeros_like(coefficients)), found)
     assert losses == [one.loss for one in alone]
+
+
+def tile_by_hand(netlist, coefficients, inputs, output_gradients):
+    """The same gradients, gate by gate, with the rows of the netlist."""
+    values = oracle.evaluate(netlist, coefficients, inputs)
+    grad = np.zeros_like(values)
+    grad[netlist.outputs] = output_gradients
+    sums = np.zeros_like(coefficients)
+    for gate in range(netlist.gates)[::-1]:
+        a, b, p = netlist.a[gate], netlist.b[gate], netlist.param[gate]
+        g, x, y = grad[netlist.inputs + gate], values[a], values[b]
+        grad[a] += g * (coefficients[p, 1] + coefficients[p, 3] * y)
+        grad[b] += g * (coefficients[p, 2] + coefficients[p, 3] * x)
+        sums[p] += [part.sum() for part in (g, g * x, g * y, g * x * y)]
+    return grad[: netlist.inputs], sums
 
 
 def test_gradients_of_a_tile_are_those_computed_by_hand(model):

@@ -3,13 +3,10 @@ import json
 import os
 import stat
 import struct
-import threading
 import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 import difflogic
 from difflogic.config import load_config
@@ -170,18 +167,6 @@ def test_missing_file(tmp_path):
     assert "no such file" in error(tmp_path / "none.npz")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
-def test_pipes_and_devices_are_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    caught = []
-    reader = threading.Thread(target=lambda: caught.append(error(tmp_path / "pipe")), daemon=True)
-    reader.start()
-    reader.join(20)
-    assert "not a regular file: copy its output to one first" in caught[0]
-    with pytest.raises(ModelFileError, match="not a regular file"):
-        Model.load("/dev/zero")
-
-
 def test_larger_than_any_model(tmp_path):
     with (tmp_path / "large.npz").open("wb") as file:
         file.truncate(2**28 + 1)
@@ -331,38 +316,6 @@ def test_unbounded_compression_is_refused(saved, method):
     path, arrays = saved
     zip_with(path, arrays, "logits", bytes(100), compress_type=method)
     assert "uses an unsupported compression" in error(path)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tiny") / "model.npz"
-    trained(TINY).save(path)
-    return path.read_bytes()
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_damaged_bytes_give_an_error_or_the_same_model(tiny, tmp_path, data):
-    path = tmp_path / "model.npz"
-    content = bytearray(tiny)
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path.write_bytes(content)
-    try:
-        model = Model.load(path)
-    except ModelFileError as error:
-        assert str(path) in str(error)  # noqa: PT017 - most but not all damages are errors
-    else:
-        np.testing.assert_array_equal(model.logits, trained(TINY).logits)
-
-
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary(max_size=300))
-@example(content=b"PK\x05\x06" + bytes(18))
-def test_any_bytes_give_an_error(tmp_path, content):
-    path = tmp_path / "model.npz"
-    path.write_bytes(content)
-    error(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")

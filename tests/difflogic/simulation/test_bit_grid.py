@@ -4,8 +4,6 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from difflogic.simulation import bit_grid
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -13,22 +11,6 @@ from difflogic.simulation.simulator import require_memory
 from difflogic.system import memory
 from difflogic.system.errors import ConfigError
 from tests.difflogic.simulation import naive
-
-
-@given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 600), st.booleans())
-def test_ghost_bits(channels, height, width, wraps):
-    bits = np.random.default_rng(width).integers(0, 2, (channels, height, width), np.uint8)
-    grid = BitGrid(Geometry(channels, height, width, "periodic" if wraps else "zero"))
-    naive.load(grid, bits)
-    np.testing.assert_array_equal(grid.bits(), bits)
-    assert grid.populations() == bits.sum(axis=(1, 2)).tolist()
-    for channel in range(channels):
-        for y in range(height):
-            row = grid.words[y, channel]
-            before = int(row[bit_grid.LINE - 1]) >> 63
-            after = int(row[bit_grid.LINE + width // 64]) >> width % 64 & 1
-            expected = (bits[channel, y, -1], bits[channel, y, 0]) if wraps else (0, 0)
-            assert (before, after) == expected
 
 
 def test_the_size_of_bands_does_not_matter(monkeypatch):
@@ -39,12 +21,13 @@ def test_the_size_of_bands_does_not_matter(monkeypatch):
         grid = BitGrid(Geometry(2, 50, 70, "zero"))
         naive.load(grid, bits)
         np.testing.assert_array_equal(grid.bits(), bits)
-        found.append((tuple(grid.populations()), grid.digest([1, 0])))
+        assert grid.populations() == bits.sum(axis=(1, 2)).tolist()
+        found.append(grid.digest([1, 0]))
     assert len(set(found)) == 1
     packed = np.zeros((50, 2, 128), np.uint8)
     packed[..., :70] = bits[[1, 0]].swapaxes(0, 1)
     content = b"2x50x70" + np.packbits(packed, axis=2, bitorder="little").tobytes()
-    assert found[0][1] == hashlib.sha256(content).hexdigest()
+    assert found[0] == hashlib.sha256(content).hexdigest()
 
 
 def test_grids_larger_than_memory_are_refused(monkeypatch):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.ndimage import convolve
 
 from difflogic.circuit.gates import Op
 from difflogic.simulation import benchmark, compiled, interpreter, native
@@ -134,25 +133,6 @@ def test_damage(height, width, data):
     for engine, workers in ENGINES:
         found = run(circuit, state, 11, "periodic", engine, workers, damage=both)
         np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("height", "width", "boundary"), [(71, 193, "zero"), (71, 193, "periodic"), (64, 128, "zero")]
-)
-def test_life_for_hundreds_of_generations(height, width, boundary):
-    automaton = life_automaton(boundary=boundary)
-    state = draw_state(1, height, width)
-    board = state[0]
-    kernel = np.ones((3, 3), np.uint8)
-    mode = "wrap" if boundary == "periodic" else "constant"
-    for _ in range(300):
-        alive = convolve(board, kernel, mode=mode) - board
-        board = ((alive == 3) | ((alive == 2) & (board == 1))).astype(np.uint8)
-    assert board.any()
-    for engine, workers in ENGINES:
-        found = run(automaton.circuit, state, 300, boundary, engine, workers)
-        np.testing.assert_array_equal(found[0], board)
 
 
 @pytest.mark.parametrize("long_steps", [False, True])

@@ -1,7 +1,6 @@
 """Custom tasks: found, loaded, refused, and never run unless that is allowed."""
 
 import hashlib
-import os
 import sys
 
 import numpy as np
@@ -157,13 +156,6 @@ def test_another_single_start_needs_a_name(tmp_path):
     assert 'give the class start = "random"' in error(write(tmp_path, one), allow_code=True)
     named = one.replace("    def sample", '    start = "zeros"\n\n    def sample')
     assert load_config(write(tmp_path, named), allow_code=True).task.start_name == "zeros"
-
-
-def test_a_pipe_is_refused(tmp_path):
-    path = write(tmp_path)
-    (tmp_path / "shift.py").unlink()
-    os.mkfifo(tmp_path / "shift.py")
-    assert "not a regular file" in error(path, allow_code=True)
 
 
 def test_errors_while_drawing_name_the_task(tmp_path):

@@ -91,18 +91,6 @@ def test_samples(rule, boundary, steps, seed):
     np.testing.assert_array_equal(target, np.stack([board, board]))
 
 
-def test_a_glider_moves():
-    glider = np.zeros((8, 8), np.uint8)
-    glider[[0, 1, 2, 2, 2], [1, 2, 0, 1, 2]] = 1
-    task, board = life(1, 8, 8), glider
-    for _ in range(32):
-        board = task.advance(board)
-    np.testing.assert_array_equal(board, glider)
-    for _ in range(4):
-        board = task.advance(board)
-    np.testing.assert_array_equal(board, np.roll(glider, (1, 1), (0, 1)))
-
-
 def test_cases_are_all_boards():
     cases = life(3, 5, 4, "zero", loss_channels=(2, 0)).cases()
     boards = cases.starts[:, 0]

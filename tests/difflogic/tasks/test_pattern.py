@@ -3,9 +3,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.system.errors import ConfigError
-from difflogic.system.streams import Purpose
-from difflogic.tasks import draw_batch, make_task
-from difflogic.training.sampling import draw_epoch
+from difflogic.tasks import make_task
 
 
 def test_lizard_grows_from_the_middle_cell():
@@ -33,17 +31,6 @@ def test_letter_grows_from_zeros():
     for channel, letters in enumerate(("ry", "gy", "b")):
         expected = [[sign in letters for sign in row] for row in rows]
         np.testing.assert_array_equal(target[channel], expected)
-
-
-def test_all_samples_are_equal():
-    config = load_config("lizard", ["training.batch=3"])
-    task = make_task(config)
-    starts, targets, masks = draw_epoch(task, config, 5)
-    assert (starts.shape, targets.shape) == ((3, 128, 20, 20), (3, 1, 20, 20))
-    assert masks is None
-    held_out, _ = draw_batch(task, 9, 0, 1, Purpose.HELD_OUT_START)
-    for sample in starts:
-        np.testing.assert_array_equal(sample, held_out[0])
 
 
 @pytest.mark.parametrize(("boundary", "places"), [("periodic", 400), ("zero", 16 * 16)])

@@ -147,12 +147,6 @@ def test_invalid_files(here, content, says):
     assert "\n" not in message
 
 
-def test_a_huge_file_is_refused(here):
-    with (here / "cwd" / "huge.png").open("wb") as file:
-        file.truncate(2**40)
-    assert "larger than 67108864 bytes" in error("task.target=huge.png")
-
-
 def test_directories_devices_and_pipes_are_refused(here):
     os.mkfifo("pipe")
     for target in ("..", "/dev/zero", "x" * 300, "pipe"):

@@ -39,15 +39,6 @@ def wrong_target(value):
     return given(sample)
 
 
-def test_shapes_and_types(task):
-    starts, targets = draw_batch(task, seed=1, epoch=2, batch=3)
-    assert starts.shape == (3, 8, 16, 16)
-    assert starts.dtype == np.uint8
-    assert targets.shape == (3, 2, 16, 16)
-    assert targets.dtype == np.float64
-    assert targets.flags.writeable
-
-
 def test_samples_do_not_depend_on_the_batch_size(task):
     few, many = (draw_batch(task, 1, 2, batch)[0] for batch in (2, 5))
     np.testing.assert_array_equal(few, many[:2])

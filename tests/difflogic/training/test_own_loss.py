@@ -30,12 +30,6 @@ LOSS = """
 """
 """A cross-entropy at two steps, and a cubic that only the first of them has."""
 
-SQUARES = """
-    def loss(self, states, target):
-        states[:, 1] = 0
-        states[:, 0] -= target[0]
-        return (states**2).sum(), 2 * states
-"""
 
 SIZES = ("automaton.steps=4", "perception.gates=[8,4,2]", "training.precision=float64")
 SIZES += ("automaton.channels=2", "update.gates=[6,4,2]", "training.batch=3")
@@ -78,18 +72,6 @@ def test_the_gradient_is_a_finite_difference(tmp_path):
         way = rng.normal(size=logits.shape)
         slope = (loss(logits + 1e-6 * way) - loss(logits - 1e-6 * way)) / 2e-6
         assert (way * reference.gradients).sum() == pytest.approx(slope, rel=1e-5)
-
-
-def test_an_own_sum_of_squares_trains_like_the_plain_loss(tmp_path):
-    (tmp_path / "own").mkdir()
-    configs = own(tmp_path, ""), own(tmp_path / "own", SQUARES)
-    found = []
-    for config in configs:
-        with Trainer(config) as trainer:
-            results = [trainer.step() for _ in range(4)]
-            found.append(([result.soft_loss for result in results], trainer.model.logits))
-    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-12)
-    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-9)
 
 
 def test_workers_and_waves_change_no_bit(tmp_path):
@@ -170,15 +152,6 @@ def test_weights_by_cell_belong_to_one_grid():
     assert task.on_grid(6, 7, steps=9).section.weights == tuple(weights.tolist())
     assert task.on_grid(12, 14).has_plain_loss
     assert not make_task(tiny("task.weights=[2.0]")).on_grid(12, 14).has_plain_loss
-
-
-def test_weights_of_1_change_nothing():
-    found = []
-    for settings in ((), ("task.weights=[1.0]",)):
-        config = tiny("training.precision=float64", "training.later_steps=2", *settings)
-        with Trainer(config) as trainer:
-            found.append([trainer.step().soft_loss for _ in range(3)])
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("weights", ["[1,2]", "[[1,2],[3]]", "['a']", "[-1]", "[nan]", "[0]"])

@@ -106,23 +106,3 @@ def test_vectors_of_four_registers_would_spill(machine, monkeypatch):
     found, loops = spills(assembly(machine, "stars_backward", AVX512, monkeypatch))
     assert loops
     assert len(found) > 2 * FEW["stars_backward"]
-
-
-def test_loops_are_found_in_assembly():
-    lines = [
-        "LBB0_1:",
-        " ldr q0, [sp]",
-        ".LBB0_2:",
-        " fmla v0.4s, v1.4s, v2.4s",
-        " cbnz x1, .LBB0_2",
-        " str q0, [sp, #16]",
-        " b.ne LBB0_1",
-        ".LBB0_3:",
-        " fmla v0.4s, v1.4s, v2.4s",
-        " stp q0, q1, [sp, #32]",
-        " tbz w1, #0, .LBB0_3",
-        " b .LBB0_4",
-        ".LBB0_4:",
-    ]
-    assert inner_loops(lines) == [lines[2:5], lines[7:11]]
-    assert spills(lines)[0] == [lines[9]]
