@@ -157,10 +157,6 @@ def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
     check(automaton(circuit))
 
 
-def test_a_larger_picture() -> None:
-    check(automaton(random_circuit(np.random.default_rng(0), channels=6, gates=200)))
-
-
 @pytest.mark.parametrize("channels", [1, 12, 13])
 def test_the_map_of_cells_read(channels: int) -> None:
     """Only the last input is read: its channel's map has one filled cell, or a count of 1."""
