@@ -98,25 +98,6 @@ def test_damage_and_counts_agree_with_the_oracle(problem, seed, moving):
     np.testing.assert_array_equal(found, states[:, -1])
 
 
-@settings(max_examples=EXAMPLES)
-@given(problems(), st.integers(0, 2**32 - 1))
-def test_a_rollout_can_be_run_in_pieces(problem, seed):
-    rng = np.random.default_rng(seed)
-    simulator = HardSimulator(problem.netlist, problem.grid, problem.batch)
-    simulator.load(random_ops(problem, rng))
-    expected = simulator.rollout(problem.starts, problem.steps, problem.masks)
-    state = problem.starts
-    for step in range(problem.steps):
-        masks = None if problem.masks is None else problem.masks[:, step : step + 1]
-        state = simulator.rollout(state, 1, masks)
-    np.testing.assert_array_equal(state, expected)
-    simulator.state[:] = simulator.pack_states(problem.starts)
-    for step in range(problem.steps):
-        masks = None if problem.masks is None else problem.masks[:, step : step + 1]
-        simulator.run(simulator.script(1, masks))
-    np.testing.assert_array_equal(simulator.unpack_state(), expected)
-
-
 @pytest.mark.parametrize("batch", [1, 3])
 def test_damage_of_one_step_holds_for_all_steps(batch):
     netlist = netlist_of(SMALL)

@@ -16,10 +16,8 @@ from difflogic.search.polishing import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import MISSING, BestCircuit, Gain, make_most_probable
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import execute
 from difflogic.training.trainer import Trainer
-from tests.difflogic.training.kill import results
 from tests.difflogic.training.tiny import (
     growing,
     resumed,
@@ -253,28 +251,6 @@ def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
             found = trainer.state()
         for name, expected in states[8].items():
             np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
-
-
-@pytest.mark.thorough
-@compiled
-def test_a_session_that_finds_an_exact_circuit_can_be_stopped_and_resumed(tmp_path):
-    def config(epochs, workers=1):
-        settings = f"training.epochs={epochs}", f"parallel.workers={workers}"
-        return growing("training.seed=11", "finishing.candidates=8000", *settings)
-
-    whole = execute(config(40), tmp_path / "whole")
-    execute(config(40), tmp_path / "parts", should_stop=stop_after(7))
-    summary = execute(config(40, workers=3), tmp_path / "parts")
-    assert (summary["resumed"], summary["finished"]) == (1, True)
-    assert summary["exact_epoch"] == whole["exact_epoch"] == 20
-    assert execute(config(50), tmp_path / "parts") == summary
-    assert results(tmp_path / "parts") == results(tmp_path / "whole")
-    history = RunDirectory(tmp_path / "parts").read_metrics(summary["epochs"])
-    assert [(row.epoch, row.search.exact) for row in history if row.search] == [
-        (10, False),
-        (20, True),
-    ]
-    assert all(row.decided is not None for row in history)
 
 
 @pytest.mark.thorough
