@@ -111,6 +111,10 @@ def seldom_fired(proof: Proof) -> None:
     asked(fire_rate=0.5, unit="round", schedule="every fair schedule")(proof)
 
 
+def agreed(**fields: object) -> Forge:
+    return lambda proof: (proof["circuit"].update(fields), proof["question"].update(fields))
+
+
 BOTH: dict[str, tuple[Forge, str]] = {
     "another gate": (lambda proof: proof["circuit"]["gates"][-1].update(op="FALSE"), ""),
     "a wire from nowhere": (lambda proof: proof["circuit"]["gates"][0].update(a=-1), "wires"),
@@ -123,6 +127,8 @@ BOTH: dict[str, tuple[Forge, str]] = {
     "rounds for steps": (asked(unit="round"), "the question has unit step"),
     "any schedule": (asked(schedule="every schedule"), "the question has schedule all cells"),
     "the boundary of the proof": (asked(boundary="?"), "the question has boundary"),
+    "no boundary that exists": (agreed(boundary="?"), "the circuit file's keys"),
+    "a fire rate above 1": (agreed(fire_rate=2.0), "the circuit file's keys"),
     "more that is asked": (asked(rule="B3/S23"), "the format"),
     "a number twice": (lambda proof: proof["circuit"].update(channels=[0, 0]), "channels are"),
 }
@@ -162,10 +168,6 @@ OF_CASES: dict[str, tuple[Forge, str]] = BOTH | {
 
 def due(step: str, **parts: object) -> Forge:
     return lambda proof: (proof.update(parts), asked(step=step)(proof))
-
-
-def agreed(**fields: object) -> Forge:
-    return lambda proof: (proof["circuit"].update(fields), proof["question"].update(fields))
 
 
 def cut(columns: int) -> Forge:
