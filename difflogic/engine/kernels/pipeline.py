@@ -13,7 +13,14 @@ could read their gradients of that step. So no more gradients need be kept, what
 from __future__ import annotations
 
 from difflogic.engine.kernels import teams as t
-from difflogic.engine.kernels.primitives import atomic_add, atomic_claim, atomic_load, now
+from difflogic.engine.kernels.primitives import (
+    atomic_add,
+    atomic_claim,
+    atomic_load,
+    now,
+    processor_clock,
+    yield_thread,
+)
 from difflogic.engine.kernels.structures import BACKWARD
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -125,7 +132,7 @@ def next_piece(worker, problem, groups, span, control, cursor):
         if next_alone(worker, problem, span, control, cursor):
             return True
         cursor[t.PHASE] = t.SHARING
-    spins, since, used = 0, 0.0, t.SHORT
+    spins, since, used = 0, 0.0, 0.0
     while True:
         left = False
         for turn in range(team.workers):
@@ -151,9 +158,9 @@ def next_piece(worker, problem, groups, span, control, cursor):
                 t.count_wait(cursor, since, used)
             return False
         if spins == 0:
-            since = now()
+            since, used = now(), processor_clock()
         spins += 1
         if spins > t.SPINS:
             if atomic_load(control, t.ABORTED) != 0:
                 return False
-            used = t.yield_core(since, used)
+            yield_thread()

@@ -15,8 +15,6 @@ ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
 """Polls before a waiting worker yields its core: about ten microseconds."""
-SHORT = -1.0
-"""In place of the processor's clock: a wait that yields no core leaves that clock unread."""
 
 WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN, TRACED = range(11)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
@@ -50,36 +48,23 @@ def barrier(control, place, workers, cursor):
         atomic_add(control, place + ARRIVED, -workers)
         atomic_add(control, place + GENERATION, 1)
         return
-    since, used = now(), SHORT
+    since, used = now(), processor_clock()
     spins = 0
     while atomic_load(control, place + GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:
                 return
-            used = yield_core(since, used)
+            yield_thread()
     count_wait(cursor, since, used)
 
 
 @part
-def yield_core(since, used):
-    """Yield a waiting worker's core; return its processor clock at the wait's begin, `since`.
-
-    `used` is what the last call of the wait returned. Before the first one the worker only spun.
-    """
-    if used == SHORT:
-        used = processor_clock() - (now() - since)
-    yield_thread()
-    return used
-
-
-@part
 def count_wait(cursor, since, used):
-    """Add a wait to a worker's waits: when it began by both clocks; `used` may be SHORT."""
-    waited = now() - since
+    """Add a wait that began at `since`, and at `used` of the worker's processor clock."""
     cursor[WAITS] += 1
-    cursor[WAITED] += int(waited * 1e9)
-    cursor[SPUN] += int((waited if used == SHORT else processor_clock() - used) * 1e9)
+    cursor[WAITED] += int((now() - since) * 1e9)
+    cursor[SPUN] += int((processor_clock() - used) * 1e9)
 
 
 @part

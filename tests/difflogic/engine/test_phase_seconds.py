@@ -32,7 +32,8 @@ def now():
     return clock[0]
 
 def processor_clock():
-    return getattr(ran, "seconds", 0.0)
+    # A waiting worker spins, and so runs all the time.
+    return getattr(ran, "seconds", clock[0])
 
 def slowed(plain, which):
     def slow(worker, *arguments):
@@ -49,8 +50,7 @@ def slowed(plain, which):
     return slow
 
 for module in (pipeline, teams, training):
-    module.now = now
-teams.processor_clock = training.processor_clock = processor_clock
+    module.now, module.processor_clock = now, processor_clock
 rollout.time = SimpleNamespace(perf_counter=now)
 teams.yield_thread = lambda: waits.set() or time.sleep(0)
 training.loss_share = slowed(training.loss_share, 1)
