@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.errors import FAILURE
-from cli.options import MOST_SEED, AllowCode, AsJson, TrainedSource, flag, number, option
+from cli.options import MOST_SEED, AllowCode, AsJson, Source, flag, number, option
 from cli.progress import announce_hard, show_progress
 from cli.terminal import display, output, proofs, report
 
@@ -16,7 +16,7 @@ SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss chann
 
 
 def evaluate(
-    run: TrainedSource,
+    source: Source,
     tests: Annotated[
         list[str] | None,
         option(
@@ -26,6 +26,10 @@ def evaluate(
             "--test",
             shown="all that apply",
         ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        option("NAME|FILE", "For a circuit file: the experiment to test it on", shown="none"),
     ] = None,
     starts: Annotated[
         int | None,
@@ -38,22 +42,27 @@ def evaluate(
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Test a trained circuit on start states that training never uses.
+    """Test a circuit on fresh starts, on larger grids, with damage, and in the other mode.
 
     A circuit is exact if it gets no cell wrong: checkerboards at the trained step T and at T + 1,
     2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
     """
     from difflogic import evaluation
+    from difflogic.config import load_config
     from difflogic.library.evaluating import evaluate as measure
+    from difflogic.library.evaluating import require_experiment
     from difflogic.library.trusting import load_trusted
 
-    loaded = load_trusted(run, allow_code)
-    evaluation.choose(loaded.require_model().config, tests or [])
+    loaded = load_trusted(source, allow_code)
+    experiment = None if task is None else load_config(task, allow_code=True)
+    evaluation.choose(require_experiment(loaded, experiment), tests or [])
     announce_hard()
     with show_progress() as progress:
-        results = measure(loaded, tests or [], starts=starts, seed=seed, progress=progress).results
+        results = measure(
+            loaded, tests or [], task=experiment, starts=starts, seed=seed, progress=progress
+        ).results
     if as_json:
-        output.show_json({"model": str(run), **results})
+        output.show_json({"model": str(source), **results})
     else:
         _show(results, reasons=not tests)
     if require_exact and not results["exact"]:
@@ -63,10 +72,9 @@ def evaluate(
 def _show(results: Mapping[str, Any], reasons: bool) -> None:
     """Print the results, with reasons why other tests do not apply."""
     published = results["published"]
-    typer.echo(
-        f"{results['experiment']} · trained with seed {results['training_seed']} · "
-        f"evaluated with seed {results['seed']}"
-    )
+    seed = results["training_seed"]
+    trained = "a circuit" if seed is None else f"trained with seed {seed}"
+    typer.echo(f"{results['experiment']} · {trained} · evaluated with seed {results['seed']}")
     if "learned_by" in published:
         typer.echo(
             f"published: hard loss 0 from epoch {published['learned_by']}, with one seed, on "
@@ -78,7 +86,7 @@ def _show(results: Mapping[str, Any], reasons: bool) -> None:
             _show_counts(test["counts"])
         if name == "robustness":
             _show_robustness(test)
-        if name == "gates":
+        if "scopes" in test:
             _show_gates(test)
         for line in (*_remarks(test), *test["notes"]):
             typer.echo(f"  {line}")

@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config, TrainingConfig
 from difflogic.engine.hard import Bits, active_gates
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.assurance import assure_automaton
 from difflogic.evaluation.scene import NumberedStarts, Patches, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, count_wrong
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.streams import Purpose
 from difflogic.tasks import Task, draw_batch, later_steps, make_task
@@ -210,7 +212,7 @@ def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
         "wrong_cells": now.wrong_cells,
         "later_step": later and later.step,
         "wrong_cells_later": later and later.wrong_cells,
-        "exact": found.exact and keeps(model),
+        "exact": found.exact and keeps(from_model(model), make_task(config)),
         "exactness": {"wrong_cells": found.wrong_cells, "cells": found.cells},
         "active_gates": len(active_gates(model.netlist, ops)),
     }
@@ -237,6 +239,6 @@ def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -
     return f"{plan.starts} {'random' if looked_at < epochs else 'held-out'} starts"
 
 
-def keeps(model: Model) -> bool:
+def keeps(automaton: Automaton, task: Task) -> bool:
     """Whether a circuit provably keeps its picture, or its task does not require that."""
-    return not make_task(model.config).holds or assure(model).proved
+    return not task.holds or assure_automaton(automaton, task).proved

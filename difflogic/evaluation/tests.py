@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation import gates
-from difflogic.evaluation.assurance import assure
+from difflogic.evaluation.assurance import assure_automaton
 from difflogic.evaluation.exactness import (
     STARTS,
     Plan,
@@ -24,6 +26,7 @@ from difflogic.evaluation.exactness import (
 )
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
 from difflogic.evaluation.trial import Count, Ops, count_wrong
+from difflogic.model.hardening import from_model, netlist_of
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.json_values import json_value
@@ -65,23 +68,27 @@ class Draw(IntEnum):
 class Subject:
     """The circuit to test."""
 
-    model: Model
+    source: Model | Automaton
+    config: Config
+    """That of the model, or of the experiment that a circuit is tested on."""
     seed: int
-    """The seed of all streams; it and the model determine the results."""
+    """The seed of all streams; it and the circuit determine the results."""
     starts: int | None = None
     """Number of starts per scene; None lets the test decide."""
-
-    @property
-    def config(self) -> Config:
-        return self.model.config
 
     @cached_property
     def task(self) -> Task:
         return make_task(self.config)
 
     @cached_property
-    def ops(self) -> Ops:
-        return self.model.ops
+    def automaton(self) -> Automaton:
+        return from_model(self.source) if isinstance(self.source, Model) else self.source
+
+    @cached_property
+    def netlist(self) -> tuple[Netlist, Ops]:
+        if isinstance(self.source, Model):
+            return self.source.netlist, self.source.ops
+        return netlist_of(self.source.circuit, self.task.channels)
 
     def streams(self, draw: Draw) -> Streams:
         """Return a test's random streams."""
@@ -89,7 +96,7 @@ class Subject:
 
     def count(self, name: str, scene: Scene, starts: int) -> list[Count]:
         """Return the wrong cells at each counted step of a scene, over `starts` starts."""
-        wrong = count_wrong(self.model.netlist, self.ops, scene, starts)
+        wrong = count_wrong(*self.netlist, scene, starts)
         return list(Count.of_scene(name, scene, wrong))
 
 
@@ -134,9 +141,9 @@ def require_any_grid(task: Task) -> None:
 
 def exactness(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
-    task, model = subject.task, subject.model
+    task = subject.task
     plan = Plan.of(subject.config, subject.starts or STARTS, held_out_streams(subject.seed))
-    found = plan.judge(count_wrong(model.netlist, subject.ops, plan.scene, plan.starts))
+    found = plan.judge(count_wrong(*subject.netlist, plan.scene, plan.starts))
     counts, notes = list(found.counts), []
     more: dict[str, Any] = {}
     if is_deterministic(task):
@@ -154,7 +161,12 @@ def exactness(subject: Subject) -> dict[str, Any]:
     if task.has_changing_targets() and subject.config.automaton.fire_rate == 1:
         soup, more["first_wrong_step"] = run_soup(subject)
         counts.append(soup)
-    return {"exact": found.exact and keeps(model), "counts": counts, "notes": notes, **more}
+    return {
+        "exact": found.exact and keeps(subject.automaton, task),
+        "counts": counts,
+        "notes": notes,
+        **more,
+    }
 
 
 def run_soup(subject: Subject) -> tuple[Count, int | None]:
@@ -167,7 +179,7 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     torus = subject.task.on_grid(SOUP_SIDE, SOUP_SIDE, boundary="periodic", steps=1)
     at = range(steps, max(SOUP_STEPS, steps) + 1, steps)
     scene = scene_of(torus, subject.streams(Draw.SOUP), at)
-    wrong = count_wrong(subject.model.netlist, subject.ops, scene, 1)
+    wrong = count_wrong(*subject.netlist, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
     count = Count(
         f"random soup, total of {len(at)} steps",
@@ -255,7 +267,7 @@ def robustness(subject: Subject) -> dict[str, Any]:
         damage=Damage(LONG_SQUARE, LONG_STEPS, anywhere=True),
     )
     starts = subject.starts or LONG_STARTS
-    wrong = count_wrong(subject.model.netlist, subject.ops, scene, starts)
+    wrong = count_wrong(*subject.netlist, scene, starts)
     means = wrong.mean(axis=0)
     return {
         "height": LONG_SIDE,
@@ -328,7 +340,11 @@ TESTS: dict[str, CircuitTest] = {
             "gates",
             "active gates and their ops",
             _any_task,
-            lambda subject: gates.count(subject.model),
+            lambda subject: (
+                gates.count(subject.source)
+                if isinstance(subject.source, Model)
+                else {"notes": ["A circuit file has no kernels: dct inspect counts its gates."]}
+            ),
         ),
     )
 }
@@ -357,14 +373,17 @@ def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
 
 
 def evaluate(
-    model: Model,
+    source: Model | Automaton,
     tests: Sequence[str] = (),
     *,
+    config: Config | None = None,
     starts: int | None = None,
     seed: int | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> dict[str, Any]:
-    """Measure the hard circuit of a model; return plain values, as `dct eval --json` prints them.
+    """Measure a hard circuit; return plain values, as `dct eval --json` prints them.
+
+    A model has its own configuration; `config` is that of the experiment to test a circuit on.
 
     `tests` are names in TESTS, by default all that apply. `starts` replaces the number of starts of
     every scene with random starts. `seed` names all random streams, by default the seed of the
@@ -372,9 +391,10 @@ def evaluate(
     before each test and at the end, with the number of tests done, their total, and the test's
     name. Raises ConfigError if a test does not exist or apply.
     """
-    config = model.config
+    config = source.config if isinstance(source, Model) else config
+    assert config is not None
     chosen = choose(config, tests)
-    subject = Subject(model, config.training.seed if seed is None else seed, starts)
+    subject = Subject(source, config, config.training.seed if seed is None else seed, starts)
     found: dict[str, dict[str, Any]] = {}
     for done, test in enumerate(chosen):
         progress(done, len(chosen), test.name)
@@ -384,10 +404,10 @@ def evaluate(
     return {
         "experiment": config.name,
         "task": subject.task.name,
-        "training_seed": config.training.seed,
+        "training_seed": config.training.seed if isinstance(source, Model) else None,
         "seed": subject.seed,
         "exact": found[EXACTNESS]["exact"],
-        "assurance": json_value(assure(model)),
+        "assurance": json_value(assure_automaton(subject.automaton, subject.task)),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},

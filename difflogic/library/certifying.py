@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
-from difflogic.config import Config, load_config
+from difflogic.config import Config
 from difflogic.evaluation.assurance import (
     Assurance,
     all_cases,
@@ -26,7 +26,7 @@ from difflogic.library.common import Progress, ProgressCallback, require_output,
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.simulating import Conditions, simulate
-from difflogic.library.trusting import load_trusted
+from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sizes import PERIODS, Size, Sizes, Theorem
@@ -146,7 +146,8 @@ def certify(
     that do not fit, and CircuitError without a target.
     """
     loaded = load_trusted(source, allow_code)
-    goal = _task_of(loaded, task)
+    config = experiment_of(loaded, task)
+    goal = None if config is None else make_task(config)
     automaton = loaded.automaton
     for size in sizes:
         if not all(1 <= side <= MOST_SIDE for side in size):
@@ -212,31 +213,6 @@ def _all_sizes(
         progress(Progress(SQUARES, len(squares), len(SIDES)))
     progress(Progress(SQUARES, len(squares), len(SIDES), "all larger grids"))
     return tuple(squares), sizes.theorem(deadline)
-
-
-def _task_of(loaded: Loaded, experiment: Config | str | None) -> Task | None:
-    """Return the task of a model or of an experiment; None if unknown."""
-    if loaded.model is not None:
-        if experiment is not None:
-            name = experiment if isinstance(experiment, str) else experiment.name
-            raise ConfigError(f"task {name}: {loaded.name} has a task of its own: leave it out")
-        return make_task(loaded.model.config)
-    if experiment is None:
-        return None
-    config = load_config(experiment) if isinstance(experiment, str) else experiment
-    automaton, task = loaded.automaton, make_task(config)
-    labels = automaton.circuit.labels
-    if task.loss_channels != automaton.visible or max(labels) >= task.channels:
-        raise ConfigError(
-            f"task {config.name}: it has {task.channels} channels and compares "
-            f"{_list(task.loss_channels)}, but the circuit has the channels {_list(labels)}, with "
-            f"{_list(automaton.visible)} visible"
-        )
-    return task
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
 
 
 def _repeats(task: Task) -> int | None:
@@ -378,7 +354,8 @@ def _damages(
     """
     if within is not None and within < 1:
         raise ConfigError(f"--within: damage heals in 1 step or more, not {within}")
-    task = _task_of(loaded, experiment)
+    config = experiment_of(loaded, experiment)
+    task = None if config is None else make_task(config)
     if task is None or not task.patches:
         raise ConfigError(
             "--property heals needs a task that defines damage: name one with --task, such as "

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic import evaluation, inspection
+from difflogic.config import Config
 from difflogic.inspection import Inspection, Limits
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Loaded, Source, load
 from difflogic.library.simplifying import small_form
-from difflogic.library.trusting import load_trusted
+from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
@@ -60,21 +61,40 @@ class Evaluated:
         return bool(self.results["exact"])
 
 
+def require_experiment(loaded: Loaded, task: Config | str | None) -> Config:
+    """Return the configuration of a model, or of the experiment that a circuit is tested on.
+
+    Raises ConfigError if there is none, or if its boundary or fire rate is another one.
+    """
+    config, automaton = experiment_of(loaded, task), loaded.automaton
+    if config is None:
+        raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
+    for key in ("boundary", "fire_rate"):
+        asked, found = (getattr(each, key) for each in (config.automaton, automaton))
+        if asked != found:
+            raise ConfigError(
+                f"task {config.name}: its {key} is {asked}, but that of {loaded.name} is {found}"
+            )
+    return config
+
+
 def evaluate(
     source: Source,
     tests: Sequence[str] = (),
     *,
+    task: Config | str | None = None,
     starts: int | None = None,
     seed: int | None = None,
     progress: ProgressCallback = ignore,
     allow_code: bool = False,
 ) -> Evaluated:
-    """Test the hard circuit of a run or a model on starts that training never draws.
+    """Test a hard circuit on fresh starts, larger grids, with damage, and so on.
 
-    `tests` are names as in `dct eval`, by default all that apply. `starts` is the number of starts
-    per test; `seed` is that of training by default. `allow_code` allows the code of a custom
-    task to run. Raises what `load` raises, and ConfigError for a circuit file and for tests that do
-    not exist or apply.
+    `tests` are names as in `dct eval`, by default all that apply. A circuit file is tested on
+    `task`, an experiment or its name. `starts` is the number of starts per test; `seed` is that of
+    training by default. `allow_code` allows the code of a run's or model's custom task to run.
+    Raises what `load` raises, and ConfigError for an experiment or tests that do not exist or
+    apply.
     """
     loaded = load_trusted(source, allow_code)
     if starts is not None and not 1 <= starts <= 65536:
@@ -85,6 +105,8 @@ def evaluate(
     def test(done: int, total: int, name: str) -> None:
         progress(Progress("tests:", done, total, name))
 
-    model = loaded.require_model()
-    found = evaluation.evaluate(model, tests, starts=starts, seed=seed, progress=test)
-    return Evaluated(loaded, found)
+    config, found = require_experiment(loaded, task), loaded.model or loaded.automaton
+    results = evaluation.evaluate(
+        found, tests, config=config, starts=starts, seed=seed, progress=test
+    )
+    return Evaluated(loaded, results)

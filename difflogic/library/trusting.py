@@ -1,8 +1,13 @@
-"""Loading a model whose task is custom code, for what tests the task: `load_trusted`."""
+"""What a circuit is tested or proved for: a model's own task, custom code included, or another."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from difflogic.config import Config, load_config
 from difflogic.library.loading import Loaded, Source, load
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
 from difflogic.tasks.code import allow_code as run_code
 
 
@@ -15,3 +20,28 @@ def load_trusted(source: Source, allow_code: bool) -> Loaded:
     if allow_code and loaded.model is not None and loaded.folder is not None:
         run_code(loaded.model.config.task, loaded.folder)
     return loaded
+
+
+def experiment_of(loaded: Loaded, experiment: Config | str | None) -> Config | None:
+    """Return the configuration of a model, or of an experiment that fits a circuit, if any."""
+    if loaded.model is not None:
+        if experiment is not None:
+            name = experiment if isinstance(experiment, str) else experiment.name
+            raise ConfigError(f"task {name}: {loaded.name} has a task of its own: leave it out")
+        return loaded.model.config
+    if experiment is None:
+        return None
+    config = load_config(experiment) if isinstance(experiment, str) else experiment
+    automaton, task = loaded.automaton, make_task(config)
+    labels = automaton.circuit.labels
+    if task.loss_channels != automaton.visible or max(labels) >= task.channels:
+        raise ConfigError(
+            f"task {config.name}: it has {task.channels} channels and compares "
+            f"{_list(task.loss_channels)}, but the circuit has the channels {_list(labels)}, with "
+            f"{_list(automaton.visible)} visible"
+        )
+    return config
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")

@@ -12,8 +12,10 @@ from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation import TESTS, choose, evaluate, tests
 from difflogic.evaluation.tests import Draw, Subject
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.pictures.text import parse_picture
+from difflogic.proof.convergence.folding import live_part
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
@@ -30,7 +32,7 @@ def resized(config, height, width):
 
 
 def subject_of(model, starts=3):
-    return Subject(model, SEED, starts)
+    return Subject(model, model.config, SEED, starts)
 
 
 def drawn(config, draw, starts, steps, fire_rate):
@@ -258,6 +260,15 @@ class TestEvaluate:
         other = evaluate(model, starts=3, seed=99)
         for name in TESTS:
             assert (other["tests"][name] != found["tests"][name]) == (name != "gates")
+
+    @pytest.mark.thorough
+    def test_a_circuit_is_tested_as_its_model_is(self):
+        model = random_model(tiny(), seed=1)
+        found = evaluate(model, starts=3)
+        small = live_part(from_model(model))
+        other = evaluate(small, config=model.config, starts=3)
+        found["tests"].pop("gates"), other["tests"].pop("gates")
+        assert other == found | {"training_seed": None}
 
     def test_fewer_starts(self):
         found = evaluate(random_model(tiny()), starts=2)["tests"]
