@@ -214,7 +214,7 @@ def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
         "wrong_cells_later": later and later.wrong_cells,
         "exact": found.exact and keeps(from_model(model), make_task(config)),
         "exactness": {"wrong_cells": found.wrong_cells, "cells": found.cells},
-        "active_gates": len(active_gates(model.netlist, ops)),
+        "active_gates": len(active_gates(model.netlist, ops, config.task.loss_channels)),
     }
 
 
