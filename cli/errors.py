@@ -52,7 +52,11 @@ def in_one_line(text: str) -> str:
 
 
 def note(message: str) -> None:
-    """Write a line to stderr, for everything but results. Never fails."""
+    """Write a message to stderr, for everything but results. Never fails."""
+    for name in sys.argv[1:]:  # a file's name may have line ends; a message may have its own
+        for text in {name, os.path.normpath(name), os.path.basename(name)}:
+            if "\n" in text:
+                message = message.replace(text, in_one_line(text))
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:

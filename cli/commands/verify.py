@@ -255,8 +255,9 @@ def convergence(
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
     coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
     """
+    from difflogic.circuit.cost import MOST_SIDE
     from difflogic.config import load_config
-    from difflogic.library.certifying import MOST_SIDE, certify
+    from difflogic.library.certifying import certify
     from difflogic.system.files import check_output
 
     if to is not None:

@@ -178,9 +178,11 @@ def parse_toml(text: str) -> dict[str, Any]:
         line = bare.count("\n", 0, deep.start()) + 1
         raise ValueError(f"a key of more than {MAX_KEY_PARTS} parts (at line {line})")
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
+        repr(data)  # a hexadecimal number may have more digits than Python prints
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return data
 
 
 def _load_code(data: dict[str, Any], paths: PathContext) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.evaluation.assurance import (
@@ -44,9 +45,6 @@ GRIDS, SQUARES = "grids decided:", "square grids:"
 
 SECONDS = 60.0
 """Default time limit per grid."""
-
-MOST_SIDE = 256
-"""Most rows and columns of a grid; the sets of all steps of a larger one need too much memory."""
 
 CHECKED = 32
 """Largest side of the grids on which a custom task's period is checked."""
@@ -149,9 +147,6 @@ def certify(
     config = experiment_of(loaded, task)
     goal = None if config is None else make_task(config)
     automaton = loaded.automaton
-    for size in sizes:
-        if not all(1 <= side <= MOST_SIDE for side in size):
-            raise ConfigError(f"{size[0]}×{size[1]}: sides must be from 1 to {MOST_SIDE}")
     seconds = SECONDS if time_limit is None else time_limit
     if goal is not None and goal.find_lasting_target() is None:
         if sizes or all_sizes:
@@ -165,14 +160,17 @@ def certify(
         found = assure_automaton(automaton, goal, Deadline.after(seconds))
         return Certified(loaded, (), found, all_cases(automaton, goal))
     grids = sizes or [(automaton.height, automaton.width)]
+    for size in grids:
+        require_provable(loaded.name, automaton.circuit, *size)
+    until = Deadline.after(seconds * len(grids))
     targets = _targets(automaton, goal, seconds)
     small = live_part(automaton)
-    if not proved(automaton, small.circuit, seconds, progress).equal:
+    if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
-    findings = [by_sets(question(small, targets(*grid))) for grid in grids]
+    findings = [by_sets(question(small, targets(*grid)), until) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # With fewer gates, sets lose fewer dependencies between signals.
-        simpler = simplify(small, "low", time_limit=time_limit, progress=progress)
+        simpler = simplify(small, "low", time_limit=until.left, progress=progress)
         simple = simpler.automaton if simpler.proved else small
         for place, finding in enumerate(findings):
 
@@ -181,7 +179,8 @@ def certify(
 
             if finding.verdict is not Verdict.proved:
                 target = finding.question.target
-                findings[place] = decide(question(simple, target), seconds, report)
+                share = until.left / (len(grids) - place)
+                findings[place] = decide(question(simple, target), share, report)
     if not all_sizes:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)
@@ -309,6 +308,7 @@ def state_property(
     loaded, text = load(source), path.suffix == ".aag"
     automaton = loaded.automaton
     height, width = size or (automaton.height, automaton.width)
+    require_provable(loaded.name, automaton.circuit, height, width)
     finding = None
     if claim in ("holds", "heals", "heals-invariant"):
         if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:

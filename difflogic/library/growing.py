@@ -24,6 +24,7 @@ from difflogic.pictures.images import (
     own_size,
     quantise,
     read_image,
+    require_shape,
 )
 from difflogic.pictures.text import center_picture, parse_picture, render_picture
 from difflogic.system.errors import ConfigError
@@ -177,6 +178,11 @@ def read_two(
             f"{second}: has {other[1]}×{other[0]} pixels, and {target} {width}×{height}: make both "
             "of one size"
         )
+    for name, (pixels, _) in zip((target, second), found, strict=True):
+        try:
+            require_shape(pixels)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
     both, content = np.concatenate([pixels for pixels, _ in found], axis=1), io.BytesIO()
     Image.fromarray(both).save(content, "PNG")
     rows, columns = size or own_size(height, width)

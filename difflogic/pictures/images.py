@@ -243,22 +243,28 @@ def own_size(height: int, width: int) -> tuple[int, int]:
     return rows, columns
 
 
+def require_shape(pixels: npt.NDArray[np.uint8]) -> None:
+    """Raise ConfigError unless an image, RGBA (h, w, 4), shows something."""
+    opaque = pixels[..., 3] >= 128
+    if not opaque.any():
+        raise ConfigError("the image is transparent everywhere: draw something on it")
+    if opaque.all() and len(np.unique(_packed(pixels[opaque]))) < 2:
+        raise ConfigError("the image has one colour: use a second one, or a transparent background")
+
+
 def _numbers(
     pixels: npt.NDArray[np.uint8], colors: int | None
 ) -> tuple[npt.NDArray[np.int64], list[Color]]:
     """Return a colour number for each pixel (h, w), and the colours, nothing first."""
     from PIL import Image
 
+    require_shape(pixels)
     opaque = pixels[..., 3] >= 128
     rgb = pixels[..., :3]
-    if not opaque.any():
-        raise ConfigError("the image is transparent everywhere: draw something on it")
     clear = 0 if opaque.all() else 1
     inked = rgb[opaque]
     packed, codes = np.unique(_packed(inked), return_inverse=True)
     distinct = (packed[:, None] >> np.array([16, 8, 0]) & 255).astype(np.uint8)
-    if len(distinct) + clear < 2:
-        raise ConfigError("the image has one colour: use a second one, or a transparent background")
     if colors is None:
         total = len(distinct) + clear
         colors = next((n for n in PALETTES if n >= total), USUAL_COLORS)

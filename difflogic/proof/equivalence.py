@@ -189,7 +189,7 @@ def prove(
             outputs.append(output)
             progress(len(outputs))
             if case is not None:
-                counterexample = _confirmed(before, after, label, case)
+                counterexample = _confirmed(before, after, label, case, deadline)
                 break
     dropped = tuple(sorted(set(before.labels) ^ set(after.labels)))
     return Proof(tuple(outputs), dropped, counterexample, time.monotonic() - began)
@@ -236,12 +236,12 @@ def _first_difference(before: Cone, after: Cone, deadline: Deadline) -> dict[Pla
 
 
 def _confirmed(
-    before: Circuit, after: Circuit, label: int, case: dict[Place, bool]
+    before: Circuit, after: Circuit, label: int, case: dict[Place, bool], deadline: Deadline
 ) -> Counterexample:
     """Run both circuits on a counterexample with the plain interpreter.
 
-    Clears ones that are not needed to tell the circuits apart. Raises RuntimeError if the circuits
-    agree: then the proof is faulty.
+    Until `deadline`, clears ones that are not needed to tell the circuits apart. Raises
+    RuntimeError if the circuits agree: then the proof is faulty.
     """
     places = list(case)
     bits = np.array([case[place] for place in places], np.bool_)[:, None]
@@ -254,7 +254,7 @@ def _confirmed(
         if x[-1] == y[-1]:
             raise RuntimeError(f"channel {label}: the circuits agree where a proof says otherwise")
         clearable = np.flatnonzero((x != y)[:-1])
-        if not len(clearable):
+        if not len(clearable) or deadline.passed:
             found = dict(zip(places, bits[:, 0].tolist(), strict=True))
             return Counterexample(label, bool(x[-1]), bool(y[-1]), found)
         bits = columns[:, clearable[:1]]

@@ -26,6 +26,11 @@ class Deadline:
     def passed(self) -> bool:
         return time.monotonic() >= self.at or self.should_stop()
 
+    @property
+    def left(self) -> float:
+        """Seconds until it passes, 0 if it has."""
+        return 0.0 if self.passed else max(0.0, self.at - time.monotonic())
+
     def check(self) -> None:
         """Raise TimeoutError if it has passed."""
         if self.passed:

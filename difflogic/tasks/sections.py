@@ -88,7 +88,10 @@ class TaskSection(Section):
             return None
         compared = len(self.loss_channels)
         try:
-            given = np.array(self.weights, np.float64)
+            given = np.array(self.weights)
+            if given.dtype.kind not in "iuf":
+                raise TypeError
+            given = given.astype(np.float64)
             given = given[:, None, None] if given.ndim == 1 else given
             spread = np.broadcast_to(given, (compared, self.height, self.width))
         except (TypeError, ValueError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from difflogic.circuit.cost import MOST_BYTES
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.grid import OUTSIDE, neighbors
 from difflogic.proof.convergence import orbits, sets
@@ -65,9 +66,9 @@ def decide_quickly(question: Question) -> Finding:
     return replace(search.run((Method.run, search.sampled)), attempts=tuple(search.attempts))
 
 
-def by_sets(question: Question) -> Finding:
-    """Answer the question with sets of values only, in milliseconds: proved, or open."""
-    return _Search(question, NEVER).run()
+def by_sets(question: Question, deadline: Deadline = NEVER) -> Finding:
+    """Answer the question with sets of values only, mostly in milliseconds: proved, or open."""
+    return _Search(question, deadline).run()
 
 
 @dataclass
@@ -101,14 +102,20 @@ class _Search:
     def by_sets(self) -> Finding | str:
         """Run on sets from everything, until they show the target."""
         question = self.question
-        most = STEPS_PER_SIDE * (question.height + question.width)
-        run = list(itertools.islice(sets.descend(question.network, question.board), most))
+        room = MOST_BYTES // (2 * question.circuit.channels * (question.board.cells + 7 >> 3))
+        most = min(STEPS_PER_SIDE * (question.height + question.width), room + 1)
+        run = []
+        for state in itertools.islice(sets.descend(question.network, question.board), most):
+            run.append(state)
+            if self.deadline.passed:
+                break
         # From this step on, every state lies in these sets under any fair schedule.
         self.from_step, self.within = len(run) - 1, run[-1]
         for step, state in enumerate(run):
             if question.is_always_right(state):
                 states = tuple(run[: step + 1])
                 return self._finding(Verdict.proved, Method.sets, from_step=step, states=states)
+        self.deadline.check()
         return "too coarse"
 
     def sampled(self) -> Finding | str:

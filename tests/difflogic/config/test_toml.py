@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difflogic.config import load_config
 from difflogic.config.loading import MAX_KEY_PARTS, parse_toml
+from difflogic.system.errors import ConfigError
 
 DEEP = ".".join("a" * (MAX_KEY_PARTS + 1))
 texts = st.text(st.sampled_from("a.\"'\\#\n =[]{}1-x"), max_size=60)
@@ -58,3 +60,16 @@ def test_message_names_the_line():
 def test_deep_nesting_is_refused(text):
     with pytest.raises(ValueError, match=r"nested too deeply|Invalid|Expected|Cannot"):
         parse_toml(text)
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 3600, "9" * 5000])
+def test_numbers_with_too_many_digits_are_errors(number, tmp_path):
+    path = tmp_path / "long.toml"
+    path.write_text(f"[task]\nheight = {number}\n")
+    with pytest.raises(ConfigError, match=r"long\.toml: not valid TOML: .*digits"):
+        load_config(path)
+
+
+def test_weights_are_numbers():
+    with pytest.raises(ConfigError, match=r"\[task\] weights: give numbers"):
+        load_config("checkerboard-small", overrides=['task.weights=["1"]'])

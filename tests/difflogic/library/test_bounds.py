@@ -1,0 +1,109 @@
+"""What a stranger's circuit file may cost: its own numbers are bounded, and time limits hold."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from difflogic.circuit.cost import MOST_BYTES, step_bytes
+from difflogic.formats.circuit_file import read_circuit
+
+LIMIT, FAIR = 2, 20
+"""Seconds allowed by --time-limit, and of a processor beyond it: to start, to read, to end."""
+
+
+def hostile(path, gates=0, side=16, channels=8, **changes):
+    """A file of `gates` random gates, the last of which are the channels' next states."""
+    rng = random.Random(gates)
+    base = 9 * channels
+    count = max(gates, channels)
+    wires = [
+        {
+            "op": rng.choice(["XOR", "AND", "NAND", "OR"]),
+            "a": rng.randrange(max(0, base + i - 999), base + i),
+            "b": rng.randrange(base + i),
+        }
+        for i in range(count)
+    ]
+    data = {
+        "format": "dct-circuit",
+        "version": 1,
+        "name": "hostile",
+        "boundary": "periodic",
+        "height": side,
+        "width": side,
+        "steps": 10,
+        "fire_rate": 1.0,
+        "start": "zeros",
+        "channels": list(range(channels)),
+        "visible": [0],
+        "outputs": [base + count - 1 - i for i in range(channels)],
+        "gates": wires,
+    }
+    path.write_text(json.dumps(data | changes))
+    return str(path)
+
+
+def command(*arguments):
+    """Run dct; return its exit code, output, processor seconds and peak memory in bytes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", *map(str, arguments)], capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.returncode, done.stdout + done.stderr, seconds, after.ru_maxrss * 1024
+
+
+SIZES = [{"side": 256, "gates": 3000}, {"side": 65536, "gates": 20_000}]
+COMMANDS = [
+    ["verify", "convergence", "FILE"],
+    ["verify", "circuit", "FILE", "--against", "OTHER"],
+    ["simplify", "FILE", "-o", "OUT.json", "--force"],
+    ["inspect", "FILE"],
+    ["export", "FILE", "-o", "OUT.aag", "--property", "converges", "--force"],
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda each: " ".join(each[:2]))
+def test_time_limits_hold_for_hostile_files(arguments, sizes, tmp_path):
+    names = {
+        "FILE": hostile(tmp_path / "file.json", **sizes),
+        "OTHER": hostile(tmp_path / "other.json", 10_000),
+    }
+    given = [names.get(each, each.replace("OUT", str(tmp_path / "out"))) for each in arguments]
+    code, text, seconds, peak = command(*given, "--time-limit", LIMIT)
+    assert seconds < LIMIT + FAIR, text
+    assert peak < 2**30
+    assert "Traceback" not in text
+    assert code in (0, 1, 2)
+    assert "refuted" not in text.lower()
+
+
+def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
+    for sizes, words in (
+        ({"side": 2048}, "2048×2048 cells: sides must be from 1 to 256"),
+        ({"side": 8192}, "8192×8192 cells: sides must be from 1 to 256"),
+        ({"side": 256, "channels": 4096}, "each step of a proof needs"),
+    ):
+        path = hostile(tmp_path / "file.json", **sizes)
+        code, text, *_ = command("verify", "convergence", path)
+        assert code == 2
+        assert words in text
+    circuit = read_circuit(tmp_path / "file.json").circuit
+    assert step_bytes(circuit, 256**2) > MOST_BYTES
+    assert step_bytes(circuit, 2**10) < MOST_BYTES
+
+
+def test_line_ends_in_names_are_escaped():
+    code, text, *_ = command("inspect", "nope\nx.json")
+    assert code == 2
+    assert text.splitlines() == [text.rstrip("\n")]
+    assert "nope\\nx.json" in text
