@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.common import Progress, ProgressCallback
     from difflogic.system.callbacks import Pause
-    from difflogic.training.trainer import Trainer
+    from difflogic.training.searching import Trainer
 
 SECONDS = 0.7
 """A longer computation is announced if at least LEFT seconds remain."""
@@ -114,7 +114,7 @@ def warm_up(trainer: Trainer, quiet: bool = False, meanwhile: bool = False) -> N
 
 def compile_kernels(config: Config) -> None:
     """Compile the kernels for `config` unless they are compiled."""
-    from difflogic.training.trainer import Trainer
+    from difflogic.training.searching import Trainer
 
     # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
     alone = config.parallel.model_copy(update={"workers": 1})

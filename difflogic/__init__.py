@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from difflogic.tasks import Task as Task
     from difflogic.training.following import follow as follow
     from difflogic.training.plan import ParallelPlan as ParallelPlan
-    from difflogic.training.trainer import Trainer as Trainer
+    from difflogic.training.searching import Trainer as Trainer
 
 PROJECT = "dct"
 """Identifies this package: another one on PyPI has the same name."""
@@ -83,7 +83,7 @@ _NAMES = {
     "difflogic.system.ranks": "mpi_ranks",
     "difflogic.tasks": "Task",
     "difflogic.training.following": "follow",
-    "difflogic.training.trainer": "Trainer",
+    "difflogic.training.searching": "Trainer",
 }
 """The public names of each module."""
 

@@ -11,7 +11,7 @@ from difflogic.engine.sharing import Strategy
 from difflogic.model.hardening import from_model
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.jit import JIT, keeps_code
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing
 
 SEARCHING = "finishing.candidates=6000", "finishing.rectify=25"

@@ -29,13 +29,11 @@ import numpy.typing as npt
 from difflogic.engine.bases import NO_DRAWS, TIDY, Ops, SimulatedBase, new_job, wiring_of
 from difflogic.engine.hard import HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
+from difflogic.engine.sizes import MOST_HELPERS
 from difflogic.engine.workers import Workers
 
 MOST_BYTES = 2**29
 """Bytes for all bases' values. Reading more from memory is slower than computing it again."""
-
-MOST_HELPERS = 3
-"""Threads besides the leader's. More would judge more candidates that are never needed."""
 
 WORTH = 2e-3
 """Seconds of work that make helpers worth calling, more than ten times the cost of a call. Two

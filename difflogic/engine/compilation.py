@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from difflogic.engine.kernels.candidates import judge
-from difflogic.engine.kernels.detectors import detect
 from difflogic.engine.kernels.hard import hard_rollout
 from difflogic.engine.kernels.training import train, train_by_gates
 from difflogic.engine.sharing import Strategy
@@ -29,13 +27,3 @@ def is_cached(precision: str, strategy: Strategy = "steps", workers: int = 1) ->
 def is_hard_cached() -> bool:
     """Return whether the kernel of hard circuits is compiled on disk."""
     return is_compiled(hard_rollout)
-
-
-def is_search_cached() -> bool:
-    """Return whether the kernel that judges candidates is compiled on disk."""
-    return is_compiled(judge)
-
-
-def is_rectification_cached() -> bool:
-    """Return whether the kernel of rectification is compiled on disk."""
-    return is_compiled(detect)

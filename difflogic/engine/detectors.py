@@ -27,9 +27,6 @@ POINTS = 6
 LAYERS = (3, 5, 7, 9)
 """Limits on a detector's layers of gates, tried in this order."""
 
-MOST_SLOPES = 2**27
-"""Bytes for the slopes of all examined gates. Of more gates, a random selection is examined."""
-
 NEARLY = 24
 """Detectors that also do harm: the least harmful ones are yielded last."""
 

@@ -28,7 +28,6 @@ from difflogic.engine.hard import (
 )
 from difflogic.engine.kernels.candidate_base import ABSENT
 from difflogic.engine.kernels.hard_gradients import (
-    CELLS,
     Graph,
     Slopes,
     differentiate,
@@ -37,6 +36,7 @@ from difflogic.engine.kernels.hard_gradients import (
 )
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
+from difflogic.engine.sizes import CELLS, most_slopes
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
@@ -261,20 +261,6 @@ class HardGradients:
     def gradients(self) -> npt.NDArray[np.float64]:
         """dL/d(coefficients), shape (parameters, 4), summed over all samples added."""
         return self._slopes.sums
-
-
-def most_slopes(netlist: Netlist) -> int:
-    """Return the most rows that have slopes at the same time, in any circuit of the netlist.
-
-    In the backward pass, a row has a slope from its last reader until itself.
-    """
-    rows = netlist.rows
-    gates, last = np.arange(netlist.inputs, rows), np.arange(rows)
-    for wired in (netlist.a, netlist.b):
-        np.maximum.at(last, wired, gates)
-    last[netlist.outputs] = rows
-    ended = np.bincount(last, minlength=rows + 1)[:rows]
-    return int((1 + np.arange(rows) - np.cumsum(ended) + ended).max())
 
 
 def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:

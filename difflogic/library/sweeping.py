@@ -23,7 +23,7 @@ from difflogic.system.files import remove_leftovers
 from difflogic.system.quantities import parse_seeds
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 BACKENDS = ("loky", "dask", "sequential")
 

@@ -26,11 +26,9 @@ from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.polishing import Polished, polish
 from difflogic.search.rectifying import RectifyingSearch, can_rectify
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
+from difflogic.search.sizes import MOST_SAMPLES
 from difflogic.search.verifying import Verifier
 from difflogic.system.callbacks import ignore
-
-MOST_SAMPLES = 64
-"""Most starts of a search. Each makes every candidate slower."""
 
 LATER = 16
 """Multiple of a search's steps after which a circuit that must stay is checked once more."""

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config
 from difflogic.config.applying import LARGE
-from difflogic.engine.candidates import MOST_HELPERS
-from difflogic.engine.detectors import MOST_SLOPES
-from difflogic.engine.hard_gradients import most_slopes
-from difflogic.engine.kernels.hard_gradients import CELLS
+from difflogic.config.models import Config
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.evaluation.exactness import is_deterministic
-from difflogic.search.finishing import MOST_SAMPLES
-from difflogic.search.search import most_samples
-from difflogic.search.verifying import FIRST_STARTS, ROUND, VERIFIED_STARTS
+from difflogic.engine.sizes import CELLS, MOST_HELPERS, MOST_SLOPES, most_slopes
+from difflogic.search.sizes import FIRST_STARTS, MOST_SAMPLES, ROUND, VERIFIED_STARTS, most_samples
 from difflogic.tasks import make_task
 
 SIMULATOR, GRADIENT, BASE = 80, 208, 168
@@ -45,7 +39,7 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
     if cases is not None:
         height, width = cases.starts.shape[2:]
         grid, steps, starts = Grid(height, width, cases.boundary), cases.steps, len(cases.starts)
-    elif grid.cells <= LARGE and is_deterministic(task):
+    elif grid.cells <= LARGE and not masked and not task.has_random_start:
         starts = 1 + sum(map(len, task.patches.values()))
         steps, damaged = 3 * config.automaton.steps + 1 if task.holds else steps, starts > 1
     compared = min(MOST_SAMPLES, starts) if cases is None else starts

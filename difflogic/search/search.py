@@ -19,11 +19,11 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Batch, Round, Walk
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
+from difflogic.search.sizes import most_samples
 
 SHORTLIST = 150
 """Candidates per gradient, from the logits and from the gradient each."""
@@ -52,9 +52,6 @@ GRADIENT_COST = 40
 
 AHEAD = 8
 """Changes to judge between two reports of progress, if each is simulated separately."""
-
-SEARCH_CELLS = 1024
-"""Cells that a gradient is taken over, about: a few grids, or many small ones."""
 
 
 @dataclass(frozen=True)
@@ -318,11 +315,6 @@ class Changes:
             if wrong[-1] <= stop:
                 break
         return np.array(wrong), np.array(active)
-
-
-def most_samples(grid: Grid) -> int:
-    """Return the most samples that a gradient is taken over."""
-    return max(1, SEARCH_CELLS // grid.cells)
 
 
 class GradientSensitivity:

@@ -13,16 +13,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.judge import Judge
-
-FIRST_STARTS = 8
-"""Starts at the beginning of a search. Counterexamples join them."""
-
-VERIFIED_STARTS = 1024
-"""Further starts on which a circuit must have no wrong cell. A circuit that is wrong on one start
-in 200 passes them once in 170 times."""
-
-ROUND = 256
-"""Fresh starts that are checked together for counterexamples."""
+from difflogic.search.sizes import FIRST_STARTS, ROUND, VERIFIED_STARTS
 
 NEW_COUNTEREXAMPLES = 4
 """Counterexamples that join the search together: those with the most wrong cells."""

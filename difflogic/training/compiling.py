@@ -22,27 +22,27 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config, TrainingConfig
 from difflogic.config.applying import why_not_rectify
+from difflogic.config.models import Config
 from difflogic.engine import candidates, detectors, hard_gradients
-from difflogic.engine.compilation import is_cached, is_rectification_cached, is_search_cached
-from difflogic.engine.hard import HardSimulator, live_parameters
-from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
-from difflogic.engine.sharing import Sharing
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.kernels.candidates import judge
+from difflogic.engine.kernels.detectors import detect
 from difflogic.system.callbacks import never_stop
-from difflogic.system.jit import JIT, keeps_code
+from difflogic.system.jit import JIT, is_compiled, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
-from difflogic.training.optimizer import AdamW, SoftGates
 from difflogic.training.plan import ParallelPlan
+from difflogic.training.warming import (
+    CELL,
+    Ops,
+    compile_rollouts,
+    compile_steps,
+    rollouts_are_cached,
+)
 
 Array = npt.NDArray[Any]
-Ops = npt.NDArray[np.uint8]
 Stage = Literal["steps", "search"]
-
-CELL = Grid(1, 1, "zero")
-"""Large enough to compile: kernels are the same for all sizes, wirings and tasks."""
 
 HELPER_SECONDS = 1800
 """Limit of the helper's run time; it usually takes about ten seconds of a core."""
@@ -66,7 +66,7 @@ class Compilation:
         Other ranks load these kernels from disk when the first search begins.
         """
         finishing = config.finishing
-        self._training, self._plan, self._leads = config.training, plan, leads
+        self._config, self._plan, self._leads = config, plan, leads
         self._rolls_out = config.parallel.device == "cpu"
         self._searches = leads and finishing.every > 0 and finishing.candidates > 0
         self._rectifies = finishing.rectify > 0 and why_not_rectify(config) is None
@@ -75,20 +75,13 @@ class Compilation:
     @property
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        return not (self._rollouts_are_cached and self._search_is_cached)
+        return not (rollouts_are_cached(self._config, self._plan) and self._search_is_cached)
 
     @property
     def _search_is_cached(self) -> bool:
         if not self._searches:
             return True
-        return is_search_cached() and (not self._rectifies or is_rectification_cached())
-
-    @property
-    def _rollouts_are_cached(self) -> bool:
-        strategy = self._plan.sharing.strategy
-        return not self._rolls_out or is_cached(
-            self._training.precision, strategy, self._plan.workers
-        )
+        return is_compiled(judge) and (not self._rectifies or is_compiled(detect))
 
     @property
     def is_helped(self) -> bool:
@@ -101,7 +94,7 @@ class Compilation:
         With `may_help`, a helper process may be started: the caller must then `stop` it.
         `logits` (16, parameters) are not changed.
         """
-        found, training = self._rollouts_are_cached, self._training
+        found, training = rollouts_are_cached(self._config, self._plan), self._config.training
         if may_help and self._leads and self.needs_compiling:
             self._helper = start_helper(training.precision)
         try:
@@ -150,30 +143,6 @@ class Compilation:
 
 def _any_ops(netlist: Netlist) -> Ops:
     return np.zeros(netlist.parameters, np.uint8)
-
-
-def compile_rollouts(netlist: Netlist, precision: npt.DTypeLike, sharing: Sharing) -> None:
-    """Compile or load the kernel of rollouts and gradients, by one step of one cell."""
-    coefficients = np.zeros((netlist.parameters, 4), precision)
-    starts = np.zeros((1, netlist.channels, 1, 1), np.uint8)
-    with Engine(netlist, CELL, 1, 1, precision, sharing) as engine:
-        engine.run_training(coefficients, starts, starts[:, :1], (0,))
-        engine.reduce(coefficients)
-
-
-def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> Ops:
-    """Compile or load the other kernels of a training step; return the hard ops (parameters,).
-
-    `logits` (16, parameters) are not changed.
-    """
-    soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
-    gradients = np.zeros_like(soft.mix(copied))
-    AdamW(copied, training).step(soft.probabilities, gradients)
-    simulator = HardSimulator(netlist, CELL, 1)
-    simulator.load(soft.ops)
-    simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
-    live_parameters(netlist, soft.ops, (0,))
-    return soft.ops
 
 
 def compile_candidates(netlist: Netlist, ops: Ops) -> None:

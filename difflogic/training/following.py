@@ -15,7 +15,7 @@ from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.system.ranks import Ranks
 from difflogic.tasks import is_custom
 from difflogic.training.checkpoint import made_with
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 
 def gather(trainer: Trainer, ranks: Ranks) -> None:

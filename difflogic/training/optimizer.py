@@ -15,7 +15,8 @@ import numpy.typing as npt
 from difflogic.circuit.forms import FORMS
 from difflogic.circuit.gates import COEFFICIENTS, DECIDED, OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config, TrainingConfig
+from difflogic.config.models import Config
+from difflogic.config.sections import TrainingConfig
 from difflogic.engine.kernels import logits as k
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.engine.arrangement import Arrangement, Rollouts, choose_tiles, total
 from difflogic.engine.hardware import Machine
 from difflogic.engine.layout import SLOTS, Grid, samples_per_group

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.system.callbacks import ignore

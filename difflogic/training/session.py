@@ -19,7 +19,7 @@ from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training import trainer as training
+from difflogic.training import searching
 from difflogic.training.checkpoint import Checkpoint, checkpoint_path, write_checkpoint
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
@@ -33,9 +33,9 @@ from difflogic.training.resuming import (
     with_free_settings,
 )
 from difflogic.training.run_directory import RunDirectory
+from difflogic.training.searching import Trainer
 from difflogic.training.start_model import StartModel, fitted, missing
 from difflogic.training.summary import summarize
-from difflogic.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
@@ -125,7 +125,7 @@ class Session:
             if self.summary is None:
                 config = with_free_settings(self.config, self._given)
                 config = with_first_sizes(config, self._before)
-                trainer = training.Trainer(config, self._model, self._ranks, self._fleets)
+                trainer = searching.Trainer(config, self._model, self._ranks, self._fleets)
                 self._trainer = stack.enter_context(trainer)
                 # Find mistakes in a task's own code before hours of training.
                 trainer.task.find_cases()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.model.model import Model
 from difflogic.system.archive import MAX_FILE_BYTES
 from difflogic.system.errors import ConfigError, ModelFileError

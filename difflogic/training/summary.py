@@ -18,7 +18,7 @@ from difflogic.tasks import task_class
 from difflogic.training.metrics import AROUND, TOTALS, History
 
 if TYPE_CHECKING:
-    from difflogic.training.trainer import Trainer
+    from difflogic.training.searching import Trainer
 
 MAX_BYTES = 2**24
 """A summary has 5 kB."""

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config
+from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
 from difflogic.engine.tracing import Tracer
-from difflogic.evaluation.scene import grid_of
 from difflogic.model.model import Model
-from difflogic.search.finishing import Finished
-from difflogic.search.search import OnProgress
-from difflogic.system.callbacks import ignore, never_stop, pause
+from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import make_task
 from difflogic.training import start_model
 from difflogic.training.attempt import Attempt
-from difflogic.training.best import BestCircuit, Gain
-from difflogic.training.compiling import Compilation
 from difflogic.training.metrics import PhaseTimer, StepResult
 from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
 from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
+from difflogic.training.warming import compile_rollouts, compile_steps, rollouts_are_cached
 
 if TYPE_CHECKING:
     from difflogic.gpu.fleet import Fleets
@@ -38,8 +34,10 @@ Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.uint8]
 
 
-class Trainer:
-    """Trains a model. Use it in a `with`, which keeps the workers' threads alive.
+class Descent:
+    """Trains a model by gradient descent; a `Trainer` also searches for exact circuits.
+
+    Use it in a `with`, which keeps the workers' threads alive.
 
     The configuration alone determines a run: neither the number of workers nor the way they divide
     the work changes a bit of it.
@@ -74,25 +72,18 @@ class Trainer:
         # Transposed, for the optimizer's kernels.
         logits = np.array(self.first_model.logits.T, dtype=config.training.precision, order="C")
         self._learned = make_learned(config, logits, ranks, fleets)
-        self._best = BestCircuit(config, logits)
         self._attempt = self._make_attempt(0)
-        self._compilation = Compilation(config, self.plan, ranks.leads)
         self._threads: ExitStack | None = None
 
         self.phases = PhaseTimer()
         self._tracer: Tracer | None = None
-        self.on_search_progress: OnProgress = ignore
-        """Called often during a search for an exact circuit; may be replaced."""
-        self.on_compile_wait: Callable[[], object] = ignore
-        """Called often while a step waits for the search's kernels; may be replaced."""
 
-    def __enter__(self) -> Trainer:
+    def __enter__(self) -> Self:
         self._threads = ExitStack()
         self._threads.enter_context(self._attempt)
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self.stop_compiling()
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.__exit__(*raised)
@@ -129,18 +120,14 @@ class Trainer:
         with phase("optimizer"):
             self._learned.step(gradients)
         self.epoch += 1
-        finished, stage = None, self.stage
-        if self._best.is_due(self.epoch):
-            self._wait_for_search()
-            with phase("finish"):
-                finished = self._finish()
-        # Show the exact circuit, unless it belongs to a later stage, which has other starts.
-        if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
-            *numbers, _ = scores
-            scores = (*numbers, self._last_states(self.result.ops, starts, masks)[0].copy())
-        return StepResult(
-            self.epoch, soft_loss, *scores, self._learned.decided, finished, self.attempt
+        result = StepResult(
+            self.epoch, soft_loss, *scores, self._learned.decided, attempt=self.attempt
         )
+        return self._finished(result, starts, masks)
+
+    def _finished(self, result: StepResult, starts: Array, masks: Bits | None) -> StepResult:
+        """Return the result of a step; a `Trainer` may add that of a search."""
+        return result
 
     def _differentiate(
         self,
@@ -243,46 +230,6 @@ class Trainer:
         hard.load(ops)
         return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
 
-    # The search for an exact circuit
-
-    def search(self) -> Finished | None:
-        """Search now for an exact circuit near the logits, with the settings in [finishing].
-
-        `result` is then the best circuit so far. Does nothing if `finishing.every` is 0.
-        """
-        self._wait_for_search()
-        with self.phases("finish"):
-            return self._finish()
-
-    def _finish(self) -> Finished | None:
-        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
-
-        Once a stage is solved, the next one begins from its circuit, which often solves it too.
-        """
-        # Ranks on other processors may differ in the last bits; a search needs equal ones.
-        self.ranks.broadcast(self._logits)
-        epoch = max(1, self.epoch)  # `search` may come before the first step
-        while True:
-            finisher = self._attempt.finisher
-            if finisher is None:
-                return None
-            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
-            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
-                return found
-            assert self._best.logits is not None
-            self._learned.load(self._best.logits)
-            self._go_to(self._attempt.number, self.stage + 1)
-            ops = self._logits.argmax(axis=0).astype(np.uint8)
-            following = self._attempt.finisher
-            if self.task.patches and following is not None and not following.verify(ops)[0]:
-                # A circuit that only stays is far from healing: a search would cost much in vain.
-                return found
-
-    @property
-    def may_search(self) -> bool:
-        """Whether the next step searches."""
-        return self._best.is_due(self.epoch + 1)
-
     # Attempts and stages
 
     def _start_over_if_due(self) -> None:
@@ -304,7 +251,6 @@ class Trainer:
         """Switch to another wiring or stage, and its engines; the logits stay."""
         if stage != self.stage:
             self._enter_stage(stage)
-            self._best.forget()
         self._attempt = self._make_attempt(attempt)
         self.engine.trace(self._tracer)
         if self._threads is not None:
@@ -313,56 +259,28 @@ class Trainer:
 
     def _make_attempt(self, attempt: int) -> Attempt:
         start, plan = self._first_model_of(attempt), self.plan
-        engine = self._learned.engine(start.netlist, grid_of(self._staged), plan)
-        return Attempt(self._staged, attempt, start, plan, engine)
+        engine = self._learned.engine(start.netlist, plan.rollouts.grid, plan)
+        return Attempt(attempt, start, engine, plan.rollouts.grid, self.config.training.batch)
 
     def _first_model_of(self, attempt: int) -> Model:
         if attempt == 0 or self.config.run.start_sha256 is not None:
             return self.first_model
         return Model.create(self.config, attempt)
 
-    # Compiling
-
     @property
     def needs_compiling(self) -> bool:
         """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
-        return self._compilation.needs_compiling
+        return not rollouts_are_cached(self.config, self.plan)
 
-    @property
-    def compiles(self) -> bool:
-        """Whether the helper process is still compiling."""
-        return self._compilation.is_helped
-
-    def warm_up(self, meanwhile: bool = False) -> float:
-        """Compile or load the kernels; return the seconds it took. Does not change the training.
-
-        If some are not compiled yet, a helper process compiles a part of them where possible. With
-        `meanwhile`, it may go on with the search's kernels; the first search waits for it.
-        """
-        before, entered = self.phases.timed, self._threads is not None
+    def warm_up(self) -> float:
+        """Compile or load the kernels; return the seconds it took. Does not change the training."""
+        before = self.phases.timed
         with self.phases("compilation"):
-            self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
+            if self.config.parallel.device == "cpu":
+                precision = self.config.training.precision
+                compile_rollouts(self.engine.netlist, precision, self.plan.sharing)
+            compile_steps(self.engine.netlist, self._logits, self.config.training)
         return self.phases.timed - before
-
-    def stop_compiling(self) -> None:
-        """End the helper process, if it still compiles."""
-        with self.phases("compilation"):
-            self._compilation.stop()
-
-    def wait_for_kernels(self, should_stop: Callable[[], bool]) -> bool:
-        """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
-
-        Call it before the step, which cannot be cancelled without losing work.
-        """
-        return not self.may_search or self._wait_for_search(should_stop)
-
-    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
-        def report_and_ask() -> bool:
-            self.on_compile_wait()
-            return should_stop()
-
-        with self.phases("compilation"):
-            return self._compilation.complete(self.engine.netlist, report_and_ask)
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""
@@ -382,7 +300,6 @@ class Trainer:
             "logits": self._logits.copy(),
             **({"stage": np.array(self.stage, np.int64)} if len(self._stages) > 1 else {}),
             **self._learned.state(),
-            **self._best.state(),
         }
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -393,7 +310,6 @@ class Trainer:
         if (attempt, stage) != (self._attempt.number, self.stage):
             self._go_to(attempt, stage)
         self._learned.restore(state)
-        self._best.restore(state)
 
     @property
     def _logits(self) -> Array:
@@ -405,25 +321,9 @@ class Trainer:
         return replace(self._attempt.start, logits=np.ascontiguousarray(self._logits.T))
 
     @property
-    def result(self) -> Model:
-        """The model that the run saves: the best one found by a search, or else the current one."""
-        logits, attempt = self._best.logits, self._best.attempt
-        if logits is None:
-            return self.model
-        # A run is saved every few seconds, so reuse the wiring of the current attempt.
-        current = self._attempt
-        start = current.start if attempt == current.number else self._first_model_of(attempt)
-        return replace(start, logits=np.ascontiguousarray(logits.T))
-
-    @property
     def attempt(self) -> int:
         """The current attempt, from 1."""
         return self._attempt.number + 1
-
-    @property
-    def result_attempt(self) -> int:
-        """The attempt that found the result, from 1."""
-        return self.attempt if self._best.logits is None else self._best.attempt + 1
 
     @property
     def conformed_gates(self) -> tuple[int, int]:
@@ -432,21 +332,6 @@ class Trainer:
         They did not have the form that is learned.
         """
         return self._learned.conformed_gates, len(self._learned.ops)
-
-    @property
-    def exact_epoch(self) -> int | None:
-        """The epoch after which a circuit was first verified to be exact, if any."""
-        return self._best.exact_epoch
-
-    @property
-    def gain(self) -> Gain | None:
-        """What polishing the verified circuit gained; None if none was polished."""
-        return self._best.gain
-
-    @property
-    def done(self) -> bool:
-        """Whether the run is over: a circuit is exact, or all epochs are finished."""
-        return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
     @property
     def plan(self) -> ParallelPlan:

@@ -105,9 +105,9 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
     finite; `needs_compiling` says whether the kernels still have to be compiled.
     """
     from difflogic.system.errors import TrainingError
-    from difflogic.training import trainer
+    from difflogic.training import searching
 
-    class StagedTrainer(trainer.Trainer):
+    class StagedTrainer(searching.Trainer):
         needs_compiling = False  # type: ignore[assignment]
         fails_at: int | None = None
 
@@ -115,13 +115,13 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> Any:
         def before_step(epoch: int) -> None:
             return None
 
-        def step(self) -> trainer.StepResult:
+        def step(self) -> searching.StepResult:
             self.before_step(self.epoch)
             if self.epoch == self.fails_at:
                 raise TrainingError("the loss is not finite")
             return super().step()
 
-    monkeypatch.setattr(trainer, "Trainer", StagedTrainer)
+    monkeypatch.setattr(searching, "Trainer", StagedTrainer)
     return StagedTrainer
 
 

@@ -41,7 +41,7 @@ def with_hook(folder: Path, code: str) -> dict[str, str]:
 
 HELD = """
 import os, time
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 step = Trainer.step
 

@@ -166,7 +166,7 @@ def test_a_signal_while_python_exits_changes_no_exit_code(
 
 LONG_COMPILATION = """
 import time
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 warm_up = Trainer.warm_up
 

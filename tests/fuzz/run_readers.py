@@ -156,7 +156,7 @@ def _read(kind: str, path: Path) -> None:
 
 def _template() -> dict:
     if "template" not in _STATE:
-        from difflogic.training.trainer import Trainer
+        from difflogic.training.searching import Trainer
 
         _STATE["template"] = Trainer(tiny(f"training.epochs={EPOCHS}")).state()
     return _STATE["template"]

@@ -16,9 +16,6 @@ from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_mov
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, by_reference, kernel, part
 
-CELLS = 64 * WORDS
-"""Cells whose slopes a row holds: those of a tile."""
-
 IGNORED, STORED, ADDED = range(3)
 """What `slope_back` and `slope_move` do with the slopes that they pass on."""
 

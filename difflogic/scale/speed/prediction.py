@@ -34,7 +34,7 @@ from difflogic.training.metrics import PHASES, SHARED, WAITING
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE
 from difflogic.training.rank_plan import RankPlan, exchanged_bytes
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 WARM_UP = 2
 REPEAT = 12

@@ -13,7 +13,7 @@ from difflogic.engine.tracing import SERIAL, WAIT, Event, Tracer, WorkStats
 from difflogic.scale.speed.rows import WARM_UP_STEPS, ratio
 from difflogic.system.json_values import chosen
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 PERCEPTION, UPDATE, MOVES = "perception", "update", "moves"
 """Parts of a task: its gates, and moving rows between grid and tiles."""

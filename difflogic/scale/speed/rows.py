@@ -32,7 +32,7 @@ from difflogic.training.metrics import PHASES, SHARED, WAITING
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 ORACLE = "oracle"
 

@@ -254,7 +254,7 @@ def _version() -> str:
 
 def _compile_kernels(precision: str) -> None:
     from difflogic.config import load_config
-    from difflogic.training.trainer import Trainer
+    from difflogic.training.searching import Trainer
 
     overrides = [f"training.precision={precision}", "parallel.workers=1"]
     with Trainer(load_config("checkerboard-small", overrides)) as trainer:

@@ -39,8 +39,8 @@ from difflogic.training.metrics import MetricsRow, StepResult
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
+from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
-from difflogic.training.trainer import Trainer
 
 Array = npt.NDArray[np.floating]
 

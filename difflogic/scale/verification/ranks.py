@@ -17,7 +17,7 @@ from difflogic.scale.verification.findings import EXACT, Finding, distance
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training.following import follow_all, gather
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 ONE = {"strategy": "sequential"}
 """The [parallel] section of the single process."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from difflogic.system.machine import cpu_count
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import TINY
 
 OVERRIDES = [word for each in TINY for word in ("--set", each)]

@@ -2,7 +2,7 @@
 
 import json
 
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import TINY
 
 TRAIN = [

@@ -12,7 +12,7 @@ from difflogic.engine import oracle
 from difflogic.library import growing
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 
 def config(height, width, *overrides):

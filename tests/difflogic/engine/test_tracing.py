@@ -17,7 +17,7 @@ from difflogic.engine.tracing import (
     write_events,
 )
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 

@@ -12,7 +12,7 @@ from difflogic.gpu.fleet import Fleet, Fleets
 from difflogic.gpu.tables import shader
 from difflogic.system.errors import ConfigError
 from difflogic.training.sampling import draw_epoch, draw_loss_steps
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 
 def here():

@@ -10,7 +10,7 @@ import pytest
 from difflogic.config import load_config
 from difflogic.gpu.fleet import Fleets
 from difflogic.system.errors import ConfigError, TrainingError
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.gpu.devices import (
     SHARED,
     Changed,

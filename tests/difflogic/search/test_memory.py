@@ -13,8 +13,8 @@ from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.search.rectifying import Rectifier
 from difflogic.search.search import Changes
-from difflogic.training.attempt import Attempt
 from difflogic.training.plan import ParallelPlan
+from difflogic.training.searching import make_finisher
 from tests.difflogic.training.tiny import growing, tiny
 
 
@@ -63,9 +63,9 @@ def test_a_search(config, starts):
     plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
-    with Attempt(config, 0, model, plan, engine) as attempt:
-        finisher = attempt.finisher
-        assert finisher is not None
+    workers = Workers(plan.search_workers)
+    with engine, workers:
+        finisher = make_finisher(config, model.netlist, workers)
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, Workers(2), model.ops)._candidates
         assert candidates is not None

@@ -11,7 +11,7 @@ from difflogic.evaluation.assurance import assure
 from difflogic.library import growing
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 SIDE = 11
 RED, BLUE = (214, 48, 49, 255), (30, 90, 200, 255)

@@ -6,7 +6,7 @@ import time
 from statistics import median
 
 from difflogic.config import load_config
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 EXPERIMENTS = ("game-of-life", "checkerboard", "checkerboard-async", "letter-g", "lizard")
 STEPS = 30

@@ -16,8 +16,8 @@ from difflogic.search.polishing import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import MISSING, BestCircuit, Gain, make_most_probable
+from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import (
     growing,
     resumed,

@@ -74,7 +74,7 @@ class Recorded:
 def recorded(monkeypatch):
     """The recorder as a trainer's helper, while nothing seems to be compiled."""
     found = Recorded()
-    monkeypatch.setattr(compiling, "is_cached", lambda *which: False)
+    monkeypatch.setattr(compiling, "rollouts_are_cached", lambda *which: False)
     monkeypatch.setattr(compiling, "start_helper", lambda precision: found)
     return found
 
@@ -132,7 +132,7 @@ from difflogic.engine.kernels import (
 )
 from difflogic.model.model import Model
 from difflogic.training.compiling import compile_slopes, compile_stages
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing
 
 def types():

@@ -17,7 +17,7 @@ from difflogic.search.search import Changes, GradientSensitivity
 from difflogic.search.verifying import FIRST_STARTS
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
 from tests.difflogic.training.tiny import growing, trained
 

@@ -7,7 +7,7 @@ from difflogic.config import load_config
 from difflogic.tasks import make_task
 from difflogic.tasks.base import draw_batch
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 ALONE = ("finishing.every=0", "training.restart_every=0", "parallel.workers=1")
 SMALL = "game-of-life-small"

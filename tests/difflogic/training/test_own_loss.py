@@ -11,7 +11,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.sampling import draw_epoch
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.tasks.custom_task import SOURCE, write
 from tests.difflogic.training.tiny import tiny
 

@@ -17,7 +17,7 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import parse_bytes
 from difflogic.training.plan import ParallelPlan, explain
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 MACHINE = Machine(cores=4, memory=10**10)

@@ -12,8 +12,8 @@ from difflogic.system.ranks import ALONE, Ranks, in_threads
 from difflogic.training import following
 from difflogic.training.following import follow_all, gather
 from difflogic.training.rank_plan import RankPlan
+from difflogic.training.searching import Trainer
 from difflogic.training.start_model import StartModel, fitted
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import tiny
 
 TWO_CHANNELS = ["task.loss_channels=[1,0]", "training.batch=3"]

@@ -18,8 +18,8 @@ from difflogic.training.resuming import (
     with_free_settings,
 )
 from difflogic.training.run_directory import RunDirectory
+from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import results
 from tests.difflogic.training.test_session import Messages, stop_after
 from tests.difflogic.training.tiny import tiny

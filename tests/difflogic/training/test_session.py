@@ -12,8 +12,8 @@ from difflogic.system.errors import RunDirectoryError, TrainingError
 from difflogic.training import session
 from difflogic.training.checkpoint import checkpoints
 from difflogic.training.run_directory import RunDirectory
+from difflogic.training.searching import Trainer
 from difflogic.training.session import Session, execute
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.kill import killed_at, results
 from tests.difflogic.training.tiny import stop_after, tiny
 

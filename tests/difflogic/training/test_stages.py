@@ -7,7 +7,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import check
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import resumed, steps, trained
 
 ROOT = Path(__file__).parents[3]

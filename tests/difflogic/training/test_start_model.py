@@ -17,9 +17,9 @@ from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.files import START
 from difflogic.training.reference import ReferenceTrainer
+from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from difflogic.training.start_model import StartModel, fitted
-from difflogic.training.trainer import Trainer
 from tests.difflogic.evaluation.naive import random_model
 from tests.difflogic.training.tiny import stop_after, tiny
 

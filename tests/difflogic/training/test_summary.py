@@ -9,8 +9,8 @@ from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory
+from difflogic.training.searching import Trainer
 from difflogic.training.summary import final_scores, parse, render, summarize
-from difflogic.training.trainer import Trainer
 from tests.difflogic.training.tiny import tiny
 
 

@@ -12,7 +12,7 @@ from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
 from difflogic.training.metrics import PHASES
 from difflogic.training.sampling import draw_epoch
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.clock import timed_steps
 from tests.difflogic.training.tiny import resumed, steps, tiny
 

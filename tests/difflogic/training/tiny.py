@@ -6,7 +6,7 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.tasks import make_task
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 
 TINY = (
     "task.height=6",

@@ -12,7 +12,7 @@ from difflogic.scale.speed.rows import measure, of_workers
 from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
-from difflogic.training.trainer import Trainer
+from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough

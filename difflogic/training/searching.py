@@ -1,0 +1,231 @@
+"""The training loop with searches for exact circuits: `Trainer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.netlist import Netlist
+from difflogic.config import Config
+from difflogic.engine.workers import Workers
+from difflogic.evaluation.exactness import Plan, is_deterministic
+from difflogic.evaluation.scene import Streams
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.search import GradientSensitivity, OnProgress
+from difflogic.search.sizes import ROUND
+from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.ranks import ALONE, Ranks
+from difflogic.system.streams import Purpose
+from difflogic.tasks import make_task
+from difflogic.training.attempt import Attempt
+from difflogic.training.best import BestCircuit, Gain
+from difflogic.training.compiling import Compilation
+from difflogic.training.metrics import StepResult
+from difflogic.training.trainer import Descent
+
+if TYPE_CHECKING:
+    from difflogic.gpu.fleet import Fleets
+
+Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.uint8]
+
+
+class Trainer(Descent):
+    """Trains a model, and searches for an exact circuit as often as [finishing] says."""
+
+    def __init__(
+        self,
+        config: Config,
+        model: Model | None = None,
+        ranks: Ranks = ALONE,
+        fleets: Fleets | None = None,
+    ) -> None:
+        super().__init__(config, model, ranks, fleets)
+        self._best = BestCircuit(config, self.first_model.logits.T)
+        self._compilation = Compilation(config, self.plan, ranks.leads)
+        self.on_search_progress: OnProgress = ignore
+        """Called often during a search for an exact circuit; may be replaced."""
+        self.on_compile_wait: Callable[[], object] = ignore
+        """Called often while a step waits for the search's kernels; may be replaced."""
+
+    def __exit__(self, *raised: Any) -> None:
+        self.stop_compiling()
+        super().__exit__(*raised)
+
+    def _finished(self, result: StepResult, starts: Array, masks: Bits | None) -> StepResult:
+        if not self._best.is_due(self.epoch):
+            return result
+        stage = self.stage
+        self._wait_for_search()
+        with self.phases("finish"):
+            result = replace(result, finished=self._finish())
+        # Show the exact circuit, unless it belongs to a later stage, which has other starts.
+        if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
+            shown = self._last_states(self.result.ops, starts, masks)[0].copy()
+            result = replace(result, hard_state=shown)
+        return result
+
+    # The search for an exact circuit
+
+    def search(self) -> Finished | None:
+        """Search now for an exact circuit near the logits, with the settings in [finishing].
+
+        `result` is then the best circuit so far. Does nothing if `finishing.every` is 0.
+        """
+        self._wait_for_search()
+        with self.phases("finish"):
+            return self._finish()
+
+    def _finish(self) -> Finished | None:
+        """Search for an exact circuit near rank 0's logits; all ranks find the same one.
+
+        Once a stage is solved, the next one begins from its circuit, which often solves it too.
+        """
+        # Ranks on other processors may differ in the last bits; a search needs equal ones.
+        self.ranks.broadcast(self._logits)
+        epoch = max(1, self.epoch)  # `search` may come before the first step
+        while True:
+            finisher = self._finisher
+            if finisher is None:
+                return None
+            found = self._best.update(finisher, self._logits, epoch, self.on_search_progress)
+            if self._best.exact_epoch is None or self.stage == len(self._stages) - 1:
+                return found
+            assert self._best.logits is not None
+            self._learned.load(self._best.logits)
+            self._go_to(self._attempt.number, self.stage + 1)
+            ops = self._logits.argmax(axis=0).astype(np.uint8)
+            following = self._finisher
+            if self.task.patches and following is not None and not following.verify(ops)[0]:
+                # A circuit that only stays is far from healing: a search would cost much in vain.
+                return found
+
+    @property
+    def may_search(self) -> bool:
+        """Whether the next step searches."""
+        return self._best.is_due(self.epoch + 1)
+
+    def _make_attempt(self, attempt: int) -> Attempt:
+        made, self._finisher = super()._make_attempt(attempt), None
+        if self.config.finishing.every:
+            workers = Workers(self.plan.search_workers)
+            self._finisher = make_finisher(self._staged, made.start.netlist, workers)
+            made.threads.append(workers)
+        return made
+
+    def _go_to(self, attempt: int, stage: int = 0) -> None:
+        if stage != self.stage:
+            self._best.forget()
+        super()._go_to(attempt, stage)
+
+    # Compiling
+
+    @property
+    def needs_compiling(self) -> bool:
+        """Whether some kernels are not compiled on this machine yet; compiling takes a while."""
+        return self._compilation.needs_compiling
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the helper process is still compiling."""
+        return self._compilation.is_helped
+
+    def warm_up(self, meanwhile: bool = False) -> float:
+        """Compile or load the kernels; return the seconds it took. Does not change the training.
+
+        If some are not compiled yet, a helper process compiles a part of them where possible. With
+        `meanwhile`, it may go on with the search's kernels; the first search waits for it.
+        """
+        before, entered = self.phases.timed, self._threads is not None
+        with self.phases("compilation"):
+            self._compilation.compile(self.engine.netlist, self._logits, entered, meanwhile)
+        return self.phases.timed - before
+
+    def stop_compiling(self) -> None:
+        """End the helper process, if it still compiles."""
+        with self.phases("compilation"):
+            self._compilation.stop()
+
+    def wait_for_kernels(self, should_stop: Callable[[], bool]) -> bool:
+        """Wait for the kernels of the next step; return False if `should_stop` ended the wait.
+
+        Call it before the step, which cannot be cancelled without losing work.
+        """
+        return not self.may_search or self._wait_for_search(should_stop)
+
+    def _wait_for_search(self, should_stop: Callable[[], bool] = never_stop) -> bool:
+        def report_and_ask() -> bool:
+            self.on_compile_wait()
+            return should_stop()
+
+        with self.phases("compilation"):
+            return self._compilation.complete(self.engine.netlist, report_and_ask)
+
+    # The state of the run
+
+    def state(self) -> dict[str, Array]:
+        """Return copies of everything, besides the configuration, that later epochs depend on.
+
+        The configuration determines names, shapes and types.
+        """
+        return {**super().state(), **self._best.state()}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go back to `state`, bit for bit."""
+        super().restore(state)
+        self._best.restore(state)
+
+    @property
+    def result(self) -> Model:
+        """The model that the run saves: the best one found by a search, or else the current one."""
+        logits, attempt = self._best.logits, self._best.attempt
+        if logits is None:
+            return self.model
+        # A run is saved every few seconds, so reuse the wiring of the current attempt.
+        current = self._attempt
+        start = current.start if attempt == current.number else self._first_model_of(attempt)
+        return replace(start, logits=np.ascontiguousarray(logits.T))
+
+    @property
+    def result_attempt(self) -> int:
+        """The attempt that found the result, from 1."""
+        return self.attempt if self._best.logits is None else self._best.attempt + 1
+
+    @property
+    def exact_epoch(self) -> int | None:
+        """The epoch after which a circuit was first verified to be exact, if any."""
+        return self._best.exact_epoch
+
+    @property
+    def gain(self) -> Gain | None:
+        """What polishing the verified circuit gained; None if none was polished."""
+        return self._best.gain
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over: a circuit is exact, or all epochs are finished."""
+        return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
+
+
+def make_finisher(config: Config, netlist: Netlist, workers: Workers) -> Finisher:
+    """Return what searches near circuits of a netlist for exact ones."""
+    checks = _plan_of_checks(config)
+    sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
+    return Finisher(netlist, checks, config.finishing, sensitivity, workers)
+
+
+def _plan_of_checks(config: Config) -> Plan:
+    task = make_task(config)
+    streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    if task.each:
+        return Plan.of(config, ROUND, streams)
+    if task.patches:
+        return Plan.healing(task, streams)
+    if task.holds and is_deterministic(task):
+        return Plan.holding(task, streams)
+    return Plan.of(config, ROUND, streams)
