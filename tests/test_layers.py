@@ -6,6 +6,7 @@ No package has an import cycle, and what one must know to understand a module st
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -159,6 +160,38 @@ def test_the_circuit_kit_knows_no_configuration_and_no_task():
     for package in KIT:
         for name in needed(f"difflogic.{package}"):
             assert not name.startswith(("difflogic.config", "difflogic.tasks", "difflogic.model"))
+
+
+def reading():
+    """Return the files that docs/architecture.md tells newcomers to read first."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("## Read these first")[2].partition("\n\nA new task")[0]
+    return [ROOT / "docs" / place for place in re.findall(r"^\| \d+ .*?\]\((.*?)\)", table, re.M)]
+
+
+def test_the_first_files_can_be_read_in_an_evening():
+    assert 8 <= len(reading()) <= 12
+    assert sum(len(path.read_text().splitlines()) for path in reading()) <= 4500
+    for path in reading():
+        assert not any(map(is_fast, imported(path.resolve()))), f"{path} is not plain"
+
+
+def is_fast(name):
+    """Whether an import makes code that only machines read: compiled, emitted, or for a GPU."""
+    return name.split(".")[0] in ("numba", "llvmlite", "wgpu") or name in (
+        f"difflogic.system.jit.{how}"
+        for how in ("kernel", "borrowing_kernel", "part", "driver", "primitive", "by_reference")
+    )
+
+
+def test_fast_code_names_the_plain_code_that_it_is_compared_with():
+    plain = {path.name for path in reading()}
+    for path in files("difflogic"):
+        if any(map(is_fast, imported(path))) and "jit" not in path.parts:
+            places = path, path.with_name("__init__.py")
+            said = [ast.get_docstring(ast.parse(each.read_text())) or "" for each in places]
+            named = {name for text in said for name in re.findall(r"`(\w+\.py)`", text)}
+            assert named & plain, f"{path} and its package name none of {sorted(plain)}"
 
 
 def test_the_checks_find_violations():

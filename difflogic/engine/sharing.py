@@ -16,7 +16,7 @@ Strategy = Literal["sequential", "samples", "cells", "steps", "gates"]
 - samples: each sample has one worker;
 - cells: workers share the cells and wait for each other after every automaton step;
 - steps: workers share cells and steps, as a pipeline (kernels/pipeline.py);
-- gates: the same pipeline, but several workers share the gates of each tile (kernels/split.py).
+- gates: the same pipeline, but several workers share the gates of each tile (split.py).
 """
 STRATEGIES: tuple[Strategy, ...] = ("samples", "cells", "steps", "gates")
 """The strategies of several workers."""

@@ -1,4 +1,4 @@
-"""What a run learns: logits, the soft gates they mix, and AdamW.
+"""What a run learns: logits, the soft gates they mix, and AdamW. Compared with `reference.py`.
 
 AdamW moves what is learned about a gate: its logits, or the numbers they follow from (forms.py).
 Logits are transposed here, (16, parameters), so that kernels can use vector instructions.

@@ -1,4 +1,7 @@
-"""The training loop: sample, forward, loss, backward, reduce, update."""
+"""The training loop: sample, forward, loss, backward, reduce, update.
+
+It is compared with `reference.py`, epoch by epoch.
+"""
 
 from __future__ import annotations
 

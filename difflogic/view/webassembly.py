@@ -1,5 +1,7 @@
 """Circuits as WebAssembly: the machine code of `simulation`, made for browsers by the same LLVM.
 
+It is compared with that code, which is compared with `evaluate.py`.
+
 LLVM emits an object file for a linker. If nothing needs linking, its indices are final, and it
 becomes a module by dropping the custom sections and adding one that lists the exports. So neither
 clang nor a linker is needed. Source: the WebAssembly core specification, chapter "Binary format",

@@ -1,7 +1,8 @@
 """The compiled kernels: soft gates over tiles of lanes, hard gates over words of cells.
 
 A tile is a one-dimensional buffer of rows. A row holds one value per lane; a lane is one cell.
-Every kernel is serial and releases the GIL; `workers.py` runs them side by side.
+Every kernel is serial and releases the GIL; `workers.py` runs them side by side. All are compared
+with `oracle.py`, those of candidates by way of `hard.py`.
 
 | module | contents |
 |---|---|

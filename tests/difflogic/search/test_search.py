@@ -14,7 +14,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
-from difflogic.search import search
+from difflogic.search import sizes
 from difflogic.search.search import Changes, GradientSensitivity
 from difflogic.system.streams import Purpose
 from difflogic.tasks import draw_batch, make_task
@@ -134,7 +134,7 @@ def test_the_prediction_is_exact_for_all_cases_of_the_game_of_life():
 
 def test_only_the_first_of_many_samples_count(monkeypatch):
     """They are those with the most wrong cells."""
-    monkeypatch.setattr(search, "SEARCH_CELLS", 100)  # two grids of 42 cells
+    monkeypatch.setattr(sizes, "SEARCH_CELLS", 100)  # two grids of 42 cells
     config = tiny()
     model = random_model(config)
     found = predict(model.netlist, config, model.ops, (7, 3, 5, 1))
