@@ -48,11 +48,6 @@ class TestAlgebras:
         assert (bits == looked_up(circuit, CASES)).all()
 
     @given(circuits(channels=1))
-    def test_integers(self, circuit: Circuit) -> None:
-        rows = evaluate(circuit, map(as_integer, CASES), Bits(FULL))
-        assert rows == [*map(as_integer, looked_up(circuit, CASES))]
-
-    @given(circuits(channels=1))
     def test_reals_at_the_corners(self, circuit: Circuit) -> None:
         rows = evaluate(circuit, CASES.astype(float), Soft(COEFFICIENTS))
         assert (np.broadcast_arrays(*rows) == looked_up(circuit, CASES)).all()

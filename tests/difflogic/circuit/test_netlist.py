@@ -210,20 +210,3 @@ def test_given_wires_that_do_not_fit_are_refused(wires, says):
 
 def wiring(inputs, a, b):
     return Wiring(inputs, np.array(a, np.int32), np.array(b, np.int32))
-
-
-@pytest.mark.parametrize(
-    ("update", "says"),
-    [
-        ((), "1 layers expected, 0 wired"),
-        ((wiring(8, [0], [1]),), "1 gates on 9 inputs expected"),
-        ((wiring(9, [0, 1], [1, 2]),), "2 and 2 wires on 9 inputs given"),
-        ((wiring(9, [0], [1, 2]),), "1 and 2 wires"),
-        ((wiring(9, [0], [9]),), "a wire leads outside the 9 inputs"),
-        ((wiring(9, [-1], [0]),), "a wire leads outside the 9 inputs"),
-    ],
-)
-def test_wirings_that_do_not_fit_are_refused(update, says):
-    perception = wire(Architecture(1, 1, (8,), (5, 3, 2, 1)), np.random.default_rng(0)).perception
-    with pytest.raises(ConfigError, match=says):
-        WiredLayers(Architecture(1, 1, (8,), (1,)), perception, update)

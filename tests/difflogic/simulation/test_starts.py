@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic import simulate
 from difflogic.library import simulating as library
 from difflogic.simulation import picture, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
@@ -231,12 +230,3 @@ def test_other_arrays_are_refused(array, message):
     simulator, whole = made()
     with pytest.raises(ConfigError, match=message):
         starts.prepare(simulator, whole, array, 0.5)
-
-
-def test_the_library_takes_an_array_as_a_start():
-    cells = np.eye(9, dtype=np.uint8)
-    conditions = library.Conditions((9, 9), 0, start=cells)
-    _, whole = made(9, 9)
-    found = simulate(whole, conditions)
-    assert found.start == "array"
-    np.testing.assert_array_equal(found.grid.bits()[whole.visible_rows[0]], cells)
