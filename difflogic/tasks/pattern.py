@@ -212,7 +212,8 @@ class Pattern(Task):
             starts[1, self.channels - sum(place_bits(self.height, self.width)) - 1] = 1
         note = "These are all: zeros, and one cell."
         grown = np.stack(targets).astype(np.uint8)
-        return Cases("both starts", starts, grown, "zero", self.automaton.steps, note)
+        automaton = self.automaton
+        return Cases("both starts", starts, grown, automaton.boundary, automaton.steps, note)
 
     def cases(self) -> Cases | None:
         return self._cases
