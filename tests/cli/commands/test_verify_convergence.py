@@ -18,6 +18,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
+from tests.difflogic.evaluation.test_assurance import SLOW
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
@@ -91,6 +92,16 @@ def test_zeros_that_never_settle(verify, tmp_path):
     file = tmp_path / "blinker.json"
     file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
     assert "use --task to name an experiment" in verify(str(file)).refusal
+
+
+def test_zeros_that_settle_late(verify, tmp_path):
+    """On 22 cells in a row, they come to rest at step 4194348."""
+    file, circuit = tmp_path / "slow.json", circuit_of(SLOW, [56, 49, 50, 54, 55])
+    slow = replace(automaton_of(circuit), boundary="zero", height=1, width=22)
+    file.write_text(write_circuit(slow))
+    refused = verify(str(file), "--time-limit 0.1").refusal
+    assert "does not settle in 0.1 s" in refused
+    assert "raise --time-limit" in refused
 
 
 def test_a_certificate_overwrites_only_with_force(verify):

@@ -125,10 +125,27 @@ class TestEveryCase:
         assert found.proved == (wrong is None)
 
 
+SLOW = [
+    (Op.A_AND_NOT_B, 24, 23),
+    (Op.AND, 27, 29),
+    (Op.A_AND_NOT_B, 45, 29),
+    (Op.OR, 46, 47),
+    (Op.XOR, 21, 48),
+    (Op.AND, 21, 48),
+    (Op.OR, 23, 50),
+    (Op.A_AND_NOT_B, 51, 19),
+    (Op.AND, 18, 19),
+    (Op.OR, 52, 53),
+    (Op.TRUE, 0, 0),
+    (Op.AND, 23, 29),
+]
+"""A row of n cells comes to rest after some 2^n steps."""
+
+
 class TestTheOnlyStart:
     """One cell in the middle of 3×3."""
 
-    def run(self, gates, outputs, *more: str, steps: int = 2):
+    def run(self, gates, outputs, *more: str, steps: int = 2, boundary="periodic"):
         task = task_of(
             "lizard",
             "task.target=...\n.#.\n...",
@@ -142,7 +159,7 @@ class TestTheOnlyStart:
             *more,
         )
         automaton = Automaton(
-            "dot", circuit_of(gates, outputs), (0,), "periodic", 3, 3, steps, 1.0, "center"
+            "dot", circuit_of(gates, outputs), (0,), boundary, 3, 3, steps, 1.0, "center"
         )
         return assure_automaton(automaton, task)
 
@@ -234,6 +251,29 @@ class TestTheOnlyStart:
         assert (found.verdict, found.healing[0].unknown) == (Verdict.open, 1)
         assert found.text.startswith("not proved: 1 of 9 cases of damage may heal later than they")
         assert "--time-limit" in found.text
+
+    @pytest.mark.thorough
+    def test_damage_that_takes_long_to_heal(self) -> None:
+        """A patch of 2×2 cells is mended after up to 2058 steps."""
+        found = self.run(
+            SLOW,
+            [56, 49, 50, 54, 55],
+            "task.target=" + "\n".join(["#" * 10 + "."] * 4),
+            "task.height=4",
+            "task.width=11",
+            "task.start=zeros",
+            "task.hold=true",
+            "task.heal=[2]",
+            "automaton.channels=5",
+            "automaton.boundary=zero",
+            "update.gates=[20,10,5]",
+            steps=2200,
+            boundary="zero",
+        )
+        assert found.text == (
+            "proved at step 2200 and at every later one, and at most 2058 steps after each of 30 "
+            "cases of damage"
+        )
 
     def test_too_many_states_to_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STATES", 0)
