@@ -51,6 +51,9 @@ NO_NETWORK = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
 GRACE = 10.0
 """Seconds in which a rank must save and end after its launcher is gone."""
 
+STUCK = 20.0
+"""Seconds in which ranks must save and end after a signal; then they are killed."""
+
 _NOISE = re.compile(rb"\[\d+\]\d+:Return code = ")
 """mpiexec prints this for each rank that ends."""
 
@@ -176,7 +179,8 @@ def _wait(process: subprocess.Popen[bytes], interruption: Interruption, reading:
 
     A rank that the launcher is just starting misses a signal. The other ranks end, but that one
     keeps waiting for them. So the launcher is killed unless all ranks have joined PATIENCE seconds
-    after the signal.
+    after the signal. A rank that is stopped or stuck keeps the others waiting, too: after STUCK
+    seconds all are killed.
     """
     until = math.inf
     while True:
@@ -188,6 +192,20 @@ def _wait(process: subprocess.Popen[bytes], interruption: Interruption, reading:
             process.send_signal(interruption.exit_code - 128)
         elif time.monotonic() > until and not select.select([reading], [], [], 0)[0]:
             process.kill()
+        elif time.monotonic() > until + STUCK:
+            note(f"error: killed ranks that did not end in {PATIENCE + STUCK:g} seconds")
+            for each in _children(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
+            process.kill()
+
+
+def _children(process: int) -> list[int]:
+    """Return the processes that a process started; none where the system does not list them."""
+    try:
+        return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+    except OSError:
+        return []
 
 
 @contextmanager

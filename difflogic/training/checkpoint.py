@@ -65,6 +65,8 @@ class Checkpoint:
     """As `Trainer.state` returned it."""
     seconds: Mapping[str, float]
     """As `PhaseTimer.account` returned it."""
+    history: str = ""
+    """The digest of the metrics up to the epoch; "" in early checkpoints."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
@@ -90,11 +92,12 @@ def write_checkpoint(
     resumed: int,
     state: State,
     seconds: Mapping[str, float],
+    history: str = "",
 ) -> Path:
     """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
 
-    `seconds` are those of the run so far, by part. Raises RunDirectoryError if it cannot be
-    written; earlier ones are then unchanged.
+    `seconds` are those of the run so far, by part; `history` is the digest of its metrics. Raises
+    RunDirectoryError if it cannot be written; earlier ones are then unchanged.
     """
     header = {
         "format": FORMAT,
@@ -104,6 +107,7 @@ def write_checkpoint(
         "resumed": resumed,
         "made_with": made_with(),
         "seconds": dict(seconds),
+        "history": history,
         "state": list(state),
     }
     header["sha256"] = _digest(header, state)
@@ -145,7 +149,8 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     epoch, resumed, config, origin = found
     if path != checkpoint_path(path.parent, epoch):
         raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
-    return Checkpoint(epoch, resumed, config, origin, state, seconds)
+    history = str(header.get("history", ""))
+    return Checkpoint(epoch, resumed, config, origin, state, seconds, history)
 
 
 def made_with() -> dict[str, str]:

@@ -10,7 +10,7 @@ from difflogic.config import Config, config_from_dict
 from difflogic.config.sections import FREE
 from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import ConfigError, RunDirectoryError
-from difflogic.system.files import CONFIG, START, for_shell
+from difflogic.system.files import CONFIG, METRICS, START, for_shell
 from difflogic.training.checkpoint import (
     Checkpoint,
     CheckpointError,
@@ -160,9 +160,15 @@ def _read(
     if changes:
         raise CheckpointError(f"{path}: is of another run: {', '.join(changes)}")
     try:
-        return checkpoint, run.read_metrics(checkpoint.epoch)
+        history = run.read_metrics(checkpoint.epoch)
     except RunDirectoryError as error:
         raise CheckpointError(f"{path}: cannot be used, since {error}") from None
+    if checkpoint.history not in ("", history.digest):
+        raise CheckpointError(
+            f"{path}: cannot be used, since {run.path / METRICS} is of another run: put back this "
+            "run's own"
+        )
+    return checkpoint, history
 
 
 def _note_other_origin(checkpoint: Checkpoint, on_message: Callable[[str], None]) -> None:

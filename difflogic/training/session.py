@@ -231,6 +231,7 @@ class Session:
                 self.resumed,
                 trainer.state(),
                 trainer.phases.account,
+                self.history.digest,
             )
         self._checkpoint_epoch = trainer.epoch
 

@@ -170,6 +170,19 @@ def test_ranks_save_and_end_when_their_launcher_is_killed(
     assert "Abort" not in run.err
 
 
+def test_a_stopped_rank_is_killed_some_time_after_a_signal(
+    tmp_path: Path, tiny: list[str], begin: Callable[..., Process]
+) -> None:
+    settings = overrides([*tiny, *ENDLESS])
+    run = begin("train", "checkerboard", *settings, "--ranks=2", *INTO_RUN)
+    wait_for_epoch(tmp_path / "run", run, 2)
+    ranks = ranks_of(run)
+    os.kill(ranks[1], signal.SIGSTOP)
+    assert run.end(signal.SIGTERM) == 143
+    assert "killed ranks that did not end" in run.err
+    assert not ranks_of(run)
+
+
 ENDLESS_COMPARISON = """
 import itertools
 from difflogic.scale import verification

@@ -115,3 +115,10 @@ def test_arguments_are_checked_when_a_call_is_traced():
         rollout(logits, states.astype("complex64"), SoftRollout(model))
     with pytest.raises(ConfigError, match=r"starts have shape \(2, 4, 5\): give"):
         jax.jit(lambda states: rollout(logits, states, SoftRollout(model)))(states[0])
+
+
+def test_a_nan_is_named_in_the_error_of_jax():
+    model, logits, states = drawn()
+    states = states.at[0, 0, 0, 0].set(np.nan)
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"nan at .*give finite numbers"):
+        rollout(logits, states, SoftRollout(model)).block_until_ready()

@@ -99,3 +99,14 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         growing.plan(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
     with pytest.raises(ConfigError, match="more than 64×64"):
         growing.plan(growing.Picture("wall", np.ones((1, 65, 64), np.uint8)))
+
+
+def test_a_second_image_of_one_colour_is_refused(tmp_path):
+    for name, colour in (("two.png", (0, 0, 255)), ("one.png", (255, 0, 0))):
+        image = Image.new("RGB", (8, 8), (255, 0, 0))
+        image.paste(colour, (2, 2, 5, 5))
+        image.save(tmp_path / name)
+    names = [str(tmp_path / name) for name in ("two.png", "one.png")]
+    for pair in (names, names[::-1]):
+        with pytest.raises(ConfigError, match=r"one\.png: the image has one colour"):
+            growing.read_two(*pair)

@@ -173,6 +173,17 @@ def test_a_run_without_usable_checkpoints_is_refused(run):
 
 
 @pytest.mark.thorough
+def test_metrics_of_another_run_are_noticed(run, tmp_path):
+    execute(tiny("training.seed=5", "training.epochs=10"), tmp_path / "other")
+    metrics = (tmp_path / "other" / "metrics.csv").read_bytes()
+    (run / "metrics.csv").write_bytes(metrics)
+    with pytest.raises(RunDirectoryError, match=r"metrics\.csv is of another run"):
+        execute(CONFIG, run)
+    assert (run / "metrics.csv").read_bytes() == metrics
+    assert len(checkpoints(run)) == 2
+
+
+@pytest.mark.thorough
 def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
