@@ -165,7 +165,7 @@ def train_pattern(
             picture = growing.read(first, colors, size)
         else:
             picture = growing.read_two(first, second, colors, size)
-        growth = growing.plan(picture, hold=hold, heal=heal, channels=channels, steps=steps)
+        growth = growing.plan_growth(picture, hold=hold, heal=heal, channels=channels, steps=steps)
         if not options.quiet:
             for line in growth.lines:
                 note(line)

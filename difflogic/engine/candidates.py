@@ -339,7 +339,7 @@ class Helper:
         return not len(changed) or self._base.change(changed, ops[changed])
 
 
-def warm_up(simulator: HardSimulator, ops: Ops) -> None:
+def load_kernels(simulator: HardSimulator, ops: Ops) -> None:
     """Compile or load the kernels that judge, which are the same for every size."""
     nothing = np.zeros((simulator.batch, 1, simulator.grid.height, simulator.grid.width), np.uint8)
     script = simulator.script(1, at=(1,), targets=nothing, channels=(0,))

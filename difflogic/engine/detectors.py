@@ -176,7 +176,7 @@ CONJUNCTIONS = {
 """The op that is 1 if each input has the demanded value, or none is demanded."""
 
 
-def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
+def load_kernels(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
     """Compile or load the kernels, which are the same for every size."""
     values = np.zeros((1, 1), np.uint64)
     nothing = np.zeros(netlist.rows, np.bool_)

@@ -64,17 +64,17 @@ class HardGradients:
         slots = most_slopes(netlist)
         self._slopes = Slopes(
             # Memory costs nothing until it is written.
-            np.empty(slots * CELLS, np.float32),
-            np.full(rows, ABSENT, np.int64),
-            CELLS * np.arange(slots)[::-1].copy(),
-            np.full(1, slots),
-            np.empty(inputs, np.int32),
-            np.zeros(1, np.int64),
-            np.zeros((2, channels, 64 * words), np.float32),
-            np.empty(4),
-            np.zeros((netlist.parameters, 4)),
-            np.full(rows, ABSENT, np.int32),
-            np.empty((0, 0), np.float32),
+            rows=np.empty(slots * CELLS, np.float32),
+            place=np.full(rows, ABSENT, np.int64),
+            free=CELLS * np.arange(slots)[::-1].copy(),
+            room=np.full(1, slots),
+            handed=np.empty(inputs, np.int32),
+            inputs=np.zeros(1, np.int64),
+            states=np.zeros((2, channels, 64 * words), np.float32),
+            found=np.empty(4),
+            sums=np.zeros((netlist.parameters, 4)),
+            kept_at=np.full(rows, ABSENT, np.int32),
+            kept=np.empty((0, 0), np.float32),
         )
 
     def begin(
@@ -95,14 +95,14 @@ class HardGradients:
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
         self._code, _, values = prune(netlist, ops, (), np.concatenate(wired))
         self._graph = Graph(
-            self._a,
-            self._b,
-            values,
-            self._param,
-            netlist.outputs.astype(np.int32),
-            op,
-            order.astype(np.int32),
-            np.flatnonzero(alive).astype(np.int32),
+            a=self._a,
+            b=self._b,
+            value=values,
+            param=self._param,
+            outputs=netlist.outputs.astype(np.int32),
+            op=op,
+            order=order.astype(np.int32),
+            channels=np.flatnonzero(alive).astype(np.int32),
         )
         self._slopes.sums[:] = 0.0
 
@@ -263,7 +263,7 @@ class HardGradients:
         return self._slopes.sums
 
 
-def warm_up(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
+def load_kernels(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> None:
     """Compile or load the kernels, which are the same for every size."""
     hard = HardGradients(netlist, Grid(1, 1, "zero"), 1, 1)
     hard.begin(ops, (0,))

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit import gates
-from difflogic.circuit.evaluate import Soft
-from difflogic.circuit.evaluate import evaluate as evaluate_over
+from difflogic.circuit.evaluate import Soft, evaluate
 from difflogic.circuit.grid import OUTSIDE, Boundary, neighbors
 from difflogic.circuit.netlist import Netlist
 
@@ -34,9 +33,9 @@ def perceive(state: Array, boundary: Boundary) -> Array:
     return np.concatenate(rows)
 
 
-def evaluate(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
+def row_values(netlist: Netlist, coefficients: Array, inputs: Array) -> Array:
     """Return the value of every row of the netlist, shape (rows, cells)."""
-    return np.array(evaluate_over(netlist, inputs, Soft(coefficients)))
+    return np.array(evaluate(netlist, inputs, Soft(coefficients)))
 
 
 def rollout(
@@ -54,7 +53,7 @@ def rollout(
     states = [start.astype(np.float64)]
     for step in range(steps):
         old = states[-1]
-        values = evaluate(netlist, coefficients, perceive(old, boundary))
+        values = row_values(netlist, coefficients, perceive(old, boundary))
         new = values[netlist.outputs].reshape(old.shape)
         states.append(new if mask is None else np.where(mask[step], new, old))
     return states
@@ -87,7 +86,7 @@ def coefficient_gradients(
     for step in range(len(states) - 2, -1, -1):
         old = states[step]
         channels, height, width = old.shape
-        values = evaluate(netlist, coefficients, perceive(old, boundary))
+        values = row_values(netlist, coefficients, perceive(old, boundary))
         grad = np.zeros_like(values)
         updated = np.ones((height, width)) if mask is None else mask[step].astype(np.float64)
         grad[netlist.outputs] = (gradient * updated).reshape(channels, -1)

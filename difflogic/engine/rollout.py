@@ -247,17 +247,17 @@ class Engine:
 
     def _batch(self) -> k.Batch:
         return k.Batch(
-            self._coefficients,
-            self._states,
-            self._masks,
-            self._targets,
-            np.array(self._loss_channels or (), dtype=np.int64),
-            self._loss_steps,
-            self._losses,
-            self._loss_gradients,
-            self._input_gradients,
-            self._sums,
-            self._clock,
+            coefficients=self._coefficients,
+            states=self._states,
+            masks=self._masks,
+            targets=self._targets,
+            loss_channels=np.array(self._loss_channels or (), dtype=np.int64),
+            loss_steps=self._loss_steps,
+            losses=self._losses,
+            loss_gradients=self._loss_gradients,
+            input_gradients=self._input_gradients,
+            sums=self._sums,
+            clock=self._clock,
         )
 
     def _call(self, parts: int, first: int, end: int) -> None:

@@ -168,14 +168,14 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
         places = tuple(int(task[c]) for c in (t.OF_GROUP, t.OF_STEP, t.OF_CHUNK))
         perception, update = float(task[t.PERCEPTION]), float(task[t.UPDATE])
         yield Event(
-            worker,
-            NAMES[int(task[t.KIND])],
-            TASK,
-            since + ahead,
-            end + ahead,
-            bool(stolen) and not is_loss,
-            None if is_loss else (places[0], places[1], places[2]),
-            (perception, update) if perception + update > 0 else None,
+            worker=worker,
+            name=NAMES[int(task[t.KIND])],
+            kind=TASK,
+            since=since + ahead,
+            until=end + ahead,
+            stolen=bool(stolen) and not is_loss,
+            place=None if is_loss else (places[0], places[1], places[2]),
+            gates=(perception, update) if perception + update > 0 else None,
         )
         at = end
     if until - at >= SHORTEST_WAIT:

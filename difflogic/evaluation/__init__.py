@@ -2,6 +2,6 @@
 
 from difflogic.evaluation.exactness import Exactness, check
 from difflogic.evaluation.scene import Streams
-from difflogic.evaluation.tests import TESTS, choose, evaluate
+from difflogic.evaluation.tests import TESTS, choose, run_tests
 
-__all__ = ["TESTS", "Exactness", "Streams", "check", "choose", "evaluate"]
+__all__ = ["TESTS", "Exactness", "Streams", "check", "choose", "run_tests"]

@@ -150,15 +150,15 @@ def assure_automaton(
         return _open("the task lists no cases")
     height, width = cases.starts.shape[2:]
     asked = Asked(
-        "shows" if not task.holds else "heals" if task.patches else "holds",
-        _named(cases),
-        height,
-        width,
-        cases.boundary,
-        automaton.fire_rate,
-        automaton.visible,
-        cases.steps,
-        sum(map(len, task.patches.values())),
+        claim="shows" if not task.holds else "heals" if task.patches else "holds",
+        starts=_named(cases),
+        height=height,
+        width=width,
+        boundary=cases.boundary,
+        fire_rate=automaton.fire_rate,
+        visible=automaton.visible,
+        step=cases.steps,
+        damages=sum(map(len, task.patches.values())),
     )
     small = live_part(automaton)
     if cases.boundary != automaton.boundary and cases.repeats is None:

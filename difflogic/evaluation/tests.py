@@ -182,15 +182,15 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     wrong = count_wrong(*subject.netlist, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
     count = Count(
-        f"random soup, total of {len(at)} steps",
-        scene.grid.height,
-        scene.grid.width,
-        scene.fire_rate,
-        at[-1],
-        1,
-        int(len(bad) > 0),
-        scene.cells * len(at),
-        int(wrong.sum()),
+        name=f"random soup, total of {len(at)} steps",
+        height=scene.grid.height,
+        width=scene.grid.width,
+        fire_rate=scene.fire_rate,
+        step=at[-1],
+        starts=1,
+        wrong_starts=int(len(bad) > 0),
+        cells=scene.cells * len(at),
+        wrong_cells=int(wrong.sum()),
     )
     return count, at[int(bad[0])] if len(bad) else None
 
@@ -372,7 +372,7 @@ def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
     ]
 
 
-def evaluate(
+def run_tests(
     source: Model | Automaton,
     tests: Sequence[str] = (),
     *,

@@ -55,15 +55,15 @@ class Count:
         counted = scene.counted(wrong.shape[1])
         for step, cells in zip(scene.at, wrong, strict=True):
             yield cls(
-                name,
-                scene.grid.height,
-                scene.grid.width,
-                scene.fire_rate,
-                step,
-                len(cells),
-                int((cells > 0).sum()),
-                counted,
-                int(cells.sum()),
+                name=name,
+                height=scene.grid.height,
+                width=scene.grid.width,
+                fire_rate=scene.fire_rate,
+                step=step,
+                starts=len(cells),
+                wrong_starts=int((cells > 0).sum()),
+                cells=counted,
+                wrong_cells=int(cells.sum()),
             )
 
     def as_dict(self) -> dict[str, Any]:

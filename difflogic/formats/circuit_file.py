@@ -198,16 +198,16 @@ def parse(data: Any, source: str) -> Automaton:
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
         )
         return Automaton(
-            head.name,
-            circuit,
-            tuple(head.visible),
-            head.boundary,
-            head.height,
-            head.width,
-            head.steps,
-            head.fire_rate,
-            head.start,
-            tuple(map(parse_color, head.palette)),
+            name=head.name,
+            circuit=circuit,
+            visible=tuple(head.visible),
+            boundary=head.boundary,
+            height=head.height,
+            width=head.width,
+            steps=head.steps,
+            fire_rate=head.fire_rate,
+            start=head.start,
+            palette=tuple(map(parse_color, head.palette)),
         )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None

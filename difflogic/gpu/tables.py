@@ -119,15 +119,15 @@ def shape_of(
 ) -> Shape:
     """Return the sizes of a run."""
     return Shape(
-        netlist.channels,
-        grid,
-        steps,
-        batch,
-        loss_channels,
-        netlist.rows,
-        netlist.gates,
-        netlist.parameters,
-        numbers,
+        channels=netlist.channels,
+        grid=grid,
+        steps=steps,
+        batch=batch,
+        loss_channels=loss_channels,
+        rows=netlist.rows,
+        gates=netlist.gates,
+        parameters=netlist.parameters,
+        numbers=numbers,
     )
 
 

@@ -116,7 +116,7 @@ class Identified:
         small = simplify(self._automaton(self.built), EFFORTS[effort], step, deadline).circuit
         if small.channels != self.built.channels:
             return self.built
-        if (synthesis.evaluate(self.space, small) != self.complete).any():
+        if (synthesis.tabulate(self.space, small) != self.complete).any():
             raise CircuitError("the simplified circuit differs from the table: please report this")
         return small
 

@@ -50,14 +50,14 @@ def filled(space: Space, table: Table, circuit: Circuit | None) -> Table:
     """
     if circuit is None:
         return np.maximum(space.spread(table), 0)
-    return evaluate(space, circuit)
+    return tabulate(space, circuit)
 
 
 def _channels(space: Space) -> tuple[tuple[int, ...], list[int]]:
     return tuple(range(space.bits)), list(range(space.bits))
 
 
-def evaluate(space: Space, circuit: Circuit) -> Table:
+def tabulate(space: Space, circuit: Circuit) -> Table:
     """Return a circuit's next state for each pattern, shape (patterns,)."""
     states: Table = np.empty(space.patterns, np.int64)
     some = max(1, VALUES_AT_ONCE // (circuit.inputs + circuit.gates))

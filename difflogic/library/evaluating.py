@@ -106,7 +106,7 @@ def evaluate(
         progress(Progress("tests:", done, total, name))
 
     config, found = require_experiment(loaded, task), loaded.model or loaded.automaton
-    results = evaluation.evaluate(
+    results = evaluation.run_tests(
         found, tests, config=config, starts=starts, seed=seed, progress=test
     )
     return Evaluated(loaded, results)

@@ -222,7 +222,7 @@ def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] |
     return Picture(name, bits, words=f"rows of text, {counted(len(bits), 'bit')} a cell")
 
 
-def plan(
+def plan_growth(
     picture: Picture,
     *,
     hold: bool = False,

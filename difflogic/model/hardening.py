@@ -53,13 +53,13 @@ def _around(
     circuit: Circuit, name: str, task: TaskSection, automaton: AutomatonConfig, start: Start
 ) -> Automaton:
     return Automaton(
-        name,
-        circuit,
-        tuple(task.loss_channels),
-        automaton.boundary,
-        task.height,
-        task.width,
-        automaton.steps,
-        automaton.fire_rate,
-        start,
+        name=name,
+        circuit=circuit,
+        visible=tuple(task.loss_channels),
+        boundary=automaton.boundary,
+        height=task.height,
+        width=task.width,
+        steps=automaton.steps,
+        fire_rate=automaton.fire_rate,
+        start=start,
     )

@@ -160,15 +160,15 @@ class Finisher(Verifier):
         from_step = None if self._complete else self.judge(found.ops).finding.from_step
         latest = self.judge.latest_step
         polished = polish(
-            self._netlist,
-            self,
-            found.ops,
-            from_step,
-            self._first_samples,
-            self._workers,
-            rng,
-            self._settings.polish,
-            latest if hasten else None,
+            netlist=self._netlist,
+            verifier=self,
+            verified=found.ops,
+            from_step=from_step,
+            samples=self._first_samples,
+            workers=self._workers,
+            rng=rng,
+            budget=self._settings.polish,
+            latest=latest if hasten else None,
         )
         late = latest is not None and (polished.after.from_step or 0) > latest
         return replace(

@@ -64,31 +64,31 @@ DEVICES = {
     device.name: device
     for device in (
         Device(
-            "ice40-hx8k",
-            "ice40",
+            name="ice40-hx8k",
+            family="ice40",
             # A clock enable for each cell that fires at random would be slow.
-            "synth_ice40 -dffe_min_ce_use 16",
-            ("--hx8k", "--package", "ct256"),
-            "pcf",
-            "asc",
-            "ICESTORM_LC",
-            "ICESTORM_LC",
-            "cells_sim.v",
-            7680,
+            synthesis="synth_ice40 -dffe_min_ce_use 16",
+            options=("--hx8k", "--package", "ct256"),
+            constraints="pcf",
+            configuration="asc",
+            logic="ICESTORM_LC",
+            registers="ICESTORM_LC",
+            models="cells_sim.v",
+            luts=7680,
         ),
         Device(
-            "ecp5-85k",
-            "ecp5",
+            name="ecp5-85k",
+            family="ecp5",
             # Wide LUTs join two LUTs of 4 inputs, but then cells need up to twice as many LUTs.
-            "synth_ecp5 -nowidelut",
+            synthesis="synth_ecp5 -nowidelut",
             # router1 did not finish routing a picture.
-            ("--85k", "--package", "CABGA381", "--router", "router2"),
-            "lpf",
-            "textcfg",
-            "TRELLIS_COMB",
-            "TRELLIS_FF",
-            "common_sim.vh",
-            83640,
+            options=("--85k", "--package", "CABGA381", "--router", "router2"),
+            constraints="lpf",
+            configuration="textcfg",
+            logic="TRELLIS_COMB",
+            registers="TRELLIS_FF",
+            models="common_sim.vh",
+            luts=83640,
         ),
     )
 }

@@ -118,15 +118,15 @@ def new_work(nodes: int, inputs: int, seed: int = 1) -> Work:
         table[1 : 1 + inputs] = input_tables(inputs)
     slots = 1 << int(4 * nodes).bit_length()
     return Work(
-        table,
-        np.zeros((nodes, count), np.uint64),
-        np.zeros((3, count), np.uint64),
-        np.zeros(nodes, np.bool_),
-        np.zeros(nodes + VIRTUAL, np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(nodes, np.int32),
-        np.zeros(slots, np.int32),
+        table=table,
+        flipped=np.zeros((nodes, count), np.uint64),
+        care=np.zeros((3, count), np.uint64),
+        after=np.zeros(nodes, np.bool_),
+        divisors=np.zeros(nodes + VIRTUAL, np.int32),
+        literal=np.zeros(nodes, np.int32),
+        stack=np.zeros(nodes, np.int32),
+        level=np.zeros(nodes, np.int32),
+        slots=np.zeros(slots, np.int32),
         # xorshift needs a state other than 0; after a poor one its first numbers are poor.
-        np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1),
+        random=np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1),
     )

@@ -194,20 +194,20 @@ def run(
     limits.append(_limits(workers))
     clock, peak_one_core, peak_all_workers = map(max, *limits)
     return Report(
-        automaton.name,
-        circuit.gates,
-        gates,
-        geometry,
-        automaton.fire_rate,
-        tuple(paths),
-        tuple(checks),
-        compile_seconds,
-        load_seconds,
-        clock,
-        peak_one_core,
-        peak_all_workers,
-        2 * geometry.bytes,
-        peak_memory(),
+        name=automaton.name,
+        gates=circuit.gates,
+        instructions=gates,
+        geometry=geometry,
+        fire_rate=automaton.fire_rate,
+        paths=tuple(paths),
+        checks=tuple(checks),
+        compile_seconds=compile_seconds,
+        load_seconds=load_seconds,
+        clock=clock,
+        peak_one_core=peak_one_core,
+        peak_all_workers=peak_all_workers,
+        grid_bytes=2 * geometry.bytes,
+        peak_memory=peak_memory(),
     )
 
 

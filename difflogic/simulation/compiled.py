@@ -51,7 +51,7 @@ class Compiled:
         self._yield = native.yield_address()
         self._geometry = geometry
         at_once = self._native.rows
-        self._bands, self._depth = plan(geometry, workers, at_once)
+        self._bands, self._depth = choose_bands(geometry, workers, at_once)
         self._ticket_seconds: float | None = None
         self._count = workers
         self._workers: Workers | None = None
@@ -157,7 +157,7 @@ class Compiled:
         return np.array([fields[field] for field in Field], np.uint64)
 
 
-def plan(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:
+def choose_bands(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:
     """Return the number of bands of a grid, and of steps in a block.
 
     Bands are high enough that few rows are computed twice, and the rows that a block keeps fit

@@ -147,14 +147,14 @@ def _any_ops(netlist: Netlist) -> Ops:
 
 def compile_candidates(netlist: Netlist, ops: Ops) -> None:
     """Compile or load the kernels that judge a search's candidates. Any `ops` will do."""
-    candidates.warm_up(HardSimulator(netlist, CELL, 1), ops)
+    candidates.load_kernels(HardSimulator(netlist, CELL, 1), ops)
 
 
 def compile_slopes(netlist: Netlist, ops: Ops, rectifies: bool) -> None:
     """Compile or load the kernels that guide a search, and those of rectification if needed."""
-    hard_gradients.warm_up(netlist, ops)
+    hard_gradients.load_kernels(netlist, ops)
     if rectifies:
-        detectors.warm_up(netlist, ops)
+        detectors.load_kernels(netlist, ops)
         read = np.array([netlist.inputs], np.int32)
         hard = hard_gradients.HardGradients(netlist, CELL, 1, 1)
         hard.begin(ops, (0,), read)

@@ -188,14 +188,14 @@ class MetricsRow:
                 found.wrong_before, found.wrong, found.wrong_fresh, found.candidates, found.exact
             )
         return cls(
-            result.epoch,
-            result.soft_loss,
-            result.hard_loss,
-            result.accuracy,
-            seconds,
-            result.decided,
-            search,
-            result.attempt,
+            epoch=result.epoch,
+            soft_loss=result.soft_loss,
+            hard_loss=result.hard_loss,
+            accuracy=result.accuracy,
+            phase_seconds=seconds,
+            decided=result.decided,
+            search=search,
+            attempt=result.attempt,
         )
 
     @property
@@ -305,14 +305,14 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     if attempt is not None and not 1 <= attempt <= MAX_COUNT:
         raise ValueError("attempts are counted from 1")
     return MetricsRow(
-        int(cells["epoch"]),
-        float(cells["soft_loss"]),
-        number("hard_loss"),
-        number("accuracy"),
-        seconds,
-        decided,
-        _search_from(cells),
-        attempt,
+        epoch=int(cells["epoch"]),
+        soft_loss=float(cells["soft_loss"]),
+        hard_loss=number("hard_loss"),
+        accuracy=number("accuracy"),
+        phase_seconds=seconds,
+        decided=decided,
+        search=_search_from(cells),
+        attempt=attempt,
     )
 
 

@@ -316,15 +316,15 @@ def _listed_run(path: Path) -> Listed:
         if found is not None:
             checked = found["scores"]["checked"]
             return Listed(
-                path,
-                when,
-                found["experiment"],
-                found["seed"],
-                "finished" if found["finished"] else "stopped",
-                found["epochs"],
-                checked["exact"],
-                checked["active_gates"],
-                found["seconds"]["training"],
+                path=path,
+                begun=when,
+                experiment=found["experiment"],
+                seed=found["seed"],
+                state="finished" if found["finished"] else "stopped",
+                epochs=found["epochs"],
+                exact=checked["exact"],
+                active_gates=checked["active_gates"],
+                seconds=found["seconds"]["training"],
             )
         config = run.read_config()
         assert config is not None

@@ -79,12 +79,12 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     all cases and in a random soup.
     """
     # Imported here, since it needs kernels, and readers of summaries do not.
-    from difflogic.evaluation import check, evaluate
+    from difflogic.evaluation import check, run_tests
     from difflogic.evaluation.assurance import assure
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
     if task_class(model.config.task).has_changing_targets():
-        scores["exactness"] = evaluate(model, ["exactness"])["tests"]["exactness"]
+        scores["exactness"] = run_tests(model, ["exactness"])["tests"]["exactness"]
     return scores
 
 

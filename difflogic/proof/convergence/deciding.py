@@ -188,14 +188,14 @@ class _Search:
         if verdict is not Verdict.proved:
             known = sets.as_array(question.board, self.within)[list(question.visible_places)]
         return Finding(
-            question,
-            verdict,
-            method,
-            from_step,
-            known,
-            self.within,
-            states,
-            counterexample,
+            question=question,
+            verdict=verdict,
+            method=method,
+            from_step=from_step,
+            known=known,
+            final_sets=self.within,
+            states=states,
+            counterexample=counterexample,
             seconds=time.perf_counter() - self.began,
         )
 

@@ -19,7 +19,7 @@ def config(height, width, *overrides):
     """A picture of two colours whose cells count their places."""
     y, x = np.mgrid[:height, :width]
     bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
-    growth = growing.plan(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
+    growth = growing.plan_growth(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
     first = (*growing.COUNTING, *growing._counting_circuit(bits.astype(np.uint8)))
     return load_config(growth.config, [*growth.overrides, *first, *overrides])
 

@@ -10,7 +10,7 @@ from scipy import signal
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import TESTS, choose, evaluate, tests
+from difflogic.evaluation import TESTS, choose, run_tests, tests
 from difflogic.evaluation.tests import Draw, Subject
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -207,7 +207,7 @@ class TestSoup:
     def test_a_rule_that_differs_for_few_boards(self):
         # Wrong only for a living cell with eight neighbours: 1 of 512.
         model = self.still('task.rule="B/S01234567"')
-        found = evaluate(model, seed=1)
+        found = run_tests(model, seed=1)
         exactness = found["tests"]["exactness"]
         assert exactness["wrong_neighborhoods"] == 1
         assert found["exact"] is False
@@ -253,35 +253,37 @@ class TestEvaluate:
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):
         model = random_model(tiny(), seed=1)
-        found = evaluate(model, starts=3)
-        assert evaluate(model, starts=3) == found
+        found = run_tests(model, starts=3)
+        assert run_tests(model, starts=3) == found
         assert json.loads(json.dumps(found)) == found
         assert found["seed"] == model.config.training.seed
-        other = evaluate(model, starts=3, seed=99)
+        other = run_tests(model, starts=3, seed=99)
         for name in TESTS:
             assert (other["tests"][name] != found["tests"][name]) == (name != "gates")
 
     @pytest.mark.thorough
     def test_a_circuit_is_tested_as_its_model_is(self):
         model = random_model(tiny(), seed=1)
-        found = evaluate(model, starts=3)
+        found = run_tests(model, starts=3)
         small = live_part(from_model(model))
-        other = evaluate(small, config=model.config, starts=3)
+        other = run_tests(small, config=model.config, starts=3)
         found["tests"].pop("gates"), other["tests"].pop("gates")
         assert other == found | {"training_seed": None}
 
     def test_fewer_starts(self):
-        found = evaluate(random_model(tiny()), starts=2)["tests"]
+        found = run_tests(random_model(tiny()), starts=2)["tests"]
         assert {c["starts"] for s in found.values() for c in s.get("counts", [])} == {2}
         assert found["robustness"]["starts"] == 2
 
     def test_exactness_takes_64_starts_by_default(self):
         calls = []
-        found = evaluate(random_model(tiny()), ["gates"], progress=lambda *args: calls.append(args))
+        found = run_tests(
+            random_model(tiny()), ["gates"], progress=lambda *args: calls.append(args)
+        )
         assert {count["starts"] for count in found["tests"]["exactness"]["counts"]} == {64}
         assert calls == [(0, 2, "exactness"), (1, 2, "gates"), (2, 2, "")]
 
     def test_tests_that_do_not_apply_are_named(self):
-        found = evaluate(Model.create(load_config("letter-g")))
+        found = run_tests(Model.create(load_config("letter-g")))
         assert list(found["tests"]) == ["exactness", "gates"]
         assert set(found["not_applicable"]) == set(TESTS) - {"exactness", "gates"}

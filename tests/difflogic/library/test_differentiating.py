@@ -73,7 +73,7 @@ def test_slots_of_samples_add_up_to_the_bits_of_a_training_step(model):
 
 def tile_by_hand(netlist, coefficients, inputs, output_gradients):
     """The same gradients, gate by gate, with the rows of the netlist."""
-    values = oracle.evaluate(netlist, coefficients, inputs)
+    values = oracle.row_values(netlist, coefficients, inputs)
     grad = np.zeros_like(values)
     grad[netlist.outputs] = output_gradients
     sums = np.zeros_like(coefficients)
@@ -92,7 +92,7 @@ def test_gradients_of_a_tile_are_those_computed_by_hand(model):
     inputs, target = rng.random((netlist.inputs, 20)), rng.random((len(channels), 20))
     found = difflogic.tile_gradients(model, inputs, target)
     coefficients = gates.mix(gates.softmax(model.logits))
-    outputs = oracle.evaluate(netlist, coefficients, inputs)[netlist.outputs]
+    outputs = oracle.row_values(netlist, coefficients, inputs)[netlist.outputs]
     upstream = np.zeros_like(outputs)
     upstream[channels] = 2 * (outputs[channels] - target)
     to_inputs, sums = tile_by_hand(netlist, coefficients, inputs, upstream)

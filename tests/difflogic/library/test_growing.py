@@ -33,7 +33,7 @@ def pixels_of(path):
 def test_shipped_pictures_keep_every_pixel(name):
     for side in (16, 32, 48):
         path = PICTURES / f"{name}-{side}.png"
-        config = config_of(growing.plan(growing.read(str(path)), hold=True))
+        config = config_of(growing.plan_growth(growing.read(str(path)), hold=True))
         task = make_task(config)
         bits = task.target.astype(int)
         assert bits.shape[1:] == (side, side)
@@ -53,7 +53,7 @@ def test_there_are_twenty_pictures_in_four_classes():
 @pytest.mark.parametrize("options", [{}, {"hold": True}, {"heal": True}])
 def test_a_plan_fits_its_options(options, side):
     picture = growing.read(str(PICTURES / f"icon-boat-{side}.png"))
-    config = config_of(growing.plan(picture, **options))
+    config = config_of(growing.plan_growth(picture, **options))
     task = make_task(config)
     assert config.task.hold == bool(options)
     assert config.task.heal == ((side // 4, side // 2) if "heal" in options else ())
@@ -69,7 +69,7 @@ def test_a_plan_fits_its_options(options, side):
 
 def test_options_override_the_plan():
     picture = growing.read(str(PICTURES / "icon-heart-48.png"), 8, (20, 24))
-    config = config_of(growing.plan(picture, channels=32, steps=40))
+    config = config_of(growing.plan_growth(picture, channels=32, steps=40))
     assert (config.task.height, config.task.width) == (20, 24)
     assert (config.automaton.channels, config.update.gates[-1]) == (32, 32)
     assert config.automaton.steps == 40
@@ -84,7 +84,7 @@ def test_text_and_pictures_of_bits_are_read():
     image = str(PICTURES / "icon-house-32.png")
     assert growing.read(image, 1).bits.shape == (1, 20, 20)
     assert growing.read(image, 3, (32, 32)).bits.shape == (3, 32, 32)
-    config = config_of(growing.plan(lizard, hold=True))
+    config = config_of(growing.plan_growth(lizard, hold=True))
     assert make_task(config).palette == ()
 
 
@@ -96,9 +96,9 @@ def test_unsuitable_pictures_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"lizzard.*lizard"):
         growing.read("lizzard")
     with pytest.raises(ConfigError, match="too few to heal"):
-        growing.plan(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
+        growing.plan_growth(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
     with pytest.raises(ConfigError, match="more than 64×64"):
-        growing.plan(growing.Picture("wall", np.ones((1, 65, 64), np.uint8)))
+        growing.plan_growth(growing.Picture("wall", np.ones((1, 65, 64), np.uint8)))
 
 
 def test_a_second_image_of_one_colour_is_refused(tmp_path):

@@ -59,7 +59,7 @@ class Case:
         boundary = self.config.automaton.boundary
         return np.array(
             [
-                oracle.evaluate(self.netlist, one_hot(ops), oracle.perceive(state, boundary))
+                oracle.row_values(self.netlist, one_hot(ops), oracle.perceive(state, boundary))
                 for state in states[:-1]
             ]
         )

@@ -199,7 +199,7 @@ def test_very_large_circuits_are_interpreted(monkeypatch):
 @given(st.integers(1, 200), st.integers(1, 10**5), st.integers(1, 10**5), st.integers(1, 64))
 def test_plans_fit(channels, height, width, workers):
     geometry = Geometry(channels, height, width, "periodic")
-    bands, depth = compiled.plan(geometry, workers)
+    bands, depth = compiled.choose_bands(geometry, workers)
     assert 1 <= bands <= height
     # Otherwise a band would need rows beyond its neighbours.
     assert 1 <= depth <= max(1, height // bands)

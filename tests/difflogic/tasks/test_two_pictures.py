@@ -31,7 +31,7 @@ def images(tmp_path):
 @pytest.mark.thorough
 def test_each_start_grows_its_own_picture_which_stays_and_heals(images):
     paths, pixels = images
-    growth = growing.plan(growing.read_two(*paths), heal=True)
+    growth = growing.plan_growth(growing.read_two(*paths), heal=True)
     config = load_config(growth.config, [*growth.overrides, "training.seed=1"])
     task = make_task(config)
     with Trainer(config) as trainer:
@@ -77,7 +77,7 @@ def test_invalid_pairs(images, tmp_path):
         growing.read_two("lizard", paths[0])
     with pytest.raises(ConfigError, match="switch = true"):
         load_config("lizard-small-hold", ['task.second="##"'])
-    growth = growing.plan(growing.read_two(*paths), hold=True)
+    growth = growing.plan_growth(growing.read_two(*paths), hold=True)
     with pytest.raises(ConfigError, match=r"second: has 1×2 cells"):
         load_config(growth.config, [*growth.overrides, 'task.second="##"'])
     with pytest.raises(ConfigError, match="too few to count 11 cells"):

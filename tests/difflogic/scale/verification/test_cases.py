@@ -48,7 +48,7 @@ def test_the_hard_cases_depend_on_every_neighbour():
         inputs = np.random.default_rng(0).integers(0, 2, (netlist.inputs, 500)).astype(float)
 
         def next_states(inputs, netlist=netlist, coefficients=coefficients):
-            return oracle.evaluate(netlist, coefficients, inputs)[netlist.outputs]
+            return oracle.row_values(netlist, coefficients, inputs)[netlist.outputs]
 
         dependent = np.zeros((9, netlist.channels), bool)
         for row in range(netlist.inputs):

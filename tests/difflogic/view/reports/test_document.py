@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.config import load_config
-from difflogic.evaluation import evaluate
+from difflogic.evaluation import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
@@ -65,7 +65,7 @@ def trained():
 @pytest.fixture(scope="module")
 def hostile(trained):
     small = replace(automaton("checkerboard"), name=HOSTILE)
-    return build(trained, small, evaluate(trained.model, ["gates"]))
+    return build(trained, small, run_tests(trained.model, ["gates"]))
 
 
 def test_hostile_texts_make_no_element(hostile):
