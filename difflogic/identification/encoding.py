@@ -18,6 +18,7 @@ import numpy.typing as npt
 from difflogic.identification.recording import Question
 from difflogic.identification.rules import UNKNOWN, Table, within
 from difflogic.proof.satisfiability import Formula
+from difflogic.system.errors import StoppedError
 
 State = tuple[int, ...]
 """A cell's bits, lowest first: literals of the formula."""
@@ -36,7 +37,7 @@ class Encoding:
         With `plain_start` no cell is in a hidden state in the first frame.
         """
         self.formula, self.space, self.boundary = formula, question.space, question.boundary
-        self.plain_start, self.gap = plain_start, question.gap
+        self.plain_start, self.gap, self._deadline = plain_start, question.gap, question.deadline
         self._frames = question.recording.frames
         self.occurring: npt.NDArray[np.bool_] = known != UNKNOWN
         """Entries that some cell may depend on."""
@@ -92,6 +93,8 @@ class Encoding:
         # Cells wait on a stack of their own for those that they depend on, maybe many steps before.
         waiting = [self._explained(number, frame * self.gap, y, x)]
         while waiting:
+            if self._deadline.passed:
+                raise StoppedError("the time limit passed before a rule was found")
             if (key := next(waiting[-1], None)) is None:
                 waiting.pop()
             elif key not in self._cells:

@@ -120,7 +120,7 @@ def identify(
         progress(Progress(SIMPLIFYING, steps))
 
     # If stopped before, still make the circuit, which takes seconds.
-    stopped = should_stop()
-    limit = NEVER if stopped else Deadline(NEVER.at, should_stop)
+    stopped = should_stop() or deadline.passed
+    limit = NEVER if stopped else Deadline(deadline.at, should_stop)
     circuit = rule.circuit("low" if stopped else effort, step, limit)
     return Identified(rule, circuit, time.perf_counter() - began)

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from difflogic.circuit.cost import MOST_BYTES, step_bytes
@@ -100,6 +101,17 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     circuit = read_circuit(tmp_path / "file.json").circuit
     assert step_bytes(circuit, 256**2) > MOST_BYTES
     assert step_bytes(circuit, 2**10) < MOST_BYTES
+
+
+@pytest.mark.thorough
+def test_the_time_limit_of_identify_holds_where_cells_depend_on_millions(tmp_path):
+    cells = np.random.default_rng(0).integers(0, 2, (2, 64, 64))
+    np.savez(tmp_path / "film.npz", frames=cells)
+    film = str(tmp_path / "film.npz")
+    code, text, seconds, _ = command("identify", film, "--gap", 64, "--time-limit", LIMIT)
+    assert seconds < LIMIT + FAIR
+    assert code == 2
+    assert "the time limit passed" in text
 
 
 def test_line_ends_in_names_are_escaped():
