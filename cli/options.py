@@ -161,11 +161,6 @@ SOURCE = typer.Argument(
 )
 Source = Annotated[Path, SOURCE]
 Sources = Annotated[list[Path], SOURCE]
-TrainedSource = Annotated[
-    Path,
-    typer.Argument(metavar="RUN|MODEL", help='Run directory ("last" for the newest) or model file'),
-]
-
 _CONFIG = {"metavar": "CONFIG", "help": "Name of a shipped configuration, or TOML file"}
 ConfigArgument = Annotated[str | None, typer.Argument(**_CONFIG, show_default=False)]
 ShippedConfig = Annotated[str | None, typer.Argument(**_CONFIG, show_default=SHIPPED)]

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config
 from difflogic.engine.hard import Bits
 from difflogic.engine.layout import Grid
 from difflogic.system.streams import Purpose, stream
@@ -200,11 +199,6 @@ class NumberedStarts:
             return self._draw(first, batch)
         starts = np.stack(self._starts[first - FIRST_FOUND : first - FIRST_FOUND + batch])
         return starts, np.broadcast_to(self.target, (batch, *self.target.shape))
-
-
-def grid_of(config: Config) -> Grid:
-    """Return the training grid."""
-    return Grid(config.task.height, config.task.width, config.automaton.boundary)
 
 
 def scene_of(task: Task, streams: Streams, at: Sequence[int]) -> Scene:

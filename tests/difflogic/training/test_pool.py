@@ -8,7 +8,7 @@ import pytest
 from difflogic.circuit.gates import one_hot
 from difflogic.engine import oracle
 from difflogic.engine.hard import HardSimulator
-from difflogic.evaluation.scene import grid_of
+from difflogic.engine.layout import Grid
 from difflogic.tasks import make_task
 from difflogic.training.pool import draw_pool, pool_steps
 from tests.difflogic.evaluation.naive import random_model
@@ -18,7 +18,8 @@ POOL = ("task.hold=true", "pool.batch=3", "pool.later=7", "pool.steps=4")
 
 
 def simulator_of(config, model):
-    simulator = HardSimulator(model.netlist, grid_of(config), 1)
+    grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
+    simulator = HardSimulator(model.netlist, grid, 1)
     simulator.load(model.ops)
     return lambda start, steps: simulator.rollout(start[None], steps)[0]
 
