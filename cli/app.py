@@ -76,7 +76,7 @@ def show_options(command: Any, ctx: Any, formatter: Any) -> None:
             text = re.sub(r"\[default: \(([^)]*)\).*\]$", r"[default: \1]", record[1])
             text = re.sub(r"(; |  \[)[^\[;]*<=?x[^\[;]*\]$", lambda m: "]" * (m[1] == "; "), text)
             name = str(param.metavar or record[0]) if argument else record[0]
-            panels.setdefault(panel, []).append((name, text.removesuffix(".")))
+            panels.setdefault(panel, []).append((name.removeprefix(" / "), text.removesuffix(".")))
     for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):
@@ -95,10 +95,12 @@ class LazyGroup(TyperGroup):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
+        from cli.calling import calls
+
         target = entry.load()
         if not isinstance(target, typer.Typer):
             function, target = target, typer.Typer(**WITHOUT_RICH)
-            target.command(cmd_name, cls=Command)(function)
+            target.command(cmd_name, cls=Command)(calls()(function))
         return typer.main.get_command(target)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

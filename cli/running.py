@@ -13,6 +13,7 @@ import typer
 
 import cli
 from cli import ranks
+from cli.calling import Call
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options import RunOptions
@@ -25,6 +26,7 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
     from difflogic.engine.tracing import Tracer
+    from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.training.metrics import StepResult
@@ -49,7 +51,7 @@ class Experiment:
     """Epoch by which it is usually proved, if known."""
 
 
-def run_experiment(experiment: Experiment, options: RunOptions) -> None:
+def run_experiment(run: Call, experiment: Experiment, options: RunOptions) -> None:
     """Train, show progress, and print results, on the first of several ranks.
 
     Exits 130 or 143 if interrupted, after saving.
@@ -68,7 +70,7 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
                     f"asks for {wanted} ranks, but the launcher started {size}",
                     param_hint="--ranks",
                 )
-            _train(experiment, options, group)
+            _train(run, experiment, options, group)
         else:
             from difflogic.training.following import follow
 
@@ -76,9 +78,8 @@ def run_experiment(experiment: Experiment, options: RunOptions) -> None:
             follow(group, lambda: resolved(experiment, options))
 
 
-def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
+def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
-    from difflogic.library.training import train  # slow to import
     from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options)
@@ -98,12 +99,11 @@ def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
             session.trainer.trace(tracer)
 
     with Shown(options.quiet, options.watch, experiment.usual) as shown:
-        found = train(
-            settings,
-            directory=options.directory,
+        found: Trained = run(
+            config=settings,
+            overrides=(),
+            recipe=None,
             new=True,
-            resume=options.resume,
-            source=options.source,
             begin=begin,
             progress=shown.add,
             should_stop=lambda: shown.interruption.requested,
@@ -141,7 +141,7 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
                 f"{', '.join(shipped_configs())}, or a TOML file; or use --resume RUN"
             )
         if experiment.name is not None:
-            overrides = [Override(f"name={experiment.name}"), *overrides]
+            overrides = [Override("name", experiment.name), *overrides]
     elif options.directory is not None:
         raise ConfigError("--resume already names the run's directory: leave --dir out")
     elif options.source is not None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from difflogic.library.benchmarking import plan as plan
     from difflogic.library.benchmarking import profile as profile
     from difflogic.library.certifying import certify as certify
+    from difflogic.library.conditions import Conditions as Conditions
+    from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.differentiating import sample_gradients as sample_gradients
     from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.evaluating import evaluate as evaluate
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from difflogic.library.serving import watch as watch
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
-    from difflogic.library.simulating import Conditions as Conditions
-    from difflogic.library.simulating import Rectangle as Rectangle
     from difflogic.library.simulating import simulate as simulate
     from difflogic.library.sweeping import sweep as sweep
     from difflogic.library.training import train as train
@@ -76,7 +76,8 @@ _NAMES = {
     "difflogic.library.reporting": "plot report",
     "difflogic.library.serving": "watch",
     "difflogic.library.simplifying": "prove simplify",
-    "difflogic.library.simulating": "Conditions Rectangle simulate",
+    "difflogic.library.conditions": "Conditions Rectangle",
+    "difflogic.library.simulating": "simulate",
     "difflogic.library.sweeping": "sweep",
     "difflogic.library.training": "train",
     "difflogic.model.model": "Model",

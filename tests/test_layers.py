@@ -19,7 +19,7 @@ BUDGETS = {
     "difflogic.engine.oracle": 1_450,
     "difflogic.formats": 4_800,
     "difflogic.inspection": 2_600,
-    "difflogic.library.exporting": 10_000,
+    "difflogic.library.exporting": 10_270,
     "difflogic.proof": 5_200,
     "difflogic.simplification": 3_900,
     "difflogic.simulation": 5_500,

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
+from cli.calling import calls
 from cli.commands.bench_several import Compared, machine_facts, show_ranks, show_several, times
 from cli.errors import FAILURE, note
 from cli.options import (
-    AUTO_WORKERS,
     AsJson,
     ConfigOption,
     Oversubscribe,
-    Set,
+    RankCounts,
     Small,
+    WorkerCounts,
     choose_config,
-    flag,
-    number,
-    option,
     with_flags,
 )
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
+from difflogic.library.options import Count, Set
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import poor_gain
@@ -61,39 +60,18 @@ app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 
 
 @app.callback(invoke_without_command=True)
+@calls()
 def bench(
     context: typer.Context,
     small: Small = False,
     config: ConfigOption = None,
-    overrides: Set = None,
-    compare: Annotated[
-        str | None,
-        option(
-            "WAY,…",
-            "Compare times and results with sequential, samples, cells, steps, gates or oracle",
-            shown=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        str | None,
-        option("N,…", "Worker threads, or several numbers to compare: 1,2,4", shown=AUTO_WORKERS),
-    ] = None,
-    profile: Annotated[
-        bool, flag("--profile", "Show a timeline of each worker, and the bottlenecks")
-    ] = False,
-    repeat: Annotated[
-        int | None, number("Steps to measure", 1, shown="30; 5 with the oracle")
-    ] = None,
+    overrides: Set = (),
+    compare: str | None = None,
+    workers: WorkerCounts = None,
+    profile: bool = False,
+    repeat: Count | None = None,
     as_json: AsJson = False,
-    ranks: Annotated[
-        str | None,
-        option(
-            "N,…",
-            "Compare different numbers of MPI processes (needs the mpi extra)",
-            shown=False,
-            rare=True,
-        ),
-    ] = None,
+    ranks: RankCounts = (),
     oversubscribe: Oversubscribe = False,
 ) -> None:
     """Measure how long a configuration's training steps take, after a warm-up.
@@ -105,17 +83,26 @@ def bench(
     --compare takes a strategy of [parallel], oracle for plain NumPy, or several, such as
     samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, steps
     (a pipeline) and gates (split layers).
+
+    Options:
+        compare WAY,…: Compare times and results with sequential, samples, cells, steps, gates or
+            oracle
+        profile: Show a timeline of each worker, and the bottlenecks
+        repeat: Steps to measure, by default 30; 5 with the oracle
+    Advanced options:
+        ranks N,…: Compare different numbers of MPI processes (needs the mpi extra)
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
     from difflogic.config import BENCHMARK, load_config
 
-    compared = Compared.of(workers, compare, ranks)
+    compared = Compared.of(workers, compare, ranks or ())
     if profile and (compared.listed or compare):
         raise ConfigError("--profile measures one setting: leave out options that compare several")
     source = choose_config(config, small, "--config")
-    chosen = with_flags(overrides, workers=None if compared.listed == "workers" else workers)
+    own = with_flags(workers=None if compared.listed == "workers" else workers)
+    chosen = [*(overrides or ()), *own]
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     if settings.published.batch is not None:
         _note_batch(settings, load_config(source, chosen))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ import typer
 
 from cli import ranks as processes
 from cli.errors import FAILURE, note
-from cli.options import MOST_RANKS, MOST_WORKERS, numbers, parse_workers
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output
 from difflogic.system import machine
@@ -41,20 +41,15 @@ class Compared:
     ranks: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, workers: str | None, compare: str | None, ranks: str | None) -> Compared:
+    def of(
+        cls, workers: int | str | tuple[int, ...] | None, compare: str | None, ranks: Sequence[int]
+    ) -> Compared:
         """Read the options. Raises ConfigError if several of them list settings."""
         ways = tuple(compare.split(",")) if compare else ()
         if len(ways) == 1 and ways[0] in ALONE:
             ways = ()
-        if workers is not None and "," not in workers:
-            parse_workers(workers)
-            workers = None
-        counts = numbers("--ranks", ranks, MOST_RANKS)
-        compared = cls(
-            numbers("--workers", workers, MOST_WORKERS),
-            ways,
-            counts and (1, *(count for count in counts if count > 1)),
-        )
+        counts = (1, *(count for count in ranks if count > 1)) if ranks else ()
+        compared = cls(workers if isinstance(workers, tuple) else (), ways, counts)
         given = [OPTIONS[name] for name in OPTIONS if getattr(compared, name)]
         if given and compare and not ways:
             given.append("--compare")

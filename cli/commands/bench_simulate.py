@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from cli.errors import FAILURE, note
-from cli.options import SOURCE, AsJson, Workers, number, size_option
+from cli.options import AsJson
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.options import Count, Natural, Source, Workers
 from difflogic.system import machine
 from difflogic.system.measuring import poor_gain
 from difflogic.system.quantities import counted
@@ -24,30 +24,30 @@ LABEL = 16
 
 
 def bench_simulate(
-    source: Annotated[Path | None, SOURCE] = None,
-    size: Annotated[Any, size_option(shown="4096x4096")] = None,
-    steps: Annotated[
-        int | None, number("Automaton steps", 0, shown="as many as take about 0.25 s")
-    ] = None,
-    repeat: Annotated[int, number("Number of measurements", 1)] = 10,
-    workers: Workers = None,
+    source: Source | None = None,
+    size: tuple[int, int] | None = None,
+    steps: Natural | None = None,
+    repeat: Count = 10,
+    workers: Workers = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast a circuit is simulated from a random start.
 
     The circuit of a run or a model is simplified first. Without a source, the Game of Life is
     measured. Exits 1 unless all engines compute the same bits.
+
+    Options:
+        size: Rows and columns of the grid, by default 4096x4096
+        steps: Automaton steps, by default as many as take about 0.25 s
+        repeat: Number of measurements
     """
     from difflogic.library.benchmarking import bench_simulation
-    from difflogic.library.simulating import Conditions
+    from difflogic.library.conditions import Conditions
 
+    conditions = Conditions(size or LARGE, steps)
     with show_progress() as progress:
         report = bench_simulation(
-            source,
-            Conditions(size or LARGE, steps),
-            repeat=repeat,
-            workers=workers or "auto",
-            progress=progress,
+            source, conditions, repeat=repeat, workers=workers, progress=progress
         )
     if as_json:
         output.show_json({**report.as_dict(), "versions": machine.versions(), "cpu": machine.cpu()})

@@ -6,8 +6,9 @@ from typing import Any
 
 import typer
 
-from cli.options import AllowCode, AsJson, Recipe, Set, ShippedConfig, Small, choose_config
+from cli.options import AsJson, ShippedConfig, Small, choose_config
 from cli.terminal import output
+from difflogic.library.options import AllowCode, Recipe, Set
 
 COLUMNS = ["channels", "steps", "gates_with_logits", "gates_per_cell", "attempt_epochs", "batch"]
 """Columns of an experiment after its name, task and grid."""
@@ -48,7 +49,7 @@ def show(
     config: ShippedConfig = None,
     small: Small = False,
     recipe: Recipe = None,
-    overrides: Set = None,
+    overrides: Set = (),
     allow_code: AllowCode = False,
 ) -> None:
     """Print a complete configuration as TOML, with the meaning, unit and range of every key.
@@ -62,7 +63,7 @@ def show(
     from difflogic.config.document import describe
 
     settings = load_config(
-        choose_config(config, small, "CONFIG"), overrides or [], recipe, allow_code=allow_code
+        choose_config(config, small, "CONFIG"), overrides or (), recipe, allow_code=allow_code
     )
     typer.echo(describe(settings), nl=False)
 

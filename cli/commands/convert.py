@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.calling import Call, calls
 from cli.errors import note
-from cli.options import (
-    Effort,
-    Force,
-    Source,
-    TimeLimit,
-    Unsimplified,
-    flag,
-    number,
-    option,
-    output_file,
-    size_option,
-)
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.options import Force
 from difflogic.system.errors import ConfigError
-from difflogic.system.quantities import counted, format_ranges, parse_ranges
+from difflogic.system.quantities import counted, format_ranges
+
+if TYPE_CHECKING:
+    from difflogic.library.certifying import WrittenProperty
+    from difflogic.library.exporting import Exported
 
 
 def _list_formats(wanted: bool) -> None:
@@ -37,50 +32,19 @@ def _list_formats(wanted: bool) -> None:
     raise typer.Exit
 
 
+@calls("exporting.export", "certifying.state_property")
 def export(
-    source: Source,
-    name: Annotated[
-        str | None,
-        option(
-            "NAME", "Format; --list shows all", "--format", "-f", shown="from the suffix of FILE"
-        ),
-    ] = None,
-    file: Annotated[Path | None, output_file("File to write", shown="stdout")] = None,
-    unsimplified: Unsimplified = False,
-    effort: Effort = "normal",
-    time_limit: TimeLimit = None,
-    force: Force = False,
-    comparable: Annotated[
-        bool,
-        flag(
-            "--comparable",
-            "BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools",
-            rare=True,
-        ),
-    ] = False,
-    claim: Annotated[
-        Literal["converges", "invariant", "holds", "heals", "heals-invariant"] | None,
-        option(
-            None,
-            "Write a property of a whole grid for model checkers, as AIGER",
-            "--property",
-            shown=False,
-        ),
-    ] = None,
-    grid: Annotated[Any, size_option("grid", "Grid of --property")] = None,
-    task: Annotated[
-        str | None,
-        option("CONFIG", "Task whose target --property uses", shown="the state that zeros end in"),
-    ] = None,
-    from_step: Annotated[
-        int | None, number("First step at which --property must hold", 0, 4096, shown="as proved")
-    ] = None,
-    within: Annotated[
-        int | None,
-        number("For --property heals: steps until damage has healed", 1, 4096, shown="as proved"),
-    ] = None,
+    write: Call,
+    write_property: Call,
+    *,
+    file: Path | None,
+    claim: str | None = None,
+    size: tuple[int, int] | None,
+    task: str | None,
+    from_step: int | None,
+    within: int | None,
     list_: Annotated[
-        bool, flag("--list", "List the formats", callback=_list_formats, is_eager=True)
+        bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
 ) -> None:
     """Write a circuit for other tools.
@@ -90,29 +54,13 @@ def export(
 
     Try: dct export last -o circuit.v
     """
-    from difflogic.library.certifying import state_property
-    from difflogic.library.exporting import export as write
-
-    if claim is None and (grid, task, from_step, within) != (None, None, None, None):
-        raise ConfigError("--grid, --task, --from-step and --within need a --property")
     if claim is not None:
         if within is not None and not claim.startswith("heals"):
             raise ConfigError("--within applies only to --property heals and heals-invariant")
         if file is None:
             raise ConfigError("--property needs a file: name one, such as -o property.aig")
         with show_progress() as progress:
-            made = state_property(
-                source,
-                file,
-                claim,
-                grid,
-                task=task,
-                from_step=from_step,
-                within=within,
-                time_limit=time_limit,
-                force=force,
-                progress=progress,
-            )
+            made: WrittenProperty = write_property(progress=progress)
         verdict = "" if made.finding is None else f", {made.finding.verdict.value} here"
         when = "" if made.within is None else f", within {made.within} steps of damage"
         note(
@@ -120,27 +68,20 @@ def export(
             f"{verdict} · {made.bytes} bytes: {file}"
         )
         return
+    if (size, task, from_step, within) != (None, None, None, None):
+        raise ConfigError("--grid, --task, --from-step and --within need a --property")
     with show_progress(stop_at_once=True) as progress:
-        found = write(
-            source,
-            file,
-            name,
-            effort=effort,
-            unsimplified=unsimplified,
-            comparable=comparable,
-            force=force,
-            time_limit=time_limit,
-            progress=progress,
-        )
+        found: Exported = write(progress=progress)
     circuit, format = found.automaton.circuit, found.format
     if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the format cannot store the channel numbers {format_ranges(circuit.labels)}: give "
             "them to dct import as --channels"
         )
+    where = f": {file}"
     if file is None:
         _print(found.data)
-    where = "" if file is None else f": {file}"
+        where = ""
     note(
         f"{found.automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
         f"inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
@@ -163,30 +104,24 @@ def _print(data: bytes) -> None:
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Circuit JSON of dct or logicars")],
-    to: Annotated[Path | None, output_file("File to write", "CIRCUIT.json", shown="stdout")] = None,
-    channels: Annotated[
-        str | None,
-        option(
-            "LIST",
-            "Channel numbers in the file's order, such as 0,4-7",
-            shown="from the file, or from 0 on",
-        ),
-    ] = None,
-    visible: Annotated[
-        str | None,
-        option(
-            "LIST",
-            "Channels that are compared with the target",
-            shown="from the file, or the first",
-        ),
-    ] = None,
+    file: Path,
+    to: Path | None = None,
+    channels: Sequence[int] = (),
+    visible: Sequence[int] = (),
     force: Force = False,
 ) -> None:
     """Check a circuit file, and convert it to the JSON that other commands read.
 
     A logicars file says nothing about the grid. dct then assumes values and reports them; you can
     edit them in the JSON.
+
+    Operands:
+        file FILE: Circuit JSON of dct or logicars
+    Options:
+        to --output -o CIRCUIT.json: File to write, by default stdout
+        channels: Channel numbers in the file's order, such as 0,4-7, by default from the file, or
+            from 0 on
+        visible: Channels that are compared with the target, by default from the file, or the first
     """
     from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit
@@ -195,11 +130,7 @@ def import_(
 
     if to is not None:
         check_output(to, force)
-    imported = importing.read(
-        file,
-        () if channels is None else parse_ranges("--channels", channels),
-        () if visible is None else parse_ranges("--visible", visible),
-    )
+    imported = importing.read(file, channels or (), visible or ())
     text = write_circuit(imported.automaton)
     if to is None:
         typer.echo(text, nl=False)

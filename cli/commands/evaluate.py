@@ -3,53 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import typer
 
+from cli.calling import Call, calls
 from cli.errors import FAILURE
-from cli.options import MOST_SEED, AllowCode, AsJson, Source, flag, number, option
+from cli.options import AsJson
 from cli.progress import announce_hard, show_progress
 from cli.terminal import display, output, proofs, report
 
 SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
 
 
+@calls("evaluating.evaluate")
 def evaluate(
-    source: Source,
-    tests: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "exactness, generalisation, fault, healing, asynchronous, robustness or gates; "
-            "repeatable",
-            "--test",
-            shown="all that apply",
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        option("NAME|FILE", "For a circuit file: the experiment to test it on", shown="none"),
-    ] = None,
-    starts: Annotated[
-        int | None,
-        number("Start states per test", 1, 65536, shown="64; 16 on large grids, 8 for robustness"),
-    ] = None,
-    seed: Annotated[int | None, number("Random seed", 0, MOST_SEED, shown="the run's")] = None,
-    require_exact: Annotated[
-        bool, flag("--require-exact", "Exit 1 unless the circuit is exact")
-    ] = False,
+    measure: Call,
+    *,
+    source: Path,
+    tests: Sequence[str] | None,
+    task: str | None,
+    allow_code: bool,
+    require_exact: bool = False,
     as_json: AsJson = False,
-    allow_code: AllowCode = False,
 ) -> None:
     """Test a circuit on fresh starts, on larger grids, with damage, and in the other mode.
 
     A circuit is exact if it gets no cell wrong: checkerboards at the trained step T and at T + 1,
     2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
+
+    Options:
+        require_exact: Exit 1 unless the circuit is exact
     """
     from difflogic import evaluation
     from difflogic.config import load_config
-    from difflogic.library.evaluating import evaluate as measure
     from difflogic.library.evaluating import require_experiment
     from difflogic.library.trusting import load_trusted
 
@@ -58,9 +46,7 @@ def evaluate(
     evaluation.choose(require_experiment(loaded, experiment), tests or [])
     announce_hard()
     with show_progress() as progress:
-        results = measure(
-            loaded, tests or [], task=experiment, starts=starts, seed=seed, progress=progress
-        ).results
+        results = measure(source=loaded, task=experiment, progress=progress).results
     if as_json:
         output.show_json({"model": str(source), **results})
     else:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cli.calling import Call, calls
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import (
-    AsJson,
-    Effort,
-    Force,
-    Output,
-    flag,
-    number,
-    option,
-    time_option,
-    with_options,
-)
+from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.options import Force
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
@@ -31,55 +22,11 @@ MOST_LISTED = 8
 """Entries of each kind that are printed; JSON has all."""
 
 
-@dataclass(frozen=True)
-class RecordingOptions:
-    """How to read a recording, and which rules to look for: arguments of the library."""
-
-    neighbourhood: Annotated[
-        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"],
-        option(None, "Cells that the rule reads"),
-    ] = "moore"
-    symmetry: Annotated[
-        Literal["none", "outer-totalistic", "rotations"],
-        option(None, "Symmetry that the rule is assumed to have"),
-    ] = "none"
-    states: Annotated[
-        int | None, number("Number of states that a cell can have", 2, 16, shown="as many as occur")
-    ] = None
-    boundary: Annotated[
-        Literal["periodic", "zero", "unknown"],
-        option(None, "What lies beyond the edge of the frames"),
-    ] = "periodic"
-    gap: Annotated[int, number("Steps from one frame to the next", 1, 64)] = 1
-    noise: Annotated[
-        bool, flag("--noise", "Allow wrong cells in the recording, as few as possible")
-    ] = False
-    hidden: Annotated[
-        int, number("Largest number of hidden states, which look like other states", 0, 4)
-    ] = 0
-    plain_start: Annotated[
-        bool, flag("--plain-start", "Assume that no cell of the first frame has a hidden state")
-    ] = False
-    threshold: Annotated[
-        float | None,
-        option("SHARE", "Lowest brightness that counts as a 1, from 0 to 1", min=0.0, max=1.0),
-    ] = None
-    cell: Annotated[int, number("Side of a cell in an image, in pixels", 1, 4096)] = 1
-    effort: Effort = "normal"
-    time_limit: Annotated[float | None, time_option("Time limit for the solver")] = None
-
-
-@with_options
+@calls("identifying.identify")
 def identify(
-    recording: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RECORDING...",
-            help="Array of frames (.npz), animation (.gif, .png), or several files of one frame "
-            "each (.rle, .png)",
-        ),
-    ],
-    options: RecordingOptions,
+    run: Call,
+    *,
+    neighbourhood: str,
     to: Output = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -91,25 +38,19 @@ def identify(
     cells need a MaxSAT solver. Ctrl-C stops the solver: the best rule so far is printed and saved.
     """
     from difflogic.identification.identified import UNDRAWABLE
-    from difflogic.library.identifying import identify as run
     from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-        if options.neighbourhood in ("line-2", "radius-2"):
+        if neighbourhood in ("line-2", "radius-2"):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     try:
         with (
             Interruption("this question", patience=None) as interruption,
             show_progress(stop_at_once=True, raises=False) as progress,
         ):
-            found = run(
-                recording,
-                **vars(options),
-                progress=progress,
-                should_stop=lambda: interruption.requested,
-            )
+            found: Identified = run(progress=progress, should_stop=lambda: interruption.requested)
     except StoppedError as error:
         if not interruption.requested:
             raise

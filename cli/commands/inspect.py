@@ -7,13 +7,16 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cli.options import AsJson, Seed, Source, Unsimplified, number, time_option
+from cli.calling import Call, calls
+from cli.options import AsJson
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.options import Natural
 from difflogic.system.quantities import counted, format_ranges
 
 if TYPE_CHECKING:
@@ -33,37 +36,22 @@ PLAIN_WIDTH = 80
 """Columns of drawings without a terminal."""
 
 
-def inspect(
-    source: Source,
-    unsimplified: Unsimplified = False,
-    limit: Annotated[
-        int, number("Largest number of equations and channels to print; 0 for all", 0)
-    ] = 24,
-    periods: Annotated[
-        int, number("Search for fixed points with periods up to N×N cells", 1, 12)
-    ] = 4,
-    seconds: Annotated[
-        float | None, time_option("Time limit for each part", "--time-limit", shown="10")
-    ] = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
+@calls("evaluating.inspect")
+def inspect(examine: Call, *, source: Path, limit: Natural = 24, as_json: AsJson = False) -> None:
     """Print a circuit as equations, with the properties of its rule.
 
     n0' is the next state of channel 0. C0 is channel 0 of the cell, and NW0 N0 NE0 W0 E0 SW0 S0 SE0
     are channel 0 of its neighbours. The circuit of a run or a model is simplified first,
     dropping channels that no visible one depends on. A circuit file is taken as is.
+
+    Options:
+        limit: Largest number of equations and channels to print; 0 for all
     """
-    from difflogic.inspection import Limits
-    from difflogic.library.evaluating import inspect as examine
     from difflogic.library.loading import load
 
     loaded = load(source)
     with show_progress(stop_at_once=True) as progress:
-        limits = Limits(Limits.seconds if seconds is None else seconds, periods, seed)
-        found = examine(
-            loaded, limits, unsimplified=unsimplified, time_limit=seconds, progress=progress
-        )
+        found: Inspection = examine(source=loaded, progress=progress)
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return

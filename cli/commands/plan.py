@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cli.calling import Call, calls
 from cli.errors import note
 from cli.options import (
-    AUTO_WORKERS,
-    MOST_WORKERS,
-    AllowCode,
     AsJson,
     Device,
-    Recipe,
-    Set,
     ShippedConfig,
     Small,
+    WorkerCounts,
     choose_config,
-    number,
-    numbers,
-    option,
-    parse_workers,
     with_flags,
 )
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output
+from difflogic.library.options import AllowCode, Recipe
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -40,34 +34,20 @@ LABEL = 18
 """Columns of the labels of lines."""
 
 
+@calls("benchmarking.plan")
 def plan(
+    run: Call,
     config: ShippedConfig = None,
     small: Small = False,
-    overrides: Set = None,
-    workers: Annotated[
-        str | None,
-        option("N,…", "Worker threads, or several numbers to compare: 1,2,4", shown=AUTO_WORKERS),
-    ] = None,
+    *,
+    overrides: Sequence[str] | None,
+    workers: WorkerCounts = None,
     recipe: Recipe = None,
     device: Device = None,
-    machine: Annotated[
-        str | None,
-        option(
-            "KEY=VALUE,…",
-            "Machine to plan for, such as cores=64,l2=1MB; other keys: vector, memory",
-            shown="this one",
-        ),
-    ] = None,
-    measure: Annotated[
-        bool, option(None, "Time a few steps, for the estimates", "--measure/--no-measure")
-    ] = True,
-    simulate: Annotated[
-        str | None,
-        option("N-M", "Simulate a step on N to M workers, such as 1-128, with each strategy"),
-    ] = None,
-    ranks: Annotated[
-        int | None, number("Estimate whether N machines pay off", 2, 4096, shown=False)
-    ] = None,
+    machine: str | None,
+    measure: bool,
+    simulate: tuple[int, int] | None,
+    ranks: int | None,
     as_json: AsJson = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -76,41 +56,21 @@ def plan(
     Results never depend on the number of workers.
     """
     from difflogic.config import load_config
-    from difflogic.engine.hardware import Machine
-    from difflogic.library.benchmarking import plan as make_plan
 
     source = choose_config(config, small, "CONFIG")
-    several = workers is not None and "," in workers
-    counts = numbers("--workers", workers, MOST_WORKERS) if several else ()
-    own = None if several or workers is None else parse_workers(workers)
-    chosen = with_flags(overrides, workers=own, device=device)
-    settings = load_config(source, chosen, recipe, allow_code=allow_code)
+    several = workers if isinstance(workers, tuple) else ()
+    chosen = with_flags(workers=None if several else workers, device=device)
+    settings = load_config(source, [*(overrides or ()), *chosen], recipe, allow_code=allow_code)
     if settings.parallel.device == "gpu":
         if (machine, simulate, ranks) != (None, None, None) or several:
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return
-    workers_between = None if simulate is None else _between(simulate)
-    try:
-        where = None if machine is None else Machine.parse(machine)
-    except ConfigError as error:
-        raise ConfigError(f"--{error}") from None
     if measure:
         compile_kernels(settings)
     with show_progress() as progress:
-        found = make_plan(
-            settings,
-            workers=counts,
-            machine=where,
-            measure=measure,
-            simulate=workers_between,
-            ranks=ranks,
-            progress=progress,
-        )
-    if as_json:
-        output.show_json(found.as_dict())
-    else:
-        _show(found)
+        found: Planned = run(config=settings, overrides=(), workers=several, progress=progress)
+    output.show(found, as_json, _show)
     for warning in found.plan.warnings:
         note(f"warning: {warning}")
 
@@ -138,16 +98,6 @@ def _show_device(config: Config, as_json: bool) -> None:
         "side by side": f"{counted(found.runs, 'run')} at most",
     }
     output.show_lines(lines, LABEL)
-
-
-def _between(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
-        raise ConfigError(
-            f'--simulate "{text}": must be a range of workers, such as 1-128, within 1 to '
-            f"{MOST_WORKERS}"
-        )
-    return int(found[1]), int(found[2])
 
 
 def _show(found: Planned) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from cli.errors import in_one_line, note
 from cli.options import AsJson
@@ -16,16 +14,14 @@ if TYPE_CHECKING:
     from difflogic.training.run_directory import Listed
 
 
-def runs(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Directory of runs", show_default="runs")
-    ] = Path("runs"),
-    as_json: AsJson = False,
-) -> None:
+def runs(directory: Path = Path("runs"), as_json: AsJson = False) -> None:
     """List saved runs and sweeps, the newest last.
 
     For other commands, "last" names the newest run. A run that is listed as stopped may still be
     training; if it is not, continue it with dct train --resume RUN. Seconds are training time.
+
+    Operands:
+        directory DIR: Directory of runs, by default runs
     """
     from difflogic.training.run_directory import SWEEP, list_runs
 

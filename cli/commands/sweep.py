@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
+from cli.calling import Call, calls
 from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
-from cli.options import (
-    AllowCode,
-    AsJson,
-    ConfigArgument,
-    Device,
-    Epochs,
-    Quiet,
-    Recipe,
-    Set,
-    number,
-    option,
-    run_directory,
-    time_option,
-)
+from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import compile_kernels
 from cli.terminal import output
 from cli.terminal.screen import Screen, bar, can_animate, clock
@@ -34,7 +22,7 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from difflogic.library.sweeping import SweepProgress
+    from difflogic.library.sweeping import SweepProgress, Swept
     from difflogic.scale.sweeps.execution import Progress, Snapshot
     from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
@@ -42,74 +30,26 @@ if TYPE_CHECKING:
 BAR = 24
 
 
+@calls("sweeping.sweep")
 def sweep(
+    run: Call,
     config: ConfigArgument = None,
-    seeds: Annotated[
-        str | None, option("SEEDS", "Random seeds, such as 0-15 or 0-3,7; a new sweep needs them")
-    ] = None,
-    grid: Annotated[
-        list[str] | None,
-        option("SECTION.KEY=V1,V2", "Values to try; repeat it to combine several keys"),
-    ] = None,
-    overrides: Set = None,
-    recipe: Recipe = None,
+    *,
+    overrides: Sequence[str] | None,
     epochs: Epochs = None,
-    workers: Annotated[
-        int | None, number("Runs at a time, each in its own process", 1, 4096, shown="one per core")
-    ] = None,
     device: Device = None,
-    backend: Annotated[
-        Literal["loky", "dask", "sequential"],
-        option(None, "Local processes, a Dask cluster, or one run at a time", rare=True),
-    ] = "loky",
-    scheduler: Annotated[
-        str | None, option("ADDRESS", "Dask scheduler, such as tcp://127.0.0.1:8786", rare=True)
-    ] = None,
-    scheduler_timeout: Annotated[
-        float | None,
-        time_option(
-            "How long to wait for the Dask scheduler and a worker",
-            least=0.1,
-            most=1e6,
-            shown="60",
-            rare=True,
-        ),
-    ] = None,
-    directory: Annotated[
-        Path | None,
-        option(
-            "DIR",
-            "Sweep directory; an earlier sweep there is continued",
-            "--dir",
-            parser=run_directory,
-            shown="a new one in runs/",
-        ),
-    ] = None,
+    allow_code: bool,
     quiet: Quiet = False,
     as_json: AsJson = False,
-    allow_code: AllowCode = False,
 ) -> None:
     """Train with many seeds, and with all combinations of the values in --grid.
 
     Runs train in parallel, one thread each, and a table shows their scores. Ctrl-C saves all runs.
     To continue, use dct sweep --dir DIR, without CONFIG; --seeds then adds seeds.
     """
-    from difflogic.library.sweeping import sweep as run
-
-    given = [] if epochs is None else [f"training.epochs={epochs}"]
-    given += [] if device is None else [f"parallel.device={device}"]
     with _Shown(quiet) as shown:
-        found = run(
-            config,
-            seeds,
-            grid=grid or (),
-            recipe=recipe,
-            directory=directory,
-            jobs=workers,
-            overrides=[*(overrides or []), *given],
-            backend=backend,
-            scheduler=scheduler,
-            scheduler_timeout=scheduler_timeout,
+        found: Swept = run(
+            overrides=[*(overrides or ()), *with_flags(epochs=epochs, device=device)],
             progress=shown.update,
             should_stop=lambda: shown.interruption.requested,
             on_message=shown.show_message,

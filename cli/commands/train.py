@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from cli.calling import Call, calls
 from cli.errors import note
-from cli.options import (
-    ConfigArgument,
-    RunOptions,
-    Small,
-    flag,
-    number,
-    option,
-    size_option,
-    with_options,
-)
+from cli.options import ConfigArgument, RunOptions, Small
 from cli.running import Experiment, run_experiment
+from difflogic.library.options import Count, Opt
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,22 +18,21 @@ if TYPE_CHECKING:
 CONWAY = "B3/S23"
 
 
-@with_options
-def train(config: ConfigArgument = None, *, options: RunOptions) -> None:
+@calls("training.train")
+def train(run: Call, config: ConfigArgument = None, *, options: RunOptions) -> None:
     """Train an experiment: a shipped one by its name, or one of your own from a TOML file.
 
     Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
     step and saves the run. --resume continues it, with the same result as if it had never stopped.
     """
-    run_experiment(Experiment(config), options)
+    run_experiment(run, Experiment(config), options)
 
 
-@with_options
+@calls("training.train")
 def train_checkerboard(
+    run: Call,
     small: Small = False,
-    asynchronous: Annotated[
-        bool, flag("--async", "Update each cell with probability 0.6 per step")
-    ] = False,
+    asynchronous: bool = False,
     config: ConfigArgument = None,
     *,
     options: RunOptions,
@@ -52,6 +41,9 @@ def train_checkerboard(
 
     Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
     step and saves the run. --resume continues it.
+
+    Options:
+        asynchronous --async: Update each cell with probability 0.6 per step
     """
     from difflogic.config import Override, load_config
 
@@ -60,24 +52,20 @@ def train_checkerboard(
         _refuse_both("--async", config)
     if small and asynchronous:
         gates = list(load_config("checkerboard-small").update.gates)
-        overrides = [Override(f"update.gates={gates}", "--small")]
+        overrides = [Override("update.gates", gates, "--small")]
     shipped = "checkerboard-async" if asynchronous else "checkerboard-small"
     chosen = _chosen(config, small or asynchronous, shipped)
     name = "checkerboard-async-small" if small and asynchronous else None
-    run_experiment(Experiment(chosen, "checkerboard", overrides, name, "checkerboard"), options)
+    run_experiment(
+        run, Experiment(chosen, "checkerboard", overrides, name, "checkerboard"), options
+    )
 
 
-@with_options
+@calls("training.train")
 def train_gol(
+    run: Call,
     small: Small = False,
-    rule: Annotated[
-        str | None,
-        option(
-            "B…/S…",
-            "Numbers of neighbours for birth and survival, such as B36/S23",
-            shown=f"{CONWAY}, Conway's rule",
-        ),
-    ] = None,
+    rule: str | None = None,
     config: ConfigArgument = None,
     *,
     options: RunOptions,
@@ -85,57 +73,39 @@ def train_gol(
     """Train the Game of Life, or another life-like rule, on all 512 boards of 3×3 cells.
 
     The run ends with a test of the hard circuit against the real automaton.
+
+    Options:
+        rule B…/S…: Numbers of neighbours for birth and survival, such as B36/S23, by default
+            B3/S23, Conway's rule
     """
     from difflogic.config import Override
 
-    overrides = [] if rule is None else [Override(f'task.rule="{rule}"', f"--rule {rule}")]
+    overrides = [] if rule is None else [Override("task.rule", rule, f"--rule {rule}")]
     chosen = _chosen(config, small, "game-of-life-small")
     name = None if rule in (None, CONWAY) else "life-" + rule.replace("/", "-")
-    run_experiment(Experiment(chosen, "game-of-life", overrides, name, "life"), options)
+    run_experiment(run, Experiment(chosen, "game-of-life", overrides, name, "life"), options)
 
 
 def _colors(text: str) -> int:
     if text not in ("1", "2", "3", "4", "8", "16"):
-        raise typer.BadParameter(f'"{text}" is not 1, 2, 3, 4, 8 or 16')
+        raise ConfigError(f'"{text}" is not 1, 2, 3, 4, 8 or 16')
     return int(text)
 
 
-@with_options
+Colors = Annotated[int | None, Opt(parse=_colors)]
+
+
+@calls("training.train")
 def train_pattern(
-    target: Annotated[
-        str | None,
-        option(
-            "NAME|FILE", "Picture to grow: a shipped one, a text grid, or an image", shown="lizard"
-        ),
-    ] = None,
-    hold: Annotated[bool, flag("--hold", "Keep the picture at every later step")] = False,
-    heal: Annotated[
-        bool, flag("--heal", "Keep the picture, and grow it back after damage")
-    ] = False,
-    second: Annotated[
-        str | None,
-        option("FILE", "Second picture: grows from a single 1; --target grows from all zeros"),
-    ] = None,
-    size: Annotated[
-        Any, size_option(shown="the image's up to 64x64, else 32 cells on the longer side")
-    ] = None,
-    colors: Annotated[
-        Any,
-        option(
-            "N",
-            "Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit each of "
-            "red, green and blue",
-            parser=_colors,
-            shown="chosen for the picture",
-        ),
-    ] = None,
-    channels: Annotated[
-        int | None,
-        number("State bits per cell; the update circuit is sized to fit", 1, shown="from CONFIG"),
-    ] = None,
-    steps: Annotated[
-        int | None, number("Automaton steps for growing", 1, shown="chosen for the picture")
-    ] = None,
+    run: Call,
+    target: str | None = None,
+    hold: bool = False,
+    heal: bool = False,
+    second: str | None = None,
+    size: tuple[int, int] | None = None,
+    colors: Colors = None,
+    channels: Count | None = None,
+    steps: Count | None = None,
     config: ConfigArgument = None,
     *,
     options: RunOptions,
@@ -145,8 +115,20 @@ def train_pattern(
     The picture is shown before training starts. An image keeps its colours. dct chooses grid,
     circuit, steps and recipe to suit the picture, and prints them. Flags and --set override these
     choices.
+
+    Options:
+        target NAME|FILE: Picture to grow: a shipped one, a text grid, or an image, by default
+            lizard
+        hold: Keep the picture at every later step
+        heal: Keep the picture, and grow it back after damage
+        second FILE: Second picture: grows from a single 1; --target grows from all zeros
+        size: Rows and columns of the grid, by default the image's up to 64x64, else 32 cells on the
+            longer side
+        colors N: Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit each
+            of red, green and blue, by default chosen for the picture
+        channels: State bits per cell; the update circuit is sized to fit, by default from CONFIG
+        steps: Automaton steps for growing, by default chosen for the picture
     """
-    from difflogic.config import Override
     from difflogic.library import growing
 
     chosen = hold or heal or (second, size, steps) != (None, None, None)
@@ -175,15 +157,15 @@ def train_pattern(
         experiment = Experiment(
             None, growth.config, growth.overrides, run_name, "pattern", growth.epochs
         )
-        run_experiment(experiment, options)
+        run_experiment(run, experiment, options)
         return
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"
     overrides = [] if target is None else [picture_override(target)]
     if channels is not None:
         changes = growing.circuit_for(config or default, channels)
-        overrides += [Override(text, f"--channels {channels}") for text in changes]
+        overrides += growing.overriding(changes, f"--channels {channels}")
     name = None if target in (None, config or default) else picture_name(target)
-    run_experiment(Experiment(config, default, overrides, name, "pattern"), options)
+    run_experiment(run, Experiment(config, default, overrides, name, "pattern"), options)
 
 
 def picture_override(target: str) -> Override:
@@ -193,8 +175,7 @@ def picture_override(target: str) -> Override:
     path = Path(target)
     looks_like_a_path = path.suffix != "" or len(path.parts) > 1
     name = str(path.absolute()) if looks_like_a_path or path.is_file() else target
-    text = f"task.target={json.dumps(name, ensure_ascii=False)}"
-    return Override(text, f"--target {target}")
+    return Override("task.target", name, f"--target {target}")
 
 
 def picture_name(target: str) -> str:

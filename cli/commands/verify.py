@@ -5,37 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from cli import ranks as processes
+from cli.calling import Call, calls
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import (
-    MOST_RANKS,
-    AllowCode,
-    AsJson,
-    ConfigOption,
-    Force,
-    Set,
-    Small,
-    Source,
-    TimeLimit,
-    choose_config,
-    flag,
-    numbers,
-    option,
-    output_file,
-    parse_size,
-)
+from cli.options import AsJson, ConfigOption, RankCounts, Small, choose_config
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs
 from cli.terminal.screen import Counter
+from difflogic.library.options import Force, Set
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
+    from difflogic.config import Override
+    from difflogic.library.certifying import Certified
+    from difflogic.library.simplifying import Compared
     from difflogic.scale.verification import Finding
     from difflogic.system.ranks import Ranks
 
@@ -45,23 +34,19 @@ PRECISIONS = ("float32", "float64")
 def equivalence(
     small: Small = False,
     config: ConfigOption = None,
-    overrides: Set = None,
+    overrides: Set = (),
     as_json: AsJson = False,
-    ranks: Annotated[
-        str | None,
-        option(
-            "N,…",
-            "Also compare different numbers of MPI processes, such as 1,2,3 (threads without MPI)",
-            shown=False,
-            rare=True,
-        ),
-    ] = None,
+    ranks: RankCounts = (),
 ) -> None:
     """Compare all ways to compute a training step, with each other and with plain NumPy.
 
     Uses small edge cases, and the circuit of a configuration. Exits 1 if any comparison fails.
+
+    Advanced options:
+        ranks N,…: Also compare different numbers of MPI processes, such as 1,2,3 (threads without
+            MPI)
     """
-    sizes = _start_ranks(ranks)
+    sizes = _start_ranks(ranks or ())
     with processes.joined() as world:
         if not world.leads:
             from difflogic.scale.verification import take_part
@@ -81,14 +66,13 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _start_ranks(ranks: str | None) -> tuple[int, ...]:
+def _start_ranks(sizes: Sequence[int]) -> Sequence[int]:
     """Return the numbers of ranks to compare, and start them unless they run already.
 
     If they cannot be started, threads take their place.
     """
     from difflogic.system.ranks import started
 
-    sizes = numbers("--ranks", ranks, MOST_RANKS)
     if started() > 1:
         return sizes or (1, started())
     if max(sizes, default=1) > 1:
@@ -102,13 +86,17 @@ def _start_ranks(ranks: str | None) -> tuple[int, ...]:
 
 
 def _findings(
-    small: bool, config: str | None, overrides: list[str] | None, world: Ranks, sizes: Sequence[int]
+    small: bool,
+    config: str | None,
+    overrides: Sequence[str | Override] | None,
+    world: Ranks,
+    sizes: Sequence[int],
 ) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
 
     source = choose_config(config, small, "--config")
-    given = overrides or []
+    given = overrides or ()
     settings = load_config(source, given, allow_code=True)
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
@@ -172,32 +160,21 @@ def _title(finding: Finding) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
 
 
+@calls("simplifying.prove")
 def circuit(
-    source: Source,
-    against: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Run, model or circuit to compare with, channel by channel",
-            shown="the simplified form",
-        ),
-    ] = None,
-    rule_only: Annotated[
-        bool, flag("--rule-only", "Exit 0 if the next states are equal, whatever else differs")
-    ] = False,
-    time_limit: TimeLimit = None,
-    as_json: AsJson = False,
+    run: Call, source: Path, against: Path | None, rule_only: bool = False, as_json: AsJson = False
 ) -> None:
     """Prove that a circuit equals its simplified form, or another circuit.
 
     The same rule gives each channel that both have the same next state, for every state of the nine
     cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette, and
     visible channels in the same order. Exits 1 if they differ, or if time runs out.
-    """
-    from difflogic.library.simplifying import prove
 
+    Options:
+        rule_only: Exit 0 if the next states are equal, whatever else differs
+    """
     with show_progress(stop_at_once=True) as progress:
-        found = prove(source, against, time_limit=time_limit, progress=progress)
+        found: Compared = run(progress=progress)
     circuits = [each.automaton.circuit for each in (found.one, found.other)]
     if as_json:
         output.show_json(
@@ -224,59 +201,37 @@ def circuit(
         raise typer.Exit(FAILURE)
 
 
+@calls("certifying.certify")
 def convergence(
-    source: Source,
-    sizes: Annotated[
-        list[str] | None,
-        option("HxW", "Rows and columns of the grid; repeatable", "--size", shown="as trained"),
-    ] = None,
-    all_sizes: Annotated[
-        bool,
-        flag("--all-sizes", "Certify square grids of side 4 to 128, and all larger grids at once"),
-    ] = False,
-    task: Annotated[
-        str | None,
-        option(
-            "NAME|FILE",
-            "For a circuit file: the experiment that defines the target",
-            shown="the state that zeros end in",
-            rare=True,
-        ),
-    ] = None,
-    to: Annotated[Path | None, output_file("Save the certificate")] = None,
+    run: Call,
+    sizes: Sequence[tuple[int, int]] | None,
+    task: str | None,
+    to: Path | None = None,
+    *,
+    all_sizes: bool,
     force: Force = False,
-    time_limit: TimeLimit = None,
     as_json: AsJson = False,
-    allow_code: AllowCode = False,
 ) -> None:
     """Prove that every start reaches the target and stays there, or find a counterexample.
 
     The first method runs the circuit on sets of values, from all states at once, until the sets
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
     coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
+
+    Options:
+        to --output -o FILE: Save the certificate
     """
-    from difflogic.circuit.cost import MOST_SIDE
     from difflogic.config import load_config
-    from difflogic.library.certifying import certify
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-    grids = [parse_size("--size", size, MOST_SIDE) for size in sizes or []]
-    if to is not None and len(grids) > 1:
-        raise ConfigError("-o saves the certificate of one grid: give --size at most once")
+        if len(sizes or ()) > 1:
+            raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True) as progress:
-        found = certify(
-            source,
-            grids,
-            task=experiment,
-            all_sizes=all_sizes,
-            time_limit=time_limit,
-            progress=progress,
-            allow_code=allow_code,
-        )
+        found: Certified = run(task=experiment, progress=progress)
     if task is None and not found.source.trained:
         note("the target is the state that a start of zeros ends in; --task NAME chooses another")
     saved = to is not None and found.proved

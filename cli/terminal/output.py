@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -24,6 +24,14 @@ def show_json(data: Any) -> None:
     from difflogic.system.json_values import json_value  # imports NumPy
 
     typer.echo(json.dumps(json_value(data), indent=2, allow_nan=False))
+
+
+def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
+    """Print what a library function returned: as JSON, or with `show`."""
+    if as_json:
+        show_json(found.as_dict())
+    else:
+        show(found)
 
 
 def show_lines(lines: Mapping[str, str], width: int) -> None:

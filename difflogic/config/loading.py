@@ -46,8 +46,10 @@ _DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}
 class Override(NamedTuple):
     """A value that replaces the file's."""
 
-    text: str
-    """``section.key=value``, the value in TOML; a bare word is a string."""
+    key: str
+    """Such as ``section.key``, or ``section.key=value`` in TOML; a bare word is a string."""
+    value: Any = None
+    """None if the text has it."""
     typed: str = ""
     """The option as the user typed it, such as ``--epochs 5``, for messages; "" if nobody did."""
 
@@ -214,10 +216,10 @@ def _parse_overrides(
     is_custom = any(_names_code(item) for item in (data.get(TASK), *overrides))
     for override in overrides:
         if not isinstance(override, Override):
-            override = Override(override, f"--set {override}")
+            override = Override(override, typed=f"--set {override}")
         origin = problems.shorten(override.typed)
         try:
-            given.append(_Given(*_parse_override(override.text, is_custom), origin))
+            given.append(_Given(*_parse_override(override, is_custom), origin))
         except ConfigError as error:
             found.append((origin, str(error)))
     return given, found
@@ -227,20 +229,22 @@ def _names_code(item: Any) -> bool:
     """Whether a [task] or an override names a custom task, which has its own keys."""
     if isinstance(item, dict):
         return is_custom(item.get("kind"))
-    text = item.text if isinstance(item, Override) else str(item)
+    text = item.key if isinstance(item, Override) else str(item)
     name, _, value = text.partition("=")
     return name.strip() == ".".join(KIND) and is_custom(value.strip().strip("\"'"))
 
 
-def _parse_override(override: str, is_custom: bool) -> tuple[problems.Place, Any]:
-    """Return the place and the value of ``section.key=value``. Raises ConfigError."""
-    name, equals, text = override.partition("=")
+def _parse_override(override: Override, is_custom: bool) -> tuple[problems.Place, Any]:
+    """Return the place and the value of an override. Raises ConfigError."""
+    name, _, text = override.key.partition("=")
     name, text = name.strip(), text.strip()
-    if not equals or not name or not text:
+    if not name or not (text or override.value is not None):
         raise ConfigError("write it as section.key=value, such as training.epochs=50")
     place = tuple(part.strip() for part in name.split("."))
     if not (is_custom and place[0] == TASK and len(place) == 2):
         _check_place(place)
+    if override.value is not None:
+        return place, override.value
     return place, _parse_text(text) if schema.is_text(*place[:2]) else _parse_value(text)
 
 

@@ -28,11 +28,11 @@ MOST_CELLS, MOST_BITS = 2**18, 2**24
 class Limits:
     """Limits of the searches."""
 
-    seconds: float = 10.0
+    seconds: float
     """Time for each of symmetries, fixed points, and the run from the automaton's start."""
-    periods: int = 4
+    periods: int
     """Largest period of fixed points in each direction, in cells."""
-    seed: int = 0
+    seed: int
     """Seed of random starts and fire masks."""
 
 

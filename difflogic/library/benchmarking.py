@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
-from difflogic.library.loading import Source, load
-from difflogic.library.simulating import Conditions
+from difflogic.library.conditions import Conditions
+from difflogic.library.loading import load
+from difflogic.library.options import Count, Opt, Set, Source, WorkerRange, Workers, checked
 from difflogic.model.model import Model
 from difflogic.scale.speed import benchmark, prediction, rows
 from difflogic.scale.speed.prediction import Curves, Network, StepCosts
@@ -33,7 +34,6 @@ LARGE = Conditions(size=(4096, 4096))
 
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
-MOST_RANKS = 4096
 
 COMPARED = 10
 """Measured steps that a simulation is compared with."""
@@ -76,12 +76,13 @@ def _repeats(repeat: int | None, oracle: bool = False) -> int:
     return repeat
 
 
+@checked
 def bench_simulation(
     source: Source | None = None,
     conditions: Conditions = LARGE,
     *,
-    repeat: int = simulation_benchmark.REPEAT,
-    workers: int | Literal["auto"] = "auto",
+    repeat: Count = simulation_benchmark.REPEAT,
+    workers: Workers = "auto",
     progress: ProgressCallback = ignore,
 ) -> simulation_benchmark.Report:
     """Measure the simulation of a circuit from a random start, with all engines.
@@ -234,15 +235,16 @@ class Planned:
         }
 
 
+@checked
 def plan(
     config: Config | str = "checkerboard",
-    overrides: Sequence[str | Override] = (),
+    overrides: Set = (),
     *,
     workers: Sequence[int] = (),
     machine: Machine | str | None = None,
     measure: bool = True,
-    simulate: tuple[int, int] | None = None,
-    ranks: int | None = None,
+    simulate: WorkerRange | None = None,
+    ranks: Annotated[int | None, Opt(2, 4096)] = None,
     progress: ProgressCallback = ignore,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
@@ -253,6 +255,13 @@ def plan(
     replays a step on a range of worker counts, for each strategy, and compares it with measurements
     on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
     ConfigError for what cannot be planned.
+
+    Options:
+        machine KEY=VALUE,…: Machine to plan for, such as cores=64,l2=1MB; other keys: vector,
+            memory, by default this one
+        measure --measure/--no-measure: Time a few steps, for the estimates
+        simulate N-M: Simulate a step on N to M workers, such as 1-128, with each strategy
+        ranks: Estimate whether N machines pay off
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
@@ -260,8 +269,6 @@ def plan(
     for what, option in (("a simulation needs", simulate), ("ranks need", ranks)):
         if option is not None and not measure:
             raise ConfigError(f"{what} measured costs: leave --no-measure out")
-    if ranks is not None and not 2 <= ranks <= MOST_RANKS:
-        raise ConfigError(f"{ranks} ranks: give 2 to {MOST_RANKS}")
     if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
         raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
     costs = curves = network = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +25,11 @@ from difflogic.evaluation.assurance import (
     question,
 )
 from difflogic.library.common import Progress, ProgressCallback, require_output, table, write_output
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.conditions import Conditions
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import AllowCode, Force, Opt, Source, TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
-from difflogic.library.simulating import Conditions, simulate
+from difflogic.library.simulating import simulate
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
 from difflogic.proof.convergence.folding import live_part
@@ -54,8 +57,6 @@ SIDES = range(4, 129)
 
 Targets = Callable[[int, int], Bits]
 """From rows and columns to the target of the visible channels."""
-
-PROPERTIES = ("converges", "invariant", "holds", "heals", "heals-invariant")
 
 
 @dataclass(frozen=True)
@@ -123,15 +124,16 @@ class Certified:
         return write_cases(small, self.cases)
 
 
+@checked
 def certify(
     source: Source,
     sizes: Sequence[tuple[int, int]] = (),
     *,
     task: Config | str | None = None,
     all_sizes: bool = False,
-    time_limit: float | None = None,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
+    allow_code: AllowCode = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
@@ -142,6 +144,13 @@ def certify(
     the code of a run's or model's custom task to run; the code of `task` runs only if its
     configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
     that do not fit, and CircuitError without a target.
+
+    Options:
+        sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained
+        all_sizes: Certify square grids of side 4 to 128, and all larger grids at once
+    Advanced options:
+        task NAME|FILE: For a circuit file: the experiment that defines the target, by default the
+            state that zeros end in
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
@@ -280,17 +289,18 @@ class WrittenProperty:
     """Steps in which damage is claimed to heal."""
 
 
+@checked
 def state_property(
     source: Source,
     file: str | Path,
-    claim: str,
+    claim: Literal["converges", "invariant", "holds", "heals", "heals-invariant"],
     size: tuple[int, int] | None = None,
     *,
     task: Config | str | None = None,
-    from_step: int | None = None,
-    within: int | None = None,
-    time_limit: float | None = None,
-    force: bool = False,
+    from_step: Annotated[int | None, Opt(0, 4096)] = None,
+    within: Annotated[int | None, Opt(1, 4096)] = None,
+    time_limit: TimeLimit = None,
+    force: Force = False,
     progress: ProgressCallback = ignore,
 ) -> WrittenProperty:
     """Write a claim about a grid as AIGER, as text if the file's name ends in .aag.
@@ -301,10 +311,15 @@ def state_property(
     that step on. `heals`: from that step on, any one damage that the task defines, at any time,
     heals `within` steps, by default the proved number. `heals-invariant`: a list of all states that
     such damage leads to, again as three outputs. Raises what `certify` raises, and ConfigError.
+
+    Options:
+        claim --property: Write a property of a whole grid for model checkers, as AIGER
+        size --grid: Grid of --property, by default as trained
+        task CONFIG: Task whose target --property uses, by default the state that zeros end in
+        from_step: First step at which --property must hold, by default as proved
+        within: For --property heals: steps until damage has healed, by default as proved
     """
     path = require_output(file, (".aig", ".aag"), force)
-    if claim not in PROPERTIES:
-        raise ConfigError(f'no property "{claim}": choose one of {", ".join(PROPERTIES)}')
     loaded, text = load(source), path.suffix == ".aag"
     automaton = loaded.automaton
     height, width = size or (automaton.height, automaton.width)
@@ -350,10 +365,8 @@ def _damages(
 ) -> tuple[npt.NDArray[np.uint8], int]:
     """Return the damages (N, H, W) of a task, and `within`, by default the proved number of steps.
 
-    Raises ConfigError for fewer than one step, and CircuitError if not all damage heals.
+    Raises ConfigError without such a task, and CircuitError if not all damage heals.
     """
-    if within is not None and within < 1:
-        raise ConfigError(f"--within: damage heals in 1 step or more, not {within}")
     config = experiment_of(loaded, experiment)
     task = None if config is None else make_task(config)
     if task is None or not task.patches:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from difflogic import evaluation, inspection
 from difflogic.config import Config
 from difflogic.inspection import Inspection, Limits
 from difflogic.library.common import Progress, ProgressCallback
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import AllowCode, Opt, Seconds, Seed, Source, Unsimplified, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.system.callbacks import ignore
@@ -20,18 +21,24 @@ PARTS = 3
 """Parts of an inspection that take time: symmetries, fixed points, the run from the start."""
 
 
+@checked
 def inspect(
     source: Source,
-    limits: Limits | None = None,
     *,
-    unsimplified: bool = False,
-    time_limit: float | None = None,
+    unsimplified: Unsimplified = False,
+    periods: Annotated[int, Opt(1, 12)] = 4,
+    time_limit: Seconds | None = None,
+    seed: Seed = 0,
     progress: ProgressCallback = ignore,
 ) -> Inspection:
     """Find equations, symmetries, fixed points, and the states in which the automaton settles.
 
     The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
     raises, and ProofError if the simplified circuit cannot be proved equal.
+
+    Options:
+        periods: Search for fixed points with periods up to N×N cells
+        time_limit: Time limit for each part, by default 10
     """
     loaded = load(source)
     automaton = loaded.automaton
@@ -41,7 +48,8 @@ def inspect(
     def part(done: int, following: str) -> None:
         progress(Progress("inspecting: part", done, PARTS, following))
 
-    return inspection.inspect(automaton, limits or Limits(), part)
+    seconds = 10.0 if time_limit is None else time_limit
+    return inspection.inspect(automaton, Limits(seconds, periods, seed), part)
 
 
 @dataclass(frozen=True)
@@ -78,15 +86,16 @@ def require_experiment(loaded: Loaded, task: Config | str | None) -> Config:
     return config
 
 
+@checked
 def evaluate(
     source: Source,
     tests: Sequence[str] = (),
     *,
     task: Config | str | None = None,
-    starts: int | None = None,
-    seed: int | None = None,
+    starts: Annotated[int | None, Opt(1, 65536)] = None,
+    seed: Seed | None = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
+    allow_code: AllowCode = False,
 ) -> Evaluated:
     """Test a hard circuit on fresh starts, larger grids, with damage, and so on.
 
@@ -95,12 +104,15 @@ def evaluate(
     training by default. `allow_code` allows the code of a run's or model's custom task to run.
     Raises what `load` raises, and ConfigError for an experiment or tests that do not exist or
     apply.
+
+    Options:
+        tests --test NAME: exactness, generalisation, fault, healing, asynchronous, robustness or
+            gates; repeatable, by default all that apply
+        task NAME|FILE: For a circuit file: the experiment to test it on, by default none
+        starts: Start states per test, by default 64; 16 on large grids, 8 for robustness
+        seed: Random seed, by default the run's
     """
     loaded = load_trusted(source, allow_code)
-    if starts is not None and not 1 <= starts <= 65536:
-        raise ConfigError(f"{starts} starts: must be from 1 to 65536")
-    if seed is not None and not 0 <= seed < 2**63:
-        raise ConfigError(f"seed {seed}: must be from 0 to {2**63 - 1}")
 
     def test(done: int, total: int, name: str) -> None:
         progress(Progress("tests:", done, total, name))

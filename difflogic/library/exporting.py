@@ -9,7 +9,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.common import common_interface
 from difflogic.library.common import ProgressCallback, write_output
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import Effort, Force, Source, TimeLimit, Unsimplified, checked
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
@@ -29,16 +30,17 @@ class Exported:
     """None if no file was written."""
 
 
+@checked
 def export(
     source: Source,
     file: str | Path | None = None,
     format: str | None = None,
     *,
-    effort: str = "normal",
-    unsimplified: bool = False,
+    effort: Effort = "normal",
+    unsimplified: Unsimplified = False,
     comparable: bool = False,
-    force: bool = False,
-    time_limit: float | None = None,
+    force: Force = False,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
 ) -> Exported:
     """Write a circuit for other tools, to `file` or, without one, to the result's `data`.
@@ -50,6 +52,12 @@ def export(
 
     Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
     simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.
+
+    Options:
+        file --output -o FILE: File to write, by default stdout
+        format --format -f NAME: Format; --list shows all, by default from the suffix of FILE
+    Advanced options:
+        comparable: BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools
     """
     path = None if file is None else Path(file)
     if path is not None:

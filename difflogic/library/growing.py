@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,20 +47,20 @@ LEARNED_SIDE = 16
 """Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
 cells, learning places worked for one picture in two, and took minutes."""
 
-COUNTING = (
-    "automaton.places=true",
-    "perception.kernels=1",
-    "perception.gates=[8]",
-    'perception.directions="same"',
-    "update.carry=0",
-    "training.weight_decay=0",
-    "training.later_steps=0",
-    "pool.batch=0",
-    "pool.damage_tries=1",
-    "finishing.rectify=256",
-    "finishing.candidates=60000",
-    "finishing.from_epoch=50",
-)
+COUNTING = {
+    "automaton.places": True,
+    "perception.kernels": 1,
+    "perception.gates": [8],
+    "perception.directions": "same",
+    "update.carry": 0,
+    "training.weight_decay": 0,
+    "training.later_steps": 0,
+    "pool.batch": 0,
+    "pool.damage_tries": 1,
+    "finishing.rectify": 256,
+    "finishing.candidates": 60000,
+    "finishing.from_epoch": 50,
+}
 COUNTING_LAYERS = 12
 MANY_BITS = 6000
 """Pictures with more bits get layers of 1024 gates instead of 512, and twice the epochs until a
@@ -253,8 +253,7 @@ def plan_growth(
     two = picture.second is not None
     counts = two or (longer > LEARNED_SIDE and channels is None)
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
-    changes = [*_picture_settings(picture), f"automaton.steps={steps}"]
-    changes.append(f"task.hold={str(hold or heal).lower()}")
+    changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": hold or heal}
     goal = f"to be right at step {steps}"
     if two:
         goal = f"from nothing the first, from one cell the second, each {goal}"
@@ -262,14 +261,14 @@ def plan_growth(
         goal += ", and to stay"
     if heal:
         sides = sorted({max(1, least // 4), least // 2})
-        changes.append(f"task.heal={sides}")
+        changes["task.heal"] = sides
         squares = " or ".join(map(str, sides))
         goal += f", and grow back after any square of {squares} cells is erased"
     if counts:
-        changes += [*COUNTING, *_counting_circuit(picture.bits, two)]
+        changes |= COUNTING | _counting_circuit(picture.bits, two)
     elif channels is not None:
-        changes += circuit_for(base, channels)
-    overrides = tuple(Override(text, f"{typed} {picture.name}") for text in changes)
+        changes |= circuit_for(base, channels)
+    overrides = overriding(changes, f"{typed} {picture.name}")
     seconds = SECONDS_PER_CELL[counts] * height * width
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
@@ -284,7 +283,7 @@ def plan_growth(
     return Growth(picture, base, overrides, EPOCHS[what], tuple(lines))
 
 
-def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list[str]:
+def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> dict[str, Any]:
     """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
     own, *grid = bits.shape
     counted_bits = place_bits(*grid)
@@ -295,31 +294,37 @@ def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> list
         widths.append(widths[-1] // 2)
     channels = own + sum(counted_bits) + switch
     gates = [*(width + extra for width in widths), channels]
-    switches = f"automaton.switch={str(switch).lower()}"
-    restart = f"training.restart_every={600 if large else 300}"
-    return [f"automaton.channels={channels}", f"update.gates={gates}", switches, restart]
+    return {
+        "automaton.channels": channels,
+        "update.gates": gates,
+        "automaton.switch": switch,
+        "training.restart_every": 600 if large else 300,
+    }
 
 
-def _picture_settings(picture: Picture) -> list[str]:
+def _picture_settings(picture: Picture) -> dict[str, Any]:
     bits = picture.bits
-    palette = [hex_color(color) for color in picture.palette]
-    second = "" if picture.second is None else render_picture(picture.second)
-    return [
-        f"task.target={json.dumps(render_picture(bits))}",
-        f"task.palette={json.dumps(palette)}",
-        f"task.loss_channels={list(range(len(bits)))}",
-        f"task.height={bits.shape[1]}",
-        f"task.width={bits.shape[2]}",
-        f"task.second={json.dumps(second)}",
-    ]
+    return {
+        "task.target": render_picture(bits),
+        "task.palette": [hex_color(color) for color in picture.palette],
+        "task.loss_channels": list(range(len(bits))),
+        "task.height": bits.shape[1],
+        "task.width": bits.shape[2],
+        "task.second": "" if picture.second is None else render_picture(picture.second),
+    }
 
 
-def circuit_for(base: str, channels: int) -> list[str]:
-    """Return overrides for another number of channels, with a matching update circuit."""
+def overriding(changes: Mapping[str, Any], typed: str) -> tuple[Override, ...]:
+    """Return the changes of a configuration's keys that an option asks for, as it was typed."""
+    return tuple(Override(key, value, typed) for key, value in changes.items())
+
+
+def circuit_for(base: str, channels: int) -> dict[str, Any]:
+    """Return the keys for another number of channels, with a matching update circuit."""
     config = load_config(base)
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_layer_widths(config.update.gates, inputs, channels)
-    return [f"automaton.channels={channels}", f"update.gates={gates}"]
+    return {"automaton.channels": channels, "update.gates": gates}
 
 
 def _time(seconds: float) -> str:

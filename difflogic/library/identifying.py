@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy.typing as npt
 
@@ -21,6 +21,7 @@ from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import Progress, ProgressCallback, ShouldStop, write_output
+from difflogic.library.options import Effort, Neighbourhood, Opt, Pixels, Seconds, Share, checked
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
@@ -58,22 +59,23 @@ class Identified:
         write_output(path, write_circuit(self.automaton), force)
 
 
+@checked
 def identify(
     recording: npt.ArrayLike | str | Path | Sequence[str | Path],
-    neighbourhood: str = "moore",
+    neighbourhood: Neighbourhood = "moore",
     *,
-    symmetry: str = "none",
-    states: int | None = None,
-    boundary: str = "periodic",
-    gap: int = 1,
+    symmetry: Literal["none", "outer-totalistic", "rotations"] = "none",
+    states: Annotated[int | None, Opt(2, 16)] = None,
+    boundary: Literal["periodic", "zero", "unknown"] = "periodic",
+    gap: Annotated[int, Opt(1, 64)] = 1,
     noise: bool = False,
-    hidden: int = 0,
+    hidden: Annotated[int, Opt(0, 4)] = 0,
     plain_start: bool = False,
     mask: Any = None,
-    threshold: float | None = None,
-    cell: int = 1,
-    effort: str = "normal",
-    time_limit: float | None = None,
+    threshold: Share | None = None,
+    cell: Pixels = 1,
+    effort: Effort = "normal",
+    time_limit: Seconds | None = None,
     progress: ProgressCallback = ignore,
     should_stop: ShouldStop = never_stop,
 ) -> Identified:
@@ -90,6 +92,22 @@ def identify(
     brightness of a 1, from 0 to 1, and `cell` the side of a cell in pixels. If `time_limit`, in
     seconds, passes, or `should_stop` returns true, entries stay undecided. Raises ConfigError if no
     rule explains the recording, and StoppedError if there was no time to find one.
+
+    Operands:
+        recording RECORDING...: Array of frames (.npz), animation (.gif, .png), or several files of
+            one frame each (.rle, .png)
+    Options:
+        neighbourhood: Cells that the rule reads
+        symmetry: Symmetry that the rule is assumed to have
+        states: Number of states that a cell can have, by default as many as occur
+        boundary: What lies beyond the edge of the frames
+        gap: Steps from one frame to the next
+        noise: Allow wrong cells in the recording, as few as possible
+        hidden: Largest number of hidden states, which look like other states
+        plain_start: Assume that no cell of the first frame has a hidden state
+        threshold: Lowest brightness that counts as a 1, from 0 to 1
+        cell: Side of a cell in an image, in pixels
+        time_limit: Time limit for the solver
     """
     began = time.perf_counter()
     line = neighbourhood.startswith("line")

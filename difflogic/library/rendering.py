@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.library.common import ProgressCallback, counter, require_output
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.simulating import AS_TRAINED, MOST_SIDE, Conditions
+from difflogic.library.conditions import AS_TRAINED, Conditions
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import MOST_SIDE, Count, Force, Opt, Pixels, Source, checked
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
@@ -58,19 +60,20 @@ class Rendered:
     bytes: int
 
 
+@checked
 def render(
     source: Source,
     file: str | Path,
     conditions: Conditions = AS_TRAINED,
     *,
     larger: bool = False,
-    every: int = 1,
+    every: Count = 1,
     at: Sequence[int] = (),
     channels: Sequence[int] = (),
     sheet: bool = False,
-    scale: int | None = None,
-    frames_per_second: float = 10,
-    force: bool = False,
+    scale: Pixels | None = None,
+    frames_per_second: Annotated[float, Opt(0.1, 50)] = 10,
+    force: Force = False,
     progress: ProgressCallback = ignore,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
@@ -81,6 +84,17 @@ def render(
     channel as a separate picture. A cell is `scale` pixels wide.
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
+
+    Options:
+        file --output -o FILE: Animation (.gif, .apng, .webp) or strip (.png)
+        larger: Also show a grid with sides four times as long, next to it
+        every: Show every Nth step
+        at STEPS: Show only these steps, such as 0,5,10-12, by default all; six in a strip
+        channels: Channels to show: up to three as colours, any number with --sheet, by default the
+            visible ones
+        sheet: Draw each channel separately, hidden ones too
+        scale: Pixels per cell, by default about 256 pixels in all
+        frames_per_second --fps: Frames per second
     """
     path = require_output(file, SUFFIXES, force)
     loaded = load(source)
@@ -89,10 +103,6 @@ def render(
     shown = _frame_steps(steps, every, at, path.suffix == ".png")
     view = _view(automaton, channels, sheet)
     sizes = _sizes(automaton, larger)
-    if scale is not None and not 1 <= scale <= 4096:
-        raise ConfigError(f"cells of {scale} pixels: must be from 1 to 4096")
-    if not 0.1 <= frames_per_second <= 50:
-        raise ConfigError(f"{frames_per_second:g} frames per second: must be from 0.1 to 50")
     panels, (height, width) = arrange([view.size(*each) for each in sizes], scale, SIDE, GAP)
     require_pixels(len(shown), height, width)
     frames = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.gates import count
 from difflogic.library.common import ProgressCallback, framed, require_output, write_output
 from difflogic.library.evaluating import evaluate
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import AllowCode, Effort, Force, Source, Sources, TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.scale.sweeps.directory import SweepDirectory
@@ -50,16 +50,17 @@ class Reported:
         return framed(self.page)
 
 
+@checked
 def report(
     source: Source,
     file: str | Path | None = None,
     *,
-    effort: str = "normal",
+    effort: Effort = "normal",
     tests: bool = True,
-    force: bool = False,
-    time_limit: float | None = None,
+    force: Force = False,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
+    allow_code: AllowCode = False,
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
@@ -71,6 +72,9 @@ def report(
     Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
     cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
     are damaged.
+
+    Options:
+        tests /--without-tests: Skip the tests of dct eval
     """
     if file is not None:
         require_output(file, SUFFIXES, force)
@@ -90,15 +94,16 @@ def report(
     return Reported(loaded, small, page, tested)
 
 
+@checked
 def gallery(
-    sources: Sequence[Source],
+    sources: Sources,
     file: str | Path | None = None,
     *,
-    effort: str = "normal",
-    force: bool = False,
-    time_limit: float | None = None,
+    effort: Effort = "normal",
+    force: Force = False,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
+    allow_code: AllowCode = False,
 ) -> str:
     """Make one web page in which several runs, models or circuits run, are wounded, and heal.
 
@@ -140,7 +145,7 @@ class Plotted:
             return encode(self.figure, ".svg").decode()
 
 
-def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
+def plot(source: str | Path, file: str | Path | None = None, *, force: Force = False) -> Plotted:
     """Draw a figure of a run, a model or a sweep's directory.
 
     `file` is an .svg, .png or .pdf; without it, nothing is written. The result's `figure` is
@@ -148,6 +153,10 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: bool = Fa
 
     Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
     training; RunDirectoryError for a damaged run or sweep, and if the file cannot be written.
+
+    Operands:
+        source RUN|MODEL|SWEEP: Run directory ("last" for the newest), model file, or sweep
+            directory
     """
     path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
     require_matplotlib()

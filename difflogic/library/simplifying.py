@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from difflogic import simplification
 from difflogic.circuit.automaton import Automaton
@@ -12,12 +13,13 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.common import ProgressCallback, counter, write_output
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import Effort, Source, TimeLimit, checked
 from difflogic.proof import Proof, differences
 from difflogic.proof import prove as compare
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import CircuitError, ConfigError, ProofError, did_you_mean
+from difflogic.system.errors import CircuitError, ProofError
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
 """Labels of progress."""
@@ -34,6 +36,7 @@ class Simplified:
     """A simplified circuit, and the proof that it is equal to the original."""
 
     source: Loaded
+    effort: str
     simplification: simplification.Simplification
     proof: Proof
     seconds: float
@@ -58,6 +61,29 @@ class Simplified:
     def proved(self) -> bool:
         """Whether every remaining channel is proved to have the same next state as before."""
         return self.proof.equal
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the results as values for JSON."""
+        stages = [
+            {
+                "name": stage.name,
+                "gates": stage.circuit.gates,
+                "active": stage.circuit.active_gates,
+                "depth": stage.circuit.depth,
+                "channels": stage.circuit.channels,
+                "inputs": len(stage.circuit.read_inputs),
+                "ops": {op.name: count for op, count in stage.circuit.op_counts().items()},
+            }
+            for stage in self.simplification.stages
+        ]
+        return {
+            "circuit": self.source.name,
+            "effort": self.effort,
+            "seconds": self.seconds,
+            "stopped": self.simplification.stopped,
+            "stages": stages,
+            "proof": self.proof,
+        }
 
     def require_proved(self) -> Automaton:
         """Return the automaton. Raises ProofError unless it is proved equal."""
@@ -101,11 +127,12 @@ class Compared:
         return self.same_rule and not self.other_differences
 
 
+@checked
 def simplify(
     source: Source,
-    effort: str = "normal",
+    effort: Effort = "normal",
     *,
-    time_limit: float | None = None,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
 ) -> Simplified:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
@@ -115,8 +142,6 @@ def simplify(
     the best result so far is returned, which depends on the machine. By default a proof stops after
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
-    if effort not in simplification.EFFORTS:
-        raise ConfigError(f'no effort "{effort}": {did_you_mean(effort, simplification.EFFORTS)}')
     loaded = load(source)
     count = counter(progress, SIMPLIFYING)
     steps, began = 0, time.perf_counter()
@@ -132,14 +157,14 @@ def simplify(
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
     proof = proved(loaded.automaton, found.circuit, left, progress)
-    return Simplified(loaded, found, proof, seconds)
+    return Simplified(loaded, effort, found, proof, seconds)
 
 
 def prove(
     source: Source,
     against: Source | None = None,
     *,
-    time_limit: float | None = None,
+    time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
 ) -> Compared:
     """Prove two automata equal, or one equal to its simplified form, or find a difference.
@@ -148,6 +173,10 @@ def prove(
     same next state, for every state of the nine cells. Equal automata also share boundary, fire
     rate, grid, steps, start, visible channels in their order, and palette. Raises what `load`
     raises, and CircuitError if a visible channel is missing in one of them.
+
+    Options:
+        against FILE: Run, model or circuit to compare with, channel by channel, by default the
+            simplified form
     """
     one = load(source)
     if against is None:
@@ -161,7 +190,7 @@ def prove(
 
 def small_form(
     source: Source,
-    effort: str = "normal",
+    effort: Effort = "normal",
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,

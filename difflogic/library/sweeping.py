@@ -8,10 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Literal
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
+from difflogic.library.options import AllowCode, NewDirectory, Opt, Recipe, Seeds, Set, checked
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -24,8 +26,6 @@ from difflogic.system.quantities import parse_seeds
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
-
-BACKENDS = ("loky", "dask", "sequential")
 
 TICK_SECONDS = 0.125
 TABLE_SECONDS = 2.0
@@ -87,23 +87,24 @@ def warm_up(config: Config) -> None:
             trainer.warm_up()
 
 
+@checked
 def sweep(
     config: str | None = None,
-    seeds: str | Sequence[int] | None = None,
+    seeds: Seeds = None,
     *,
     grid: Sequence[str] = (),
-    overrides: Sequence[str] = (),
-    recipe: str | None = None,
-    directory: str | Path | None = None,
-    jobs: int | None = None,
-    backend: str = "loky",
+    overrides: Set = (),
+    recipe: Recipe = None,
+    directory: NewDirectory | None = None,
+    jobs: Annotated[int | None, Opt(1, 4096)] = None,
+    backend: Literal["loky", "dask", "sequential"] = "loky",
     scheduler: str | None = None,
-    scheduler_timeout: float | None = None,
+    scheduler_timeout: Annotated[float | None, Opt(0.1, 1e6, metavar="SECONDS")] = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
     compile_kernels: Callable[[Config], None] = warm_up,
-    allow_code: bool = False,
+    allow_code: AllowCode = False,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
@@ -117,13 +118,27 @@ def sweep(
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
+
+    Options:
+        seeds SEEDS: Random seeds, such as 0-15 or 0-3,7; a new sweep needs them
+        grid SECTION.KEY=V1,V2: Values to try; repeat it to combine several keys
+        jobs --workers: Runs at a time, each in its own process, by default one per core
+        directory --dir DIR: Sweep directory; an earlier sweep there is continued, by default a new
+            one in runs/
+    Advanced options:
+        backend: Local processes, a Dask cluster, or one run at a time
+        scheduler ADDRESS: Dask scheduler, such as tcp://127.0.0.1:8786
+        scheduler_timeout: How long to wait for the Dask scheduler and a worker, by default 60
     """
     place = None if directory is None else SweepDirectory(Path(directory))
     numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in numbers):
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is not None:
-        request = Request(config, tuple(overrides), tuple(grid), recipe)
+        texts = tuple(
+            each if isinstance(each, str) else f"{each.key}={each.value}" for each in overrides
+        )
+        request = Request(config, texts, tuple(grid), recipe)
         plan = _make_plan(request, numbers, place, allow_code)
     elif place is None:
         raise ConfigError(
@@ -163,14 +178,10 @@ def _make_plan(
 def _backend(
     plan: SweepPlan, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
 ) -> Backend:
-    if name not in BACKENDS:
-        raise ConfigError(f'no backend "{name}": choose from {", ".join(BACKENDS)}')
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):
         raise ConfigError(f"--backend sequential does one run at a time: not {jobs}")
-    if jobs is not None and jobs < 1:
-        raise ConfigError(f"{jobs} runs at a time: must be at least 1")
     configs = [variant.config for variant in plan.variants]
     devices = {config.parallel.device for config in configs}
     if devices == {"gpu"} and name == "loky":

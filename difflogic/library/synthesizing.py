@@ -9,21 +9,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.common import Progress, ProgressCallback
-from difflogic.library.loading import Source, load
-from difflogic.library.simulating import AS_TRAINED, Conditions, Rectangle, simulate
+from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
+from difflogic.library.loading import load
+from difflogic.library.options import Opt, Source, checked
+from difflogic.library.simulating import simulate
 from difflogic.silicon import synthesis
 from difflogic.silicon.synthesis import DEVICES, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
-from difflogic.system.errors import CircuitError, ConfigError, did_you_mean
+from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named, refused
 
 MOST_BITS = 2**20
@@ -52,14 +55,32 @@ class Synthesized:
     compared: tuple[int, ...] = ()
     """Steps after which the netlist's simulation showed the same as `simulate`."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the results as values for JSON."""
+        made = self.synthesis
+        hertz = None if made.mhz is None else made.mhz * 1e6
+        names = "fits luts flip_flops share mhz"
+        return {
+            "name": made.automaton.name,
+            "device": made.device.name,
+            "height": made.automaton.height,
+            "width": made.automaton.width,
+            **{name: getattr(made, name) for name in names.split()},
+            "grid_updates_per_second": hertz,
+            "cell_updates_per_second": None if hertz is None else hertz * made.cells,
+            "largest_square": made.largest,
+            "compared_steps": list(self.compared),
+        }
 
+
+@checked
 def synthesize(
     source: Source,
-    device: str,
+    device: Literal["ice40-hx8k", "ecp5-85k"] = "ecp5-85k",
     conditions: Conditions = AS_TRAINED,
     *,
     check: bool = False,
-    timeout: float = 600.0,
+    timeout: Annotated[float, Opt(1, 1e6, metavar="SECONDS")] = 600,
     report: str | Path | None = None,
     pins: str | Path | None = None,
     progress: ProgressCallback = ignore,
@@ -74,9 +95,14 @@ def synthesize(
 
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
+
+    Options:
+        device: FPGA to place the grid on
+        check: Prove the mapped cell equal to the circuit, and simulate the netlist for --steps
+        timeout: Time limit for all tools together
+        report DIR: New directory for the Verilog and the tools' logs
+        pins FILE: Pin assignments, as PCF (iCE40) or LPF (ECP5)
     """
-    if device not in DEVICES:
-        raise ConfigError(f'no device "{device}": {did_you_mean(device, DEVICES)}')
     chosen = DEVICES[device]
     require_tools("yosys", f"nextpnr-{chosen.family}")
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")

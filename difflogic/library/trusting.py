@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from difflogic.config import Config, load_config
-from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.loading import Loaded, load
+from difflogic.library.options import Source
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.code import allow_code as run_code

@@ -66,11 +66,11 @@ MOST_IN_RANGES = 100_000
 _PART = re.compile(r"\s*([0-9]{1,19})\s*(?:-\s*([0-9]{1,19})\s*)?", re.ASCII)
 
 
-def parse_ranges(option: str, text: str) -> tuple[int, ...]:
+def parse_ranges(text: str) -> tuple[int, ...]:
     """Return the numbers of a text such as ``0-3,7,100-131``, in its order.
 
-    Raises ConfigError, which names the option, unless the text is at most MOST_IN_RANGES numbers
-    from 0 to 2**63 - 1, as numbers and ascending ranges joined by commas.
+    Raises ConfigError unless the text is at most MOST_IN_RANGES numbers from 0 to 2**63 - 1, as
+    numbers and ascending ranges joined by commas.
     """
     numbers: list[int] = []
     for part in text.split(","):
@@ -78,7 +78,7 @@ def parse_ranges(option: str, text: str) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
         if last >= 2**63 or not 0 <= last - first < MOST_IN_RANGES - len(numbers):
             raise ConfigError(
-                f'{option} "{text}": must be numbers and ascending ranges, such as 0,4-7,9: at '
+                f'"{text}": must be numbers and ascending ranges, such as 0,4-7,9: at '
                 f"most {MOST_IN_RANGES} in all, each less than 2**63"
             )
         numbers += range(first, last + 1)
@@ -87,7 +87,7 @@ def parse_ranges(option: str, text: str) -> tuple[int, ...]:
 
 def parse_seeds(text: str) -> tuple[int, ...]:
     """Return the seeds of such a text in ascending order, each once. Raises ConfigError."""
-    return tuple(sorted(set(parse_ranges("--seeds", text))))
+    return tuple(sorted(set(parse_ranges(text))))
 
 
 def format_ranges(numbers: Iterable[int]) -> str:

@@ -1,62 +1,116 @@
-"""Options that several commands share."""
+"""Options: what texts mean, what functions declare, and how they reach the library."""
 
 from __future__ import annotations
 
-import json
+import inspect
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from cli import calling
+from cli.calling import calls
 from cli.commands.train import picture_name, picture_override
-from cli.options import RunOptions, flag, whole_number, with_options
+from cli.options import RunOptions
 from difflogic.config import Override, load_config
-
-
-@pytest.mark.parametrize(("text", "number"), [("1", 1), ("007", 7), ("4096", 4096)])
-def test_numbers_in_digits(text: str, number: int) -> None:
-    assert whole_number(1, 4096)(text) == number
+from difflogic.library.options import Opt, checked, declared, documented
+from difflogic.system.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    "text", ["1_000", "+5", "0", "4097", "1.0", " 5", "5\n", "٣", "", "9" * 5000]
+    ("text", "kind", "number"), [("007", int, 7), ("4096", int, 4096), ("0.5", float, 0.5)]
 )
-def test_other_texts_are_refused(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="is not a whole number from 1 to 4096"):
-        whole_number(1, 4096)(text)
+def test_numbers_in_digits(text: str, kind: type, number: float) -> None:
+    assert Opt(0, 4096).read(kind, text) == number
 
 
-def test_numbers_without_an_upper_end() -> None:
-    assert whole_number(-3)("-3") == -3
-    with pytest.raises(typer.BadParameter, match="of at least 1"):
-        whole_number(1)("0")
+@pytest.mark.parametrize(
+    "text", ["1_000", "+5", "0", "4097", "1.", " 5", "5\n", "٣", "", "9" * 5000, "nan", "1e999"]
+)
+@pytest.mark.parametrize("kind", [int, float])
+def test_other_texts_are_refused(text: str, kind: type) -> None:
+    with pytest.raises(ConfigError, match=r"is not a (whole )?number from 1 to 4096"):
+        Opt(1, 4096).read(kind, text)
+
+
+def test_a_docstring_names_the_options() -> None:
+    text, found = documented(
+        """Do it.
+
+        Options:
+            every --each -e N: Show every one,
+                or none, by default all
+        Advanced options:
+            damage STEPS:Y,X,HxW: Hurt it
+        """
+    )
+    assert text == "Do it."
+    assert list(found) == ["every", "damage"]
+    every, damage = found.values()
+    assert every.help == "Show every one, or none"
+    assert (every.names.split(), every.metavar, every.shown) == (["--each", "-e"], "N", "all")
+    assert (damage.metavar, damage.panel) == ("STEPS:Y,X,HxW", "Advanced options")
+
+
+def test_the_signature_that_is_read_is_the_real_one() -> None:
+    """Commands read the source; the functions that they call must declare the same."""
+    for target in ["simulating.simulate", "training.train", "sweeping.sweep", "certifying.certify"]:
+        read, words = calling._of_library(target)
+        function = calling.load(target)
+        real = inspect.signature(function).parameters
+        assert list(read) == list(real)
+        assert set(words) <= set(real)
+        names = vars(inspect.getmodule(function))
+        for parameter, (annotation, default) in read.items():
+            if default not in (None, inspect.Parameter.empty):
+                assert default == real[parameter].default
+            if parameter in words and "Config" not in annotation:
+                assert declared(annotation, calling.NAMES)[0] == declared(annotation, names)[0]
+
+
+def test_a_function_holds_its_callers_to_what_it_declares() -> None:
+    @checked
+    def grow(steps: Annotated[int, Opt(1, 9)] = 1, mode: Literal["slow", "fast"] = "slow") -> int:
+        return steps
+
+    assert grow(9, mode="fast") == 9
+    with pytest.raises(ConfigError, match="steps 10: must be from 1 to 9"):
+        grow(10)
+    with pytest.raises(ConfigError, match='no mode "fats": did you mean "fast"'):
+        grow(mode="fats")
 
 
 def test_a_command_gets_its_own_options_and_the_shared_ones() -> None:
     found = []
 
-    @with_options
-    def command(
-        many: Annotated[bool, flag("--many", "Own")] = False, *, options: RunOptions
-    ) -> None:
-        """Help of it."""
-        found.append((many, options))
+    @calls("training.train")
+    def command(run: Any, many: bool = False, *, options: RunOptions) -> None:
+        """Help of it.
+
+        Options:
+            many: Own
+        """
+        found.append((many, options, run.keywords))
 
     app = typer.Typer()
     app.command()(command)
     words = ["--many", "--epochs", "7", "--set", "training.epochs=9", "--workers", "2", "--quiet"]
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(app, [*words, "--from", "last"])
     assert result.exit_code == 0, result.output
-    options = RunOptions(epochs=7, workers=2, overrides=["training.epochs=9"], quiet=True)
-    assert found == [(True, options)]
+    ((many, options, given),) = found
+    assert many
+    assert (options.epochs, options.workers, options.quiet) == (7, 2, True)
+    assert given == {"overrides": ["training.epochs=9"], "source": "last", "allow_code": False}
     assert options.all_overrides == [
         "training.epochs=9",
-        Override("training.epochs=7", "--epochs 7"),
-        Override("parallel.workers=2", "--workers 2"),
+        Override("training.epochs", 7, "--epochs 7"),
+        Override("parallel.workers", 2, "--workers 2"),
     ]
-    assert "Help of it." in CliRunner().invoke(app, ["--help"]).output
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert "Help of it." in shown
+    assert "Options:\n  many" not in shown
 
 
 @pytest.mark.parametrize(
@@ -77,8 +131,7 @@ def test_a_local_file_has_priority_over_a_shipped_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert picture_override("lizard").text == 'task.target="lizard"'
+    assert picture_override("lizard").value == "lizard"
     Path("lizard").write_text("#")
     for target in ("lizard", "x.png", 'a "b"/c'):
-        expected = json.dumps(str(tmp_path / target))
-        assert picture_override(target).text == f"task.target={expected}"
+        assert picture_override(target).value == str(tmp_path / target)

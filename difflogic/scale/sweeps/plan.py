@@ -152,9 +152,11 @@ def differences(before: SweepPlan, now: SweepPlan) -> list[str]:
 
 
 def _load(request: Request, texts: Mapping[str, str], allow_code: bool) -> Config:
-    overrides = [Override("parallel.workers=1")]
-    overrides += [Override(text, f"--set {text}") for text in request.overrides]
-    overrides += [Override(f"{key}={text}", f"--grid {key}={text}") for key, text in texts.items()]
+    overrides = [Override("parallel.workers", 1)]
+    overrides += [Override(text, typed=f"--set {text}") for text in request.overrides]
+    overrides += [
+        Override(f"{key}={text}", typed=f"--grid {key}={text}") for key, text in texts.items()
+    ]
     return load_config(request.config, overrides, request.recipe, allow_code=allow_code)
 
 

@@ -47,12 +47,6 @@ def test_channel_numbers_are_restored_by_an_option(dct):
     assert dct(*back, "--rule-only").exit_code == 0
 
 
-@pytest.mark.parametrize("text", ["", "1-", "3-2", "0-99999999", "x", "0,,1"])
-def test_invalid_lists_of_channels(dct, text):
-    refusal = dct("import", "edges.json", "--channels", text).refusal
-    assert f'--channels "{text}": must be numbers and ascending ranges' in refusal
-
-
 @pytest.mark.parametrize("options", [[], ["--unsimplified"]])
 def test_a_model_by_way_of_logicars(dct, tiny, options):
     model = Model.create(load_config("checkerboard-small", tiny))

@@ -114,7 +114,7 @@ def test_more_workers_than_tasks_cause_a_warning(plan):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--machine", "core=3"], '--machine "core=3": no "core": did you mean "cores"?'),
+        (["--machine", "core=3"], 'machine "core=3": no "core": did you mean "cores"?'),
         (["--set", "parallel.memory_budget=1MB"], '[parallel] memory_budget "1MB": the buffers'),
         (["--set", "parallel.memory_budget=much"], '[parallel] memory_budget must be "auto" or a'),
         (["--ranks", "2", "--no-measure"], "leave --no-measure out"),

@@ -367,8 +367,8 @@ class TestExperiments:
         def run(*arguments):
             found = []
 
-            def train(settings, **_):
-                found.append(settings)
+            def train(config, **_):
+                found.append(config)
                 raise KeyboardInterrupt
 
             monkeypatch.setattr(training, "train", train)

@@ -285,9 +285,9 @@ def test_all_problems_are_listed_with_their_place(write):
 
 def test_messages_quote_the_typed_option():
     given = [
-        Override("name=quiet"),
-        Override("automaton.channels=7", "--channels 7"),
-        Override("training.seed=-1", "--seed -1"),
+        Override("name", "quiet"),
+        Override("automaton.channels", 7, "--channels 7"),
+        Override("training.seed", -1, "--seed -1"),
     ]
     assert error(overrides=given).startswith("--seed -1: [training] seed must be an integer")
     message = error(overrides=given[:2])

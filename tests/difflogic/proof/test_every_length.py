@@ -12,8 +12,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.library.certifying import certify
+from difflogic.library.conditions import Conditions
 from difflogic.library.loading import load
-from difflogic.library.simulating import Conditions, simulate
+from difflogic.library.simulating import simulate
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY

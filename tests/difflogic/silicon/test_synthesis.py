@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from difflogic.library.simulating import Conditions, Rectangle
+from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.synthesizing import synthesize
 from difflogic.silicon import synthesis, tools
 from difflogic.silicon.synthesis import DEVICES

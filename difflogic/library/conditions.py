@@ -1,0 +1,149 @@
+"""How a circuit is run: `Conditions`, with damage by `Rectangle`s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from difflogic.library.options import MOST_SIDE, Effort, Opt, Seed, Share, require_declared
+from difflogic.system.errors import ConfigError, described
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from difflogic.circuit.automaton import Automaton
+    from difflogic.library.common import ProgressCallback
+    from difflogic.library.loading import Loaded
+    from difflogic.simulation.bit_grid import Geometry
+    from difflogic.simulation.simulator import Damage
+
+
+STARTS = "random, center, zeros"
+MOST_STEPS = 2**62
+LEAST_RATE = 1e-9
+"""Smallest fire rate."""
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Damage: zeroes cells after the given steps, counted from 1."""
+
+    steps: tuple[int, ...]
+    y: int
+    x: int
+    height: int
+    width: int
+
+    def __str__(self) -> str:
+        steps = ",".join(map(str, self.steps))
+        return f"damage {steps}:{self.y},{self.x},{self.height}x{self.width}"
+
+    @classmethod
+    def parse(cls, text: str) -> Rectangle:
+        """Parse damage such as 10,20:0,0,8x8. Raises ConfigError."""
+        number = "([0-9]{1,9})"
+        steps = "([0-9]{1,9}(?:,[0-9]{1,9})*)"
+        found = re.fullmatch(f"{steps}:{number},{number},{number}[x×]{number}", text)
+        if found is None:
+            raise ConfigError(f'"{text}": must be STEPS:Y,X,HxW, such as 10:4,4,8x8')
+        y, x, height, width = map(int, found.groups()[1:])
+        return cls(tuple(map(int, found[1].split(","))), y, x, height, width)
+
+    def scaled(self, times: int) -> Rectangle:
+        """Return damage to the same part of a grid that is `times` as high and wide."""
+        y, x, height, width = (times * each for each in (self.y, self.x, self.height, self.width))
+        return Rectangle(self.steps, y, x, height, width)
+
+    def place(self, geometry: Geometry, last: int) -> Damage:
+        """Return the damage in the simulator's form.
+
+        Raises ConfigError if it lies outside the grid or comes after step `last`.
+        """
+        from difflogic.simulation.simulator import rectangle
+
+        end_y, end_x = self.y + self.height, self.x + self.width
+        inside = min(self.y, self.x) >= 0 and end_y <= geometry.height and end_x <= geometry.width
+        if self.height < 1 or self.width < 1 or not inside:
+            raise ConfigError(f"{self}: is not within the {geometry.height}×{geometry.width} cells")
+        if not self.steps or min(self.steps) < 1 or max(self.steps) > last:
+            raise ConfigError(f"{self}: its steps must be from 1 to {last}")
+        return rectangle(self.steps, (self.y, end_y), (self.x, end_x), geometry.width)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How to run a circuit. None means as in training. Raises ConfigError if out of range.
+
+    Options:
+        size: Rows and columns of the grid, by default as trained
+        steps: Number of automaton steps, by default as trained
+        start START: Start state: random, center, zeros, or a file (image, scaled to the grid; text
+            picture; .rle pattern; .npz state), by default as trained
+        density: Share of ones in a random start
+        fire_rate SHARE: Share of cells that update in a step, by default as trained
+        boundary: What lies beyond the grid's edge, by default as trained
+        damage STEPS:Y,X,HxW: Zero H rows and W columns, starting at row Y and column X, after the
+            given steps, such as 10,20; repeatable
+    Advanced options:
+        unsimplified: Use the circuit as trained, with every gate
+    """
+
+    size: tuple[int, int] | None = None
+    steps: Annotated[int | None, Opt(0, MOST_STEPS)] = None
+    start: str | Path | npt.NDArray[Any] | None = None
+    """An .npz file holds a state or an array. An array of bits has the shape (rows, columns),
+    (visible channels, rows, columns) or (channels, height, width)."""
+    density: Share = 0.5
+    seed: Seed = 0
+    """Seed of random starts and fire masks."""
+    fire_rate: Annotated[float | None, Opt(LEAST_RATE, 1)] = None
+    boundary: Literal["zero", "periodic"] | None = None
+    damage: Sequence[Rectangle] = ()
+    unsimplified: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.start, str | Path | None) and not hasattr(self.start, "dtype"):
+            raise ConfigError(
+                f"start: is {described(self.start)}: give {STARTS}, an array of bits, or the name "
+                "of a file: an image, a picture as text, an .rle pattern, or an .npz with one "
+                "array or a state as Simulated.save writes it"
+            )
+        if self.size is not None and not all(1 <= side <= MOST_SIDE for side in self.size):
+            height, width = self.size
+            raise ConfigError(f"{height}×{width} cells: each side must be from 1 to {MOST_SIDE}")
+        require_declared(Conditions, vars(self))
+
+    def automaton(
+        self, source: Loaded, effort: Effort = "low", *, progress: ProgressCallback
+    ) -> Automaton:
+        """Return the automaton to run: simplified, at this size, with these steps.
+
+        The circuit of a run or a model is simplified unless `unsimplified`. The default effort is
+        low, since more would take longer than most simulations. Raises ProofError.
+        """
+        from difflogic.library.simplifying import small_form
+
+        automaton = source.automaton
+        if not self.unsimplified:
+            automaton = small_form(source, effort, progress=progress)
+        height, width = self.size or (automaton.height, automaton.width)
+        return replace(
+            automaton,
+            height=height,
+            width=width,
+            fire_rate=automaton.fire_rate if self.fire_rate is None else self.fire_rate,
+            boundary=self.boundary or automaton.boundary,
+            steps=automaton.steps if self.steps is None else self.steps,
+        )
+
+    def start_of(self, automaton: Automaton) -> str | npt.NDArray[Any]:
+        """Return the start, by default the automaton's own."""
+        if self.start is None:
+            return automaton.start
+        return str(self.start) if isinstance(self.start, str | Path) else self.start
+
+
+AS_TRAINED = Conditions()

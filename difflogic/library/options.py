@@ -1,0 +1,273 @@
+"""How the library's functions declare their parameters, so that `cli` can make options of them.
+
+Type, range and default stand in the signature; `checked` holds callers to them. The docstring names
+the parameters of a command below "Operands:", "Options:" or "Advanced options:", one a line:
+
+    frames_per_second --fps N: Frames per second, by default ten
+
+The name as an option, and what stands for its value, may be left out. `cli` reads both from the
+source. This module imports nothing that takes long.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ForwardRef,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+)
+
+from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.quantities import parse_ranges, parse_seeds
+
+if TYPE_CHECKING:
+    from difflogic.config import Override
+    from difflogic.library import loading
+
+MOST_SIDE = 10**9 - 1
+MOST_SEED = 2**63 - 1
+MOST_WORKERS = 1024
+
+
+@dataclass(frozen=True)
+class Opt:
+    """What a parameter's annotation or docstring declares."""
+
+    least: float | None = None
+    most: float = math.inf
+    help: str = ""
+    metavar: str | None = None
+    names: str = ""
+    """Such as "--output -o"; by default the parameter's name."""
+    shown: str | bool = True
+    """The default in words."""
+    panel: str = "Options"
+    parse: Callable[[str], Any] | None = None
+    """From the text to the value. Raises ConfigError."""
+
+    def read(self, kind: Any, given: Any) -> Any:
+        """Return the value that a text stands for. Raises ConfigError."""
+        if not isinstance(given, str):  # a default
+            return given
+        if self.parse is not None:
+            return self.parse(given)
+        # int() and float() would also take 1_000 and +5.
+        fraction = r"(\.[0-9]{1,40})?(e-?[0-9]{1,3})?" if kind is float else ""
+        number = kind(given) if re.fullmatch(f"-?[0-9]{{1,40}}{fraction}", given) else None
+        if number is None or abs(number) == math.inf or not self.allows(number):
+            what = "whole number" if kind is int else "number"
+            limits = self.limits if self.most < math.inf else f"of {self.limits}"
+            raise ConfigError(f'"{given}" is not a {what} {limits}')
+        return number
+
+    def allows(self, value: float) -> bool:
+        return self.least is None or self.least <= value <= self.most
+
+    @property
+    def limits(self) -> str:
+        """The range in words."""
+        if self.most == math.inf:
+            return f"at least {self.least}"
+        least, most = (f"{x:g}" if isinstance(x, float) else x for x in (self.least, self.most))
+        return f"from {least} to {most}"
+
+
+class Declared(NamedTuple):
+    """The type of a parameter's value, or of each of many; without None."""
+
+    kind: Any
+    opt: Any
+    """An `Opt`; None if the annotation holds something else."""
+    many: bool = False
+
+
+def declared(annotation: str, names: Mapping[str, Any]) -> Declared:
+    """Return what an annotation declares. It may use `names`; of others, Path and str are known."""
+    try:
+        hint = eval(annotation, dict(names))
+    except NameError:  # a type that is imported for annotations only
+        hint = Path if "Path" in annotation else str
+    noted = next((each for each in (hint, *get_args(hint)) if hasattr(each, "__metadata__")), None)
+    opt = Opt()
+    if noted is not None and not isinstance(noted.__metadata__[0], Opt):
+        return Declared(hint, None)
+    if noted is not None:
+        hint, opt = noted.__origin__, noted.__metadata__[0]
+        annotation = str(hint)
+        if isinstance(hint, ForwardRef):  # something loaded, or its file or text
+            hint = Path if "Source" in annotation else str
+    many = "Sequence[" in annotation and opt.parse is None
+    if get_origin(hint) is not Literal and opt.parse is None:
+        kinds = [each for each in get_args(hint) or (hint,) if each is not NoneType]
+        hint = Path if Path in kinds else kinds[0]
+        if many and hint is int:
+            many, opt = False, replace(opt, parse=parse_ranges, metavar="LIST")
+        elif get_origin(hint) is tuple:
+            opt = replace(opt, parse=parse_size, metavar="HxW")
+        elif hasattr(hint, "parse"):
+            opt = replace(opt, parse=hint.parse)
+    return Declared(hint, opt, many)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a value outside the range or the choices that `what` declares."""
+    module = inspect.getmodule(what)
+    for name, parameter in inspect.signature(what).parameters.items():
+        value = values.get(name)
+        if not isinstance(value, int | float | str):
+            continue
+        kind, opt, _ = declared(str(parameter.annotation), vars(module))
+        label, choices = name.replace("_", " "), get_args(kind)
+        if get_origin(kind) is Literal and value not in choices:
+            raise ConfigError(f'no {label} "{value}": {did_you_mean(str(value), choices)}')
+        if not isinstance(value, str) and not opt.allows(value):
+            shown = f"{value:g}" if isinstance(value, float) else value
+            raise ConfigError(f"{label} {shown}: must be {opt.limits}")
+
+
+def checked(function: Function) -> Function:
+    """Make a function refuse arguments outside the ranges and choices that it declares."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        require_declared(function, signature.bind(*given, **named).arguments)
+        return function(*given, **named)
+
+    return call  # type: ignore[return-value]
+
+
+_HEAD = re.compile(r"\n*^(Operands|Options|Advanced options):\n", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^    (\w+)((?: /?--?[\w/-]+)*)(?: ([^a-z\s]\S*|HxW))?: (.*(?:\n {8}.*)*)", re.MULTILINE
+)
+
+
+def documented(doc: str | None) -> tuple[str, dict[str, Opt]]:
+    """Return a docstring without its lists of parameters, and what these say."""
+    text, *lists = _HEAD.split(inspect.cleandoc(doc or ""))
+    found = {}
+    for panel, entries in zip(lists[::2], lists[1::2], strict=True):
+        for name, names, metavar, words in _ENTRY.findall(entries):
+            help, _, shown = " ".join(words.split()).partition(", by default ")
+            found[name] = Opt(
+                help=help, metavar=metavar or None, names=names, shown=shown or True, panel=panel
+            )
+    return text, found
+
+
+def parse_size(text: str, most: int = MOST_SIDE) -> tuple[int, int]:
+    """Parse a size such as 512x1024: rows and columns, each at most `most`. Raises ConfigError."""
+    found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", text)
+    height, width = map(int, found.groups()) if found else (0, 0)
+    if not (1 <= height <= most and 1 <= width <= most):
+        raise ConfigError(f'"{text}": must be rows x columns, such as 16x32, each from 1 to {most}')
+    return height, width
+
+
+def parse_workers(text: str) -> int | Literal["auto"]:
+    """Parse a number of workers, or "auto". Raises ConfigError."""
+    if text == "auto":
+        return "auto"
+    try:
+        return int(Opt(1, MOST_WORKERS).read(int, text))
+    except ConfigError as error:
+        raise ConfigError(f'{error}, or "auto"') from None
+
+
+def parse_worker_range(text: str) -> tuple[int, int]:
+    """Parse two numbers of workers, such as 1-128. Raises ConfigError."""
+    found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
+        raise ConfigError(
+            f'"{text}": must be a range of workers, such as 1-128, within 1 to {MOST_WORKERS}'
+        )
+    return int(found[1]), int(found[2])
+
+
+def run_directory(text: str) -> Path:
+    """Parse the directory of a new run. Elsewhere, "last" means the newest run."""
+    if not text:
+        raise ConfigError('"" names no directory (use . for the current one)')
+    if Path(text) == Path("last"):
+        raise ConfigError('"last" means the newest run: choose another name')
+    return Path(text)
+
+
+def named_model(text: str) -> str:
+    """Parse the name of a run or a model, which must not be empty."""
+    if not text:
+        raise ConfigError('"" names no run and no model file (use last for the newest run)')
+    return text
+
+
+_SOURCE = Opt(
+    help='Run directory ("last" for the newest), model file, or circuit in JSON',
+    metavar="RUN|MODEL|CIRCUIT",
+    panel="Operands",
+)
+Source = Annotated["loading.Source", _SOURCE]
+Sources = Annotated["Sequence[loading.Source]", _SOURCE]
+Neighbourhood = Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"]
+Set = Annotated[
+    "Sequence[str | Override]",
+    Opt(
+        help="Override a configuration value; repeatable",
+        metavar="SECTION.KEY=VALUE",
+        names="--set",
+    ),
+]
+Recipe = Annotated[
+    str | None,
+    Opt(
+        help="How to learn: reference learns like the article's notebook; benchmark uses the "
+        "notebook's batch size",
+        metavar="NAME",
+    ),
+]
+WorkerRange = Annotated[tuple[int, int], Opt(parse=parse_worker_range)]
+NewDirectory = Annotated[str | Path, Opt(parse=run_directory)]
+StartSource = Annotated["loading.Source | None", Opt(parse=named_model)]
+Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]
+Count = Annotated[int, Opt(1)]
+Natural = Annotated[int, Opt(0)]
+Share = Annotated[float, Opt(0, 1, metavar="SHARE")]
+Pixels = Annotated[int, Opt(1, 4096)]
+Seconds = Annotated[float, Opt(0.001, 1e9, metavar="SECONDS")]
+Effort = Annotated[
+    Literal["low", "normal", "high"],
+    Opt(help="Effort: low takes about a second, normal a few seconds, high minutes"),
+]
+TimeLimit = Annotated[
+    float | None,
+    Opt(0.001, 1e9, "Time limit for search and proof", "SECONDS", "", "60 for the proof alone"),
+]
+Unsimplified = Annotated[bool, Opt(help="Use the circuit as trained, with every gate")]
+Force = Annotated[bool, Opt(help="Overwrite existing files")]
+AllowCode = Annotated[
+    bool,
+    Opt(help="Allow a custom task's code to run; read the code first", panel="Advanced options"),
+]
+AUTO = "auto, as many as help, at most one per core"
+Workers = Annotated[
+    int | Literal["auto"],
+    Opt(1, MOST_WORKERS, "Worker threads", "N", "", AUTO, parse=parse_workers),
+]
+Seed = Annotated[int, Opt(0, MOST_SEED, "Random seed")]
