@@ -15,6 +15,10 @@ ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
 SPINS = 4000
 """Polls before a waiting worker yields its core: about ten microseconds."""
+SHORT = 5e-5
+"""Seconds. These polls of a barrier take less, unless the worker loses its core meanwhile."""
+UNREAD = -1.0
+"""In place of the processor clock in a wait without a yield: reading it may take a layer's time."""
 
 WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN, TRACED = range(11)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
@@ -48,23 +52,27 @@ def barrier(control, place, workers, cursor):
         atomic_add(control, place + ARRIVED, -workers)
         atomic_add(control, place + GENERATION, 1)
         return
-    since, used = now(), processor_clock()
+    since, used = now(), UNREAD
     spins = 0
     while atomic_load(control, place + GENERATION) == generation:
         spins += 1
         if spins > SPINS:
             if atomic_load(control, ABORTED) != 0:
                 return
+            if used == UNREAD:
+                used = processor_clock() - min(now() - since, SHORT)
             yield_thread()
     count_wait(cursor, since, used)
 
 
 @part
 def count_wait(cursor, since, used):
-    """Add a wait that began at `since`, and at `used` of the worker's processor clock."""
+    """Add a wait that began at `since`, and at `used` of the processor clock, or UNREAD."""
+    waited = now() - since
+    spun = min(waited, SHORT) if used == UNREAD else processor_clock() - used
     cursor[WAITS] += 1
-    cursor[WAITED] += int((now() - since) * 1e9)
-    cursor[SPUN] += int((processor_clock() - used) * 1e9)
+    cursor[WAITED] += int(waited * 1e9)
+    cursor[SPUN] += int(spun * 1e9)
 
 
 @part
