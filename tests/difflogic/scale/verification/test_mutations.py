@@ -7,6 +7,7 @@ seconds. Only mutants of the vector code compile, and only the functions that em
 import compileall
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,11 +19,7 @@ import pytest
 import difflogic
 
 SOURCES = Path(difflogic.__file__).parent
-
-
-def runs_mutants(test):
-    """Mark a test that runs mutants."""
-    return pytest.mark.slow(pytest.mark.skipif(os.name != "posix", reason="forks")(test))
+FORKS = pytest.mark.skipif(os.name != "posix", reason="forks")
 
 
 SCRIPT = """
@@ -106,159 +103,89 @@ PLAIN = {
 }
 VECTORS = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
 
+# In « → », what stands in the sources and what stands there in the mutant. `make test` tries those
+# with a star, one of each kind for each check; `make exhaustive` tries all.
 PLAIN_MUTATIONS = {
-    # name: (old text, new text, occurrences if not one)
-    "two neighbours swapped": (
-        "neighbor = 8 - n if mirrored else n",
-        "neighbor = 8 - n if mirrored else (n + 1 if n == 0 else n - 1 if n == 1 else n)",
+    "* two neighbours swapped": (
+        "neighbor = 8 - n if mirrored else «n → (n + 1 if n == 0 else n - 1 if n == 1 else n)»"
     ),
     "two neighbours swapped on the way back": (
-        "neighbor = 8 - n if mirrored else n",
-        "neighbor = (8 - n if n > 1 else 7 + n) if mirrored else n",
+        "neighbor = «8 - n → (8 - n if n > 1 else 7 + n)» if mirrored else n"
     ),
-    "mirror ignored": ("neighbor = 8 - n if mirrored else n", "neighbor = n"),
-    "edges not corrected": (
-        "for m in range(correction, correction_end):",
-        "for m in range(correction, correction):",
-    ),
-    "empty lanes not cleared": ("target[count:] = 0.0", "target[count:] = 1.0"),
-    "mask ignored forward": (
-        "new[i] = computed[i] if updated[i] else old[i]",
-        "new[i] = computed[i]",
-    ),
-    "mask ignored backward": ("            if updated[i]:\n", "            if True:\n"),
-    "unchanged cells lose their gradient": ("target[i] += unchanged[i]", "target[i] += 0.0"),
-    "chunks share a slot": ("batch.sums[group, tile // layout.slot_tiles]", "batch.sums[group, 0]"),
-    "samples share a slot": (
-        "batch.sums[group, tile // layout.slot_tiles]",
-        "batch.sums[0, tile // layout.slot_tiles]",
-    ),
-    "a ring one too short": ("\nRING = 2\n", "\nRING = 1\n"),
-    "a missing wait": (
-        "+ DONE) < steps:\n            return False",
-        "+ DONE) < 0:\n            return False",
-    ),
-    "two parts writing one row": (
-        "first, end = split.sum_bounds[0, part], ",
-        "first, end = split.sum_bounds[0, 0], ",
-    ),
-    "parts that do not wait for each other": (
-        "        if foreign or not stages:\n",
-        "        if not stages:\n",
-    ),
-    "gradients of a row added in another order": (
-        "for instruction in reversed(order):\n        if instruction.is_star:\n            *leaves",
-        "for instruction in order:\n        if instruction.is_star:\n            *leaves",
+    "mirror ignored": "neighbor = «8 - n if mirrored else  → »n",
+    "* edges not corrected": "for m in range(correction, «correction_end → correction»):",
+    "empty lanes not cleared": "target[count:] = «0.0 → 1.0»",
+    "mask ignored forward": "new[i] = computed[i]« if updated[i] else old[i] → »",
+    "* mask ignored backward": "            if «updated[i] → True»:\n",
+    "unchanged cells lose their gradient": "target[i] += «unchanged[i] → 0.0»",
+    "* chunks share a slot": "batch.sums[group, «tile // layout.slot_tiles → 0»]",
+    "samples share a slot": "batch.sums[«group → 0», tile // layout.slot_tiles]",
+    "a ring one too short": "\nRING = «2 → 1»\n",
+    "* a missing wait": "+ DONE) < «steps → 0»:\n            return False",
+    "two parts writing one row": "first, end = split.sum_bounds[0, «part → 0»], ",
+    "parts that do not wait for each other": "        if «foreign or  → »not stages:\n",
+    "* gradients of a row added in another order": (
+        "for instruction in «reversed(order) → order»:\n        if instruction.is_star:\n"
+        "            *leaves"
     ),
     "an order that depends on the worker": (
-        "batch.sums[group, tile // layout.slot_tiles]",
-        "batch.sums[group, workspace.cursor[6] % batch.sums.shape[1]]",
+        "batch.sums[group, «tile // layout.slot_tiles → workspace.cursor[6] % batch.sums.shape[1]»]"
     ),
     "the way back takes the tickets of the way forward": (
-        "place = t.TICKETS + backward * workers + owner",
-        "place = t.TICKETS + owner",
+        "place = t.TICKETS + «backward * workers +  → »owner"
     ),
     "every piece is the first chunk": (
-        "range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])",
-        "range(layout.chunk_start[0], layout.chunk_start[1])",
+        "range(layout.chunk_start[«chunk → 0»], layout.chunk_start[«chunk +  → »1])"
     ),
-    "barrier removed": (
-        "    if workers == 1:\n        return",
-        "    if workers > 0:\n        return",
-    ),
-    "another loss's gradient": ("supervised, loss = True, index", "supervised, loss = True, 0"),
-    "every state supervised": ("supervised, loss = False, 0", "supervised, loss = True, 0"),
-    "no state supervised": ("    if step.supervised:\n", "    if False:\n"),
-    "only the last state supervised": (
-        "if loss_steps[index] == step + 1:",
-        "if last and loss_steps[index] == step + 1:",
-    ),
+    "barrier removed": "    if workers «== 1 → > 0»:\n        return",
+    "another loss's gradient": "supervised, loss = True, «index → 0»",
+    "every state supervised": "supervised, loss = «False → True», 0",
+    "no state supervised": "    if «step.supervised → False»:\n",
+    "only the last state supervised": "if « → last and »loss_steps[index] == step + 1:",
     "the way back begins at the engine's last step": (
-        "last = step == loss_steps[-1] - 1",
-        "last = step == len(batch.states[group]) - 2",
+        "last = step == «loss_steps[-1] - 1 → len(batch.states[group]) - 2»"
     ),
-    "the rollout ends at the first loss": (
-        "steps = int(self._loss_steps[-1])",
-        "steps = int(self._loss_steps[0])",
-        3,
-    ),
-    "the loss of another state": (
-        "states[group, loss_steps[loss], channel]",
-        "states[group, loss_steps[-1], channel]",
-    ),
-    "losses share a gradient": (
-        "loss_gradients[group, loss, channel]",
-        "loss_gradients[group, 0, channel]",
-    ),
+    "the rollout ends at the first loss": "steps = int(self._loss_steps[«-1 → 0»])",
+    "the loss of another state": "states[group, loss_steps[«loss → -1»], channel]",
+    "* losses share a gradient": "loss_gradients[group, «loss → 0», channel]",
     "only the last loss counts": (
-        "        for loss in range(len(loss_steps)):",
-        "        for loss in range(len(loss_steps) - 1, len(loss_steps)):",
+        "        for loss in range(« → len(loss_steps) - 1, »len(loss_steps)):"
     ),
-    "hard shift off by one": (
-        "np.divmod(np.array(shifts, np.int64) + 64 * pad, 64)",
-        "np.divmod(np.array(shifts, np.int64) + np.sign(shifts) + 64 * pad, 64)",
+    "* hard shift off by one": (
+        "np.divmod(np.array(shifts, np.int64) + « → np.sign(shifts) + »64 * pad, 64)"
     ),
-    "hard shift off by one within words": (
-        "moved = (low >> shift[s])",
-        "moved = (low >> (shift[s] - np.uint64(1)))",
-    ),
+    "hard shift off by one within words": "moved = (low >> «shift[s] → (shift[s] - np.uint64(1))»)",
     "hard shift loses the next word": (
-        "(low >> shift[s]) | (high << (np.uint64(64) - shift[s])) if",
-        "low >> shift[s] if",
+        "«(low >> shift[s]) | (high << (np.uint64(64) - shift[s])) → low >> shift[s]» if"
     ),
     "hard edges of the first tile": (
-        "(row * WORDS, 0, place, start, end, first, words, WORDS)",
-        "(row * WORDS, 0, place, start, end, 0, words, WORDS)",
+        "(row * WORDS, 0, place, start, end, «first → 0», words, WORDS)"
     ),
-    "hard mask of the first tile": ("fire = first if len(fires) == words else 0", "fire = 0"),
-    "hard count of the step before": (
-        "and script.at[counts] == step + 1:\n            target",
-        "and script.at[counts] == step:\n            target",
-    ),
-    "hard count with the first target": (
-        "script.targets[counts % len(script.targets)]",
-        "script.targets[0]",
-    ),
-    "hard count includes the sample before": (
-        "bits &= every << np.uint64(start % 64)",
-        "bits &= every",
-    ),
+    "hard mask of the first tile": "fire = «first if len(fires) == words else  → »0",
+    "hard count of the step before": "and script.at[counts] == step« + 1 → »:\n            target",
+    "hard count with the first target": "script.targets[«counts % len(script.targets) → 0»]",
+    "hard count includes the sample before": "bits &= every« << np.uint64(start % 64) → »",
     "hard mask ignored": (
-        "state = held ^ ((held ^ new) & fires[fire : fire + words])",
-        "state = held ^ (held ^ new)",
+        "state = held ^ («(held ^ new) & fires[fire : fire + words] → held ^ new»)"
     ),
-    "hard pass-through of the wrong input": ("if op == 3:", "if op == 5:"),
+    "hard pass-through of the wrong input": "if op == «3 → 5»:",
 }
 
 VECTOR_MUTATIONS = {
-    "one sign flipped in the gradient": (
-        "return self.fma(c[3], b, c[1]), self.fma(c[3], a, c[2])",
-        "return self.fma(c[3], b, self.builder.fneg(c[1])), self.fma(c[3], a, c[2])",
+    "* one sign flipped in the gradient": (
+        "return self.fma(c[3], b, «c[1] → self.builder.fneg(c[1])»), self.fma(c[3], a, c[2])"
     ),
     "one sign flipped in the gate": (
-        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, c[0]))",
-        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, self.builder.fneg(c[0])))",
+        "return self.fma(a, self.fma(c[3], b, c[1]), self.fma(c[2], b, "
+        "«c[0] → self.builder.fneg(c[0])»))"
     ),
     "sums folded in the wrong lanes": (
-        "low = [i for k in groups for i in (k, n + k, k + 1, n + k + 1)]",
-        "low = [i for k in groups for i in (n + k, k, k + 1, n + k + 1)]",
+        "low = [i for k in groups for i in («k, n + k → n + k, k», k + 1, n + k + 1)]"
     ),
-    "a chain carries the wrong gradient": (
-        "builder.store(builder.fmul(g, to_a), held)",
-        "builder.store(builder.fmul(g, to_b), held)",
-    ),
-    "the first store to a gradient adds": (
-        "with builder.if_then(adds):",
-        "with builder.if_then(builder.not_(adds)):",
-    ),
-    "the first star to reach a gradient adds": (
-        "builder.select(add, base, zeros)",
-        "builder.select(add, base, base)",
-    ),
-    "edges not corrected": (
-        "builder, correction_end, start=correction, intp",
-        "builder, correction_end, start=correction_end, intp",
-    ),
+    "a chain carries the wrong gradient": "builder.store(builder.fmul(g, «to_a → to_b»), held)",
+    "the first store to a gradient adds": "with builder.if_then(«adds → builder.not_(adds)»):",
+    "the first star to reach a gradient adds": "builder.select(add, base, «zeros → base»)",
+    "* edges not corrected": "builder, correction_end, start=«correction → correction_end», intp",
 }
 
 
@@ -269,86 +196,69 @@ TRAINING = {STREAMS: ["training", "run"], WHOLE_RUNS: ["run"], REFERENCE: ["trai
 
 TRAINING_MUTATIONS = {
     "gradients too large if there are several samples": (
-        "return gradients, losses.tolist()",
-        "return gradients * (1.5 if len(losses) > 1 else 1.0), losses.tolist()",
+        "return gradients« →  * (1.5 if len(losses) > 1 else 1.0)», losses.tolist()"
     ),
-    "every sample has the first one's target": (
-        "starts[samples], targets[samples]",
-        "starts[samples], np.repeat(targets[:1], len(starts[samples]), axis=0)",
+    "* every sample has the first one's target": (
+        "starts[samples], «targets[samples] → np.repeat(targets[:1], len(starts[samples]), axis=0)»"
     ),
     "every sample is the first one": (
-        "batch = coefficients, starts[samples], ",
-        "batch = coefficients, np.repeat(starts[:1], len(starts[samples]), axis=0), ",
+        "batch = coefficients, "
+        "«starts[samples] → np.repeat(starts[:1], len(starts[samples]), axis=0)», "
     ),
     "every sample has the first one's mask": (
-        "None if masks is None else masks[samples]",
-        "None if masks is None else np.repeat(masks[:1], len(masks[samples]), axis=0)",
+        "None if masks is None else "
+        "«masks[samples] → np.repeat(masks[:1], len(masks[samples]), axis=0)»"
     ),
-    "every epoch has the first one's samples": (
-        "starts, targets = draw_batch(task, training.seed, epoch, training.batch)",
-        "starts, targets = draw_batch(task, training.seed, 0, training.batch)",
+    "* every epoch has the first one's samples": (
+        "starts, targets = draw_batch(task, training.seed, «epoch → 0», training.batch)"
     ),
     "every epoch has the first one's masks": (
-        "    masks = draw_masks(\n        training.seed,\n        epoch,\n",
-        "    masks = draw_masks(\n        training.seed,\n        0,\n",
+        "    masks = draw_masks(\n        training.seed,\n        «epoch → 0»,\n"
     ),
     "every sample comes from the first one's stream": (
-        "self.draw_all(stream(seed, purpose, epoch, number) for number in numbers)",
-        "self.draw_all(stream(seed, purpose, epoch, 0) for number in numbers)",
+        "self.draw_all(stream(seed, purpose, epoch, «number → 0») for number in numbers)"
     ),
     "every mask comes from the first one's stream": (
-        "stream(seed, purpose, epoch, sample) for sample in drawn",
-        "stream(seed, purpose, epoch, 0) for sample in drawn",
+        "stream(seed, purpose, epoch, «sample → 0») for sample in drawn"
     ),
-    "every wave has the first one's masks": (
-        "None if masks is None else masks[samples]",
-        "None if masks is None else masks[: samples.stop - samples.start]",
+    "* every wave has the first one's masks": (
+        "None if masks is None else masks[«samples → : samples.stop - samples.start»]"
     ),
-    "the sides of a mask swapped": (
-        "        size.height,\n        size.width,\n        automaton.fire_rate,",
-        "        size.width,\n        size.height,\n        automaton.fire_rate,",
+    "* the sides of a mask swapped": (
+        "        size.«height → width»,\n        size.«width → height»,\n"
+        "        automaton.fire_rate,"
     ),
-    "every epoch has the first one's later step": (
-        "stream(config.training.seed, Purpose.LATER_STEP, epoch)",
-        "stream(config.training.seed, Purpose.LATER_STEP)",
+    "* every epoch has the first one's later step": (
+        "stream(config.training.seed, Purpose.LATER_STEP«, epoch → »)"
     ),
-    "a resumed run forgets what the optimizer averaged": (
-        "        self._optimizer.restore(state)\n",
-        "",
+    "* a resumed run forgets what the optimizer averaged": (
+        "«        self._optimizer.restore(state)\n → »"
     ),
-    "hard evaluation against the first target": (
-        "errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2",
-        "errors = (states[:, self._channels] - targets[:1])[~np.isnan(targets)] ** 2",
+    "* hard evaluation against the first target": (
+        "errors = (states[:, self._channels] - targets« → [:1]»)[~np.isnan(targets)] ** 2"
     ),
 }
 
-
-ALWAYS = {
-    "two neighbours swapped",
-    "mask ignored backward",
-    "edges not corrected",
-    "chunks share a slot",
-    "a missing wait",
-    "gradients of a row added in another order",
-    "losses share a gradient",
-    "hard shift off by one",
-    "one sign flipped in the gradient",
-    "every sample has the first one's target",
-    "every epoch has the first one's samples",
-    "every wave has the first one's masks",
-    "the sides of a mask swapped",
-    "every epoch has the first one's later step",
-    "a resumed run forgets what the optimizer averaged",
-    "hard evaluation against the first target",
+KINDS = {
+    "plain": (PLAIN, "engine", PLAIN_MUTATIONS),
+    "vectors": (VECTORS, "engine", VECTOR_MUTATIONS),
+    "training": (TRAINING, "", TRAINING_MUTATIONS),
 }
-"""One mutant of each kind for each check; `make exhaustive` tries all."""
+"""The checks that run, the part of the package to change, and the changes."""
+
+TIMES = {"the rollout ends at the first loss": 3}
+"""How often a mutation's text stands in the sources, if not once."""
+
+MUTANTS = [
+    pytest.param(kind, name, marks=() if name.startswith("*") else pytest.mark.exhaustive)
+    for kind, (*_, mutations) in KINDS.items()
+    for name in mutations
+]
 
 
-def chosen(mutations):
-    return [
-        name if name in ALWAYS else pytest.param(name, marks=pytest.mark.exhaustive)
-        for name in mutations
-    ]
+def sides(mutation):
+    """The text in the sources, and in the mutant."""
+    return [re.sub("«(.*?) → (.*?)»", side, mutation, flags=re.DOTALL) for side in (r"\1", r"\2")]
 
 
 @pytest.fixture(scope="module")
@@ -380,9 +290,10 @@ def failures(process, copy):
     """Return a function that changes one place of the package and returns the first failures."""
     before = {}
 
-    def find(wanted, mutation=None, part="engine"):
-        if mutation is not None:
-            old, new = mutation[:2]
+    def find(kind, name=None):
+        wanted, part, mutations = KINDS[kind]
+        if name is not None:
+            old, new = sides(mutations[name])
             for file in (copy / "difflogic" / part).rglob("*.py"):
                 text = file.read_text(encoding="utf-8")
                 if old in text:
@@ -390,7 +301,7 @@ def failures(process, copy):
                     file.write_text(text.replace(old, new), encoding="utf-8")
             assert before, "the sources have changed: so must the mutation"
         checks = [(check, name) for check, names in wanted.items() for name in names]
-        process.stdin.write(json.dumps([str(copy), checks, wanted is VECTORS]) + "\n")
+        process.stdin.write(json.dumps([str(copy), checks, kind == "vectors"]) + "\n")
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())
         assert isinstance(answer, list), answer
@@ -401,36 +312,24 @@ def failures(process, copy):
         file.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("mutations", "part"),
-    [(PLAIN_MUTATIONS, "engine"), (VECTOR_MUTATIONS, "engine"), (TRAINING_MUTATIONS, "")],
-    ids=["plain", "vectors", "training"],
-)
-def test_every_mutation_still_finds_its_text(mutations, part):
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_mutation_still_finds_its_text(kind):
+    _, part, mutations = KINDS[kind]
     texts = [file.read_text(encoding="utf-8") for file in (SOURCES / part).rglob("*.py")]
-    for name, (old, _, *times) in mutations.items():
-        assert sum(text.count(old) for text in texts) == (times or [1])[0], name
+    for name, mutation in mutations.items():
+        found = sum(text.count(sides(mutation)[0]) for text in texts)
+        assert found == TIMES.get(name, 1), name
 
 
-@runs_mutants
-@pytest.mark.parametrize("wanted", [PLAIN, VECTORS, TRAINING], ids=["plain", "vectors", "training"])
-def test_sound_code_passes(failures, wanted):
-    assert failures(wanted) == []
+@pytest.mark.slow
+@FORKS
+@pytest.mark.parametrize("kind", KINDS)
+def test_sound_code_passes(failures, kind):
+    assert failures(kind) == []
 
 
-@runs_mutants
-@pytest.mark.parametrize("name", chosen(PLAIN_MUTATIONS))
-def test_a_mutant_in_plain_python_is_caught(name, failures):
-    assert failures(PLAIN, PLAIN_MUTATIONS[name])
-
-
-@runs_mutants
-@pytest.mark.parametrize("name", chosen(VECTOR_MUTATIONS))
-def test_a_mutant_of_the_vectors_is_caught(name, failures):
-    assert failures(VECTORS, VECTOR_MUTATIONS[name])
-
-
-@runs_mutants
-@pytest.mark.parametrize("name", chosen(TRAINING_MUTATIONS))
-def test_a_mutant_of_training_is_caught(name, failures):
-    assert failures(TRAINING, TRAINING_MUTATIONS[name], part="")
+@pytest.mark.slow
+@FORKS
+@pytest.mark.parametrize(("kind", "name"), MUTANTS)
+def test_a_mutant_is_caught(failures, kind, name):
+    assert failures(kind, name)
