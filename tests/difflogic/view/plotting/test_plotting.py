@@ -6,7 +6,6 @@ import builtins
 import os
 import subprocess
 import sys
-from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +16,13 @@ from difflogic.config import load_config
 from difflogic.evaluation.gates import count
 from difflogic.library.reporting import plot
 from difflogic.model.model import Model
-from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
+from difflogic.scale.sweeps.plan import Request, SweepPlan, Variant
+from difflogic.scale.sweeps.results import Row, aggregate, wilson_interval
 from difflogic.system.errors import ConfigError
-from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.training.metrics import History, MetricsRow
 from difflogic.view.plotting import runs, sweeps
 from difflogic.view.plotting.style import encode, require_matplotlib, styled
+from tests.difflogic.view.histories import rows
 
 pytest.importorskip("matplotlib")
 
@@ -41,28 +42,6 @@ def gates(model):
     return count(model)
 
 
-def history(epochs):
-    return History(
-        MetricsRow(
-            n,
-            200.0 / n,
-            8.0 if n % 10 == 0 else None,
-            0.5 if n % 10 == 0 else None,
-            {"forward": 0.5, "backward": 1.5},
-            1 - n / 5000,
-            Search(4 * n, n, n, 9, False) if n % 20 == 0 else None,
-        )
-        for n in range(1, epochs + 1)
-    )
-
-
-def starting_over(rows):
-    """The same rows, with new attempts after epochs 15, 22 and 35."""
-    return History(
-        replace(row, attempt=1 + sum(row.epoch > end for end in (15, 22, 35))) for row in rows
-    )
-
-
 def by_label(axes):
     return {line.get_label(): line.get_xydata() for line in axes.get_lines()}
 
@@ -70,32 +49,32 @@ def by_label(axes):
 @pytest.mark.thorough
 def test_curves_have_every_epoch_of_a_short_run(model, gates):
     with styled():
-        made = runs.draw(model, history(40), 30, gates)
+        made = runs.draw(model, History(rows(40)), 30, gates)
     losses, accuracy, _, _, phases, *_ = made.axes
     lines = by_label(losses)
     np.testing.assert_allclose(lines["soft"], [(n, 200 / n) for n in range(1, 41)])
     np.testing.assert_allclose(lines["hard"], [(n, 8) for n in (10, 20, 30, 40)])
     assert lines["verified exact"][:, 0].tolist() == [30, 30]
     np.testing.assert_allclose(by_label(accuracy)["accuracy"][:, 1], 50)
-    assert [bar.get_width() for bar in phases.patches] == [60, 20]
+    assert [bar.get_width() for bar in phases.patches] == [8, 60, 20]
 
 
 def test_decided_gates_and_searches_are_drawn_if_recorded(model, gates):
     with styled():
-        made = runs.draw(model, history(40), None, gates)
+        made = runs.draw(model, History(rows(40)), None, gates)
         plain = runs.draw(model, History([MetricsRow(1, 5.0, 4.0, 0.5)]), None, gates)
     decided, searches = (by_label(axes) for axes in made.axes[2:4])
     assert decided["decided"][0].tolist() == [1, 100 * (1 - 1 / 5000)]
-    np.testing.assert_allclose(searches["before"][:2], [(20, 80), (40, 160)])
-    np.testing.assert_allclose(searches["after"][:2], [(20, 20), (40, 40)])
+    np.testing.assert_allclose(searches["before"][:2], [(10, 40), (20, 80)])
+    np.testing.assert_allclose(searches["after"][:2], [(10, 10), (20, 20)])
     words = [[text.get_text() for text in axes.texts] for axes in plain.axes[2:4]]
     assert words == [["not recorded"], ["no searches"]]
 
 
 def test_restarts_are_marked(model, gates):
     with styled():
-        made = runs.draw(model, starting_over(history(40)), 38, gates)
-        plain = runs.draw(model, history(40), 38, gates)
+        made = runs.draw(model, History(rows(40, (15, 22, 35))), 38, gates)
+        plain = runs.draw(model, History(rows(40)), 38, gates)
     for axes, before in zip(made.axes[:4], plain.axes[:4], strict=True):
         more = axes.get_lines()[len(before.get_lines()) :]
         assert [line.get_xdata()[0] for line in more] == [15, 22, 35]
@@ -124,15 +103,8 @@ def test_a_sweeps_figure():
     found = [
         Row("a", {}, seed, "exact", 100, 10 * (seed + 1), 0, 20 + seed, 1.0) for seed in range(3)
     ] + [Row("b", {}, 0, "not exact", 100, None, 5, 30, 2.0), Row("b", {}, 1, "missing")]
-    low, high = wilson_interval(3, 3)
-    none = dict.fromkeys(field.name for field in fields(VariantResult))
-    a = {"variant": "a", "seeds": 3, "exact": 3, "exact_low": low, "exact_high": high}
-    b = {"variant": "b", "seeds": 1, "exact": 0}
-    b |= dict(zip(("exact_low", "exact_high"), wilson_interval(0, 1), strict=True))
-    results = [
-        VariantResult(**none | a | {"seconds": 1.0, "seconds_total": 3.0}),
-        VariantResult(**none | b | {"seconds": 2.0, "seconds_total": 2.0}),
-    ]
+    variants = Variant("a", {}, None), Variant("b", {}, None)
+    results = aggregate(SweepPlan(Request("mine"), variants, (0, 1, 2)), found)
     with styled():
         made = sweeps.draw("mine", results, found)
         assert encode(made, ".png") == encode(made, ".png")
@@ -141,7 +113,7 @@ def test_a_sweeps_figure():
     np.testing.assert_allclose(lines["a: 3/3"][-1], [100, 1])
     np.testing.assert_allclose(lines["b: 0/1"][:, 1], 0)
     np.testing.assert_allclose(by_label(gates)["a"], [(10, 20), (20, 21), (30, 22)])
-    np.testing.assert_allclose(shares.get_lines()[0].get_xdata(), [low, high])
+    np.testing.assert_allclose(shares.get_lines()[0].get_xdata(), wilson_interval(3, 3))
     assert [bar.get_width() for bar in seconds.patches] == [1.0, 2.0]
 
 

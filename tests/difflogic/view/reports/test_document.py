@@ -19,9 +19,10 @@ from difflogic.config import load_config
 from difflogic.evaluation import run_tests
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.training.metrics import History, MetricsRow
+from difflogic.training.metrics import History
 from difflogic.view.reports import Source, assets, build, document
 from difflogic.view.reports.circuits import LOGIT_STEP, drawing, drawn_gates
+from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.pages import EXPERIMENTS, automaton, page
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;{{ 7*7 }}"
@@ -51,7 +52,6 @@ class Parts(HTMLParser):
 def trained():
     """A small run from somewhere else: all its texts are hostile."""
     model = Model.create(load_config("checkerboard-small"))
-    history = History([MetricsRow(n + 1, 100.0 / (n + 1), float(n % 3), 0.5) for n in range(900)])
     summary = {
         "epochs": 10**30,
         "exact_epoch": 10**30,
@@ -59,7 +59,7 @@ def trained():
         "versions": {HOSTILE: HOSTILE},
         "cpu": {"name": HOSTILE, "count": -1},
     }
-    return Source(replace(from_model(model), name=HOSTILE), model, history, summary)
+    return Source(replace(from_model(model), name=HOSTILE), model, History(rows(900)), summary)
 
 
 @pytest.fixture(scope="module")

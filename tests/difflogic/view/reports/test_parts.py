@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -11,11 +12,12 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.training.metrics import History, MetricsRow, Search
+from difflogic.training.metrics import History
 from difflogic.view.reports import contents, curves
 from difflogic.view.reports.contents import _attempts, train_command
 from difflogic.view.reports.source import Source
 from tests.difflogic.training.tiny import tiny
+from tests.difflogic.view.histories import rows
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "lizard"])
@@ -39,55 +41,32 @@ def test_a_training_that_no_command_line_repeats_needs_a_file():
 
 
 def test_figures_show_what_was_recorded():
-    old = History(
-        [MetricsRow(n, 9.0 / n, 4.0, 0.5, {"finish": float(n == 5)}) for n in range(1, 9)]
-    )
+    old = History(replace(row, decided=None) for row in rows(8))
     (losses,) = curves.figures(old, None, None)
     assert losses["chart"]["events"] == [5]
-    new = History(
-        [
-            MetricsRow(
-                n,
-                9.0 / n,
-                decided=1 - n / 100,
-                search=Search(40, 4, 0, 9, n == 8) if n % 4 == 0 else None,
-            )
-            for n in range(1, 9)
-        ]
-    )
-    losses, decided, searches = curves.figures(new, 8.0, 4)
+    losses, decided, searches = curves.figures(History(rows(20)), 8.0, 4)
     assert "started over" not in losses["caption"]
-    assert losses["chart"]["events"] == [4, 8]
+    assert losses["chart"]["events"] == [5, 10, 15, 20]
     assert losses["chart"]["marks"] == [(8.0, "verified exact"), (4, "published: learned")]
     assert dict(decided["chart"]["lines"]) == {
-        "decided gates": [(n, round(1 - n / 100, 2)) for n in range(1, 9)]
+        "decided gates": [(n, 1 - n / 5000) for n in range(1, 21)]
     }
     assert dict(searches["chart"]["lines"]) == {
-        "before a search": [(4, 40), (8, 40)],
-        "after it": [(4, 4), (8, 4)],
+        "before a search": [(10, 40), (20, 80)],
+        "after it": [(10, 10), (20, 20)],
     }
     assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
 
 
 def test_figures_mark_restarts():
-    begun = [
-        MetricsRow(
-            n,
-            9.0 / n,
-            decided=1 - n / 100,
-            search=Search(40, 4, 0, 9, False),
-            attempt=1 + (n > 2) + (n > 5),
-        )
-        for n in range(1, 9)
-    ]
-    found = curves.figures(History(begun), None, None)
+    found = curves.figures(History(rows(10, (2, 5))), None, None)
     assert found[0]["caption"].endswith(" Learning started over 2 times, at dotted lines.")
-    assert [figure["chart"]["starts"] for figure in found] == [[2, 5]] * len(found)
-    (once,) = curves.figures(History([MetricsRow(n, 1.0, attempt=n) for n in (1, 2)]), None, None)
+    assert [figure["chart"]["starts"] for figure in found] == [[2, 5]] * 3
+    (once, _) = curves.figures(History(rows(2, (1,))), None, None)
     assert once["caption"].endswith(" Learning started over once, at the dotted line.")
-    assert _attempts(History(begun)) == "3"
-    assert _attempts(History(begun[:1])) is _attempts(History()) is None
-    assert _attempts(History([MetricsRow(1, 1.0)])) is None
+    assert _attempts(History(rows(8, (2, 5)))) == "3"
+    assert _attempts(History(rows(1, (2, 5)))) is _attempts(History()) is None
+    assert _attempts(History(rows(1))) is None
 
 
 @pytest.mark.parametrize(

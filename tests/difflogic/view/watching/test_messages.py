@@ -14,10 +14,11 @@ from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
-from difflogic.training.metrics import MetricsRow, Search
+from difflogic.training.metrics import MetricsRow
 from difflogic.view.watching import Feed
 from difflogic.view.watching.messages import MOST_EVENTS, Listener
 from tests.difflogic.simulation.naive import fire_mask
+from tests.difflogic.view.histories import rows
 from tests.difflogic.view.node import needs_node, run_node
 
 
@@ -25,21 +26,6 @@ def model(*changes, seed=0):
     made = Model.create(load_config("checkerboard-small", changes))
     logits = np.random.default_rng(seed).normal(0, 3, made.logits.shape).astype(np.float32)
     return replace(made, logits=logits)
-
-
-def rows(count, first=1):
-    return tuple(
-        MetricsRow(
-            n,
-            100.0 / n,
-            float(n),
-            0.5,
-            {"finish": float(n % 5 == 0)},
-            1 - n / 10**6,
-            Search(n, n // 2, 0, 40, False) if n % 10 == 0 else None,
-        )
-        for n in range(first, first + count)
-    )
 
 
 def events_of(listener, feed):
@@ -64,10 +50,10 @@ def test_everything_is_sent_once():
     events = events_of(listener, feed)
     assert [row[0] for row in events["rows"]["rows"]] == [4, 5]
     assert not events["rows"]["begins"]
-    assert events["rows"]["rows"][1][4] == 1 - 5 / 10**6, "the share of decided gates"
+    assert events["rows"]["rows"][1][4] == 1 - 5 / 5000, "the share of decided gates"
     assert events["rows"]["searches"] == [[5, None, None, None, None]], "without details"
     feed.publish(rows=rows(10))
-    assert events_of(listener, feed)["rows"]["searches"] == [[10, 10, 5, 40, False]]
+    assert events_of(listener, feed)["rows"]["searches"] == [[10, 40, 10, 9, False]]
 
 
 def test_the_circuit_is_sent_unchanged():
@@ -105,7 +91,7 @@ def test_a_run_that_went_back_is_sent_from_its_beginning():
 
 def test_restarts_are_sent_once():
     feed, listener = Feed(), Listener()
-    found = tuple(replace(row, attempt=1 + (row.epoch > 4) + (row.epoch > 6)) for row in rows(9))
+    found = rows(9, (4, 6))
     sent = []
     for count in (3, 4, 5, 6, 7, 9):
         feed.publish(rows=found[:count])
@@ -115,7 +101,7 @@ def test_restarts_are_sent_once():
     assert sent == [[], [], [[4, 2]], [], [[6, 3]], []]
     events = events_of(Listener(), feed)["rows"]
     assert [start[0] for start in events["starts"]] == [4, 6]
-    feed.publish(rows=tuple(replace(row, attempt=row.epoch) for row in rows(3 * MOST_EVENTS)))
+    feed.publish(rows=rows(3 * MOST_EVENTS, range(1, 3 * MOST_EVENTS)))
     starts = events_of(Listener(), feed)["rows"]["starts"]
     assert (len(starts), starts[-1][0]) == (MOST_EVENTS, 3 * MOST_EVENTS - 1)
 

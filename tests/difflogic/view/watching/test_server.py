@@ -18,7 +18,8 @@ import pytest
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching import server as watching
 from difflogic.view.watching.server import MOST_BROWSERS, MOST_CONNECTIONS
-from tests.difflogic.view.watching.test_messages import model, rows
+from tests.difflogic.view.histories import rows
+from tests.difflogic.view.watching.test_messages import model
 
 
 @pytest.fixture(autouse=True, scope="module")

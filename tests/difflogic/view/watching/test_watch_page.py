@@ -19,8 +19,9 @@ from difflogic.training.resuming import without_foreign_results
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.session import Session, execute
 from difflogic.view.watching import Feed, WatchServer
+from tests.difflogic.view.histories import rows
 from tests.difflogic.view.reports.browser import needs_browser
-from tests.difflogic.view.watching.test_messages import model, rows
+from tests.difflogic.view.watching.test_messages import model
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
