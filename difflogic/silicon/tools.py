@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from difflogic.system.callbacks import undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError, DctError
-
-POLL = 0.2
-"""Seconds between looks at a running tool."""
+from difflogic.system.programs import attend
 
 TAIL = 400
 """Characters of the log that an error shows."""
@@ -81,47 +75,31 @@ def run_program(
     # The tools are WebAssembly and can open only what is mounted.
     environment = os.environ | {"YOWASP_MOUNT": "/design=.", "TMPDIR": str(folder)}
     log = folder / f"{name}.log"
-    with (
-        log.open("ab") as out,
-        subprocess.Popen(
+
+    def check() -> None:
+        pause()
+        if deadline.passed:
+            raise ToolError(
+                f"{name} did not finish in time: allow more by --timeout, or choose a smaller "
+                "--size",
+                _read(log)[before:],
+            )
+
+    with log.open("ab") as out:
+        before = log.stat().st_size
+        status = attend(
             command,
+            check,
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            # Ctrl-C goes to dct alone, which then ends the tool.
-            start_new_session=True,
-        ) as process,
-        undoing(partial(_kill, process)),
-    ):
-        before = log.stat().st_size
-        try:
-            while process.poll() is None:
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(POLL)
-                pause()
-                if deadline.passed:
-                    raise ToolError(
-                        f"{name} did not finish in time: allow more by --timeout, or choose a "
-                        "smaller --size",
-                        _read(log)[before:],
-                    )
-        finally:
-            if process.poll() is None:
-                _kill(process)
+        )
     output = _read(log)[before:]
-    if process.returncode:
+    if status:
         raise ToolError(f"{name} failed: {output.strip()[-TAIL:]}", output)
     return output
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program and its children, which share its session."""
-    if os.name == "posix":
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
 
 
 def _module(name: str) -> str:

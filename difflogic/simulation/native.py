@@ -17,7 +17,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,9 +28,9 @@ import llvmlite.binding as llvm
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.schedule import schedule
-from difflogic.system.callbacks import undoing
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
+from difflogic.system.programs import attend
 
 CACHE = CodeCache("simulation", "compiled circuits")
 
@@ -62,8 +61,6 @@ gates took 5 % longer."""
 MOST_GATES_AT_ONCE = 64
 LEAST_SAVING = 1 / 4
 """Rows are computed together if they save this many loads and shifts per gate and store."""
-
-_TICK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,33 +178,18 @@ def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
         "code = _lower_text(sys.stdin.buffer.read().decode())\n"
         "sys.stdout.buffer.write(code)"
     )
-    with TemporaryFile() as text:
-        # From a file: after a timeout, `communicate` does not resume writing to a pipe.
+    with TemporaryFile() as text, TemporaryFile() as code:
         text.write(_assembly(module).encode())
         text.seek(0)
-        with (
-            subprocess.Popen(
-                [sys.executable, "-I", "-c", program],
-                stdin=text,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            ) as process,
-            undoing(process.kill),
-        ):
-            try:
-                while True:
-                    pause()
-                    with suppress(subprocess.TimeoutExpired):
-                        code, _ = process.communicate(timeout=_TICK_SECONDS)
-                        break
-            finally:
-                process.kill()
-    pause()
-    if process.returncode:
-        raise TrainingError(
-            "the compiler failed on this circuit, perhaps for lack of memory: use the interpreter"
-        )
-    return code
+        command = [sys.executable, "-I", "-c", program]
+        status = attend(command, pause, stdin=text, stdout=code, stderr=subprocess.DEVNULL)
+        if status:
+            raise TrainingError(
+                "the compiler failed on this circuit, perhaps for lack of memory: use the "
+                "interpreter"
+            )
+        code.seek(0)
+        return code.read()
 
 
 def _machine() -> Any:

@@ -196,10 +196,7 @@ def require_distributed() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise ClusterError(
-            f"--backend dask needs the package distributed ({error}): install it with "
-            "pip install '.[cluster]' in dct's directory, or use --backend loky"
-        ) from None
+        raise _missing("distributed", error) from None
 
 
 def _temporary_certificates() -> Any:
@@ -209,10 +206,14 @@ def _temporary_certificates() -> Any:
     try:
         return Security.temporary()
     except ImportError as error:
-        raise ClusterError(
-            f"--backend dask needs the package cryptography ({error}): install it with "
-            "pip install '.[cluster]' in dct's directory, or use --backend loky"
-        ) from None
+        raise _missing("cryptography", error) from None
+
+
+def _missing(package: str, error: ImportError) -> ClusterError:
+    return ClusterError(
+        f"--backend dask needs the package {package} ({error}): install it with "
+        "pip install '.[cluster]' in dct's directory, or use --backend loky"
+    )
 
 
 def _connect(address: str, timeout: float, security: Any) -> Any:

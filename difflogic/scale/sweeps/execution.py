@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.scale.sweeps.directory import RunState, SweepDirectory
@@ -23,6 +24,20 @@ MAX_LOSSES = 3
 
 CONTROL = ".running-"
 """Prefix of the control directory's name."""
+
+
+class Running(NamedTuple):
+    """An active run."""
+
+    variant: Variant
+    seed: int
+    epoch: int
+    """Finished epochs."""
+
+    @property
+    def epochs(self) -> int:
+        """Most epochs of the run."""
+        return self.variant.config.training.epochs
 
 
 class Execution:
@@ -77,11 +92,11 @@ class Execution:
         """Number of concurrent runs; None if a cluster decides it."""
         return self._backend.slots
 
-    def running(self) -> list[tuple[Variant, int, int]]:
-        """Return variant, seed and finished epochs of the visible active runs."""
+    def running(self) -> list[Running]:
+        """Return the visible active runs."""
         beats = read_beats(self._control)
         return [
-            (*self._runs[index], beats[index])
+            Running(*self._runs[index], beats[index])
             for index in sorted(beats)
             if index < len(self._runs) and index not in self._rows
         ]
@@ -193,20 +208,6 @@ def default_jobs(plan: SweepPlan) -> int:
 
 
 @dataclass(frozen=True)
-class Running:
-    """An active run."""
-
-    variant: Variant
-    seed: int
-    epoch: int
-
-    @property
-    def epochs(self) -> int:
-        """Most epochs of the run."""
-        return self.variant.config.training.epochs
-
-
-@dataclass(frozen=True)
 class Snapshot:
     """A sweep at one moment."""
 
@@ -214,9 +215,9 @@ class Snapshot:
     ended: int
     """Runs that have ended, including earlier and failed ones."""
     failed: int
-    running: tuple[Running, ...]
+    running: Sequence[Running]
     """Visible active runs; those on a cluster without a shared file system are not visible."""
-    variants: tuple[VariantResult, ...]
+    variants: Sequence[VariantResult]
     seconds: float
     """Time since this execution began."""
     seconds_left: float | None
@@ -233,12 +234,12 @@ class Progress:
 
     def snapshot(self) -> Snapshot:
         rows = self.execution.rows
-        running = tuple(Running(*run) for run in self.execution.running())
+        running = self.execution.running()
         seconds = time.monotonic() - self._started
         left = epochs_to_do(self.plan, rows) - sum(run.epoch for run in running)
         # The epochs that an early end saves count as done, so the estimate adapts to them.
         done = self._to_do - left
-        variants = tuple(aggregate(self.plan, rows))
+        variants = aggregate(self.plan, rows)
         return Snapshot(
             runs=len(rows),
             ended=sum(row.status != "missing" for row in rows),

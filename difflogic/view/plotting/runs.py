@@ -11,6 +11,7 @@ from difflogic.circuit.gates import DECIDED, SYMBOLS, Op, softmax
 from difflogic.evaluation.gates import PASSING
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow, restarts
+from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
 
 if TYPE_CHECKING:
@@ -120,11 +121,7 @@ def _draw_phases(axes: Axes, history: History | None) -> None:
     if not seconds:
         unused(axes, "no metrics.csv")
         return
-    names = list(seconds)[::-1]
-    bars = axes.barh(names, [seconds[name] for name in names], color=COLORS[0])
-    axes.bar_label(bars, fmt="%.3g", padding=3)
-    axes.margins(x=0.15)
-    axes.grid(axis="y", visible=False)
+    style.bars(axes, dict(reversed(seconds.items())), COLORS[0])
 
 
 def _draw_probabilities(axes: Axes, model: Model) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -111,3 +111,11 @@ def unused(axes: Axes, why: str) -> None:
     """Show why a plot is empty."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, why, ha="center", va="center", color=FAINT, transform=axes.transAxes)
+
+
+def bars(axes: Axes, lengths: Mapping[str, float], colors: str | Sequence[str]) -> None:
+    """Draw a bar for each name, with its length beside it."""
+    drawn = axes.barh(list(lengths), list(lengths.values()), color=colors)
+    axes.bar_label(drawn, fmt="%.3g", padding=3)
+    axes.margins(x=0.15)
+    axes.grid(axis="y", visible=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
-from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
+from difflogic.view.plotting.style import COLORS, LINES, MARKS, bars, figure, unused
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,12 +94,8 @@ def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
 def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
     axes.set_title("Seconds of training, median")
     colors = [_style(number)[0] for number in range(len(results))]
-    names = [result.variant for result in results]
-    bars = axes.barh(names, [result.seconds or 0 for result in results], color=colors)
-    axes.bar_label(bars, fmt="%.3g", padding=3)
+    bars(axes, {result.variant: result.seconds or 0 for result in results}, colors)
     axes.invert_yaxis()
-    axes.margins(x=0.15)
-    axes.grid(axis="y", visible=False)
 
 
 def _style(number: int) -> tuple[str, str, str]:

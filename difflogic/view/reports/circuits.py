@@ -25,18 +25,24 @@ LOGIT_STEP = 0.01
 """Rounding of logits. Those of a circuit of tiles are rounded to 8 bits."""
 
 
-def running(automaton: Automaton) -> dict[str, Any]:
-    """Return an automaton to run: as a list of gates, and as WebAssembly."""
-    circuit = automaton.circuit
+def grid_of(automaton: Automaton) -> dict[str, Any]:
+    """Return all about an automaton but its circuit and start."""
     return {
         "height": automaton.height,
         "width": automaton.width,
         "boundary": automaton.boundary,
         "steps": automaton.steps,
         "fireRate": automaton.fire_rate,
-        "start": automaton.start,
         "visible": list(automaton.visible_rows),
         "palette": [list(color) for color in automaton.palette],
+    }
+
+
+def running(automaton: Automaton) -> dict[str, Any]:
+    """Return an automaton to run: as a list of gates, and as WebAssembly."""
+    circuit = automaton.circuit
+    return grid_of(automaton) | {
+        "start": automaton.start,
         "circuit": {
             "channels": circuit.channels,
             "labels": list(circuit.labels),

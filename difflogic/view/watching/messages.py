@@ -13,7 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.tasks import custom, draw_batch, make_task
 from difflogic.training.metrics import MetricsRow, restarts
-from difflogic.view.reports.circuits import packed
+from difflogic.view.reports.circuits import grid_of, packed
 from difflogic.view.reports.contents import introduce
 from difflogic.view.watching.feed import Snapshot
 
@@ -70,10 +70,9 @@ class Listener:
             self._generation, self._rows = snapshot.generation, 0
         if count == self._rows and not begins:
             return
-        stride = -(-count // MOST_ROWS) or 1
         begun, self._rows = self._rows, count
         unsent = rows[begun:count]
-        new = list(unsent[::stride])
+        new = list(unsent[:: -(-count // MOST_ROWS) or 1])
         if count and (not new or new[-1] is not rows[count - 1]):
             new.append(rows[count - 1])
         yield (
@@ -113,13 +112,6 @@ def _run(model: Model) -> dict[str, Any]:
         "name": config.name,
         "seed": config.training.seed,
         "epochs": config.training.epochs,
-        "height": config.task.height,
-        "width": config.task.width,
-        "boundary": config.automaton.boundary,
-        "steps": config.automaton.steps,
-        "fireRate": config.automaton.fire_rate,
-        "visible": list(automaton.visible_rows),
-        "palette": [list(color) for color in automaton.palette],
         "target": introduction.target,
         "start": _texts(start),
         "goal": None if goal is None else _texts(goal),
@@ -127,6 +119,7 @@ def _run(model: Model) -> dict[str, Any]:
         "layers": _layer_names(model),
         "symbols": list(gates.SYMBOLS),
         "passing": [int(gates.Op.A), int(gates.Op.B)],
+        **grid_of(automaton),
     }
 
 

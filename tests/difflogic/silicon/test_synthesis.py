@@ -6,8 +6,6 @@ import importlib.util
 import re
 import shutil
 import sys
-import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +18,6 @@ from difflogic.silicon import synthesis, tools
 from difflogic.silicon.synthesis import DEVICES
 from difflogic.silicon.tools import ToolError, require_tools, run_program
 from difflogic.silicon.write_top import site_names
-from difflogic.system.callbacks import HALF_DONE
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
 from tests.difflogic.formats import examples
@@ -40,33 +37,9 @@ def test_a_missing_tool_is_named_with_its_package(monkeypatch):
 
 
 def test_a_tool_that_takes_too_long_is_ended(tmp_path):
-    began = time.monotonic()
+    program = "import time; print('here', flush=True); time.sleep(600)"
     with pytest.raises(ToolError, match="allow more by --timeout"):
-        run_program(
-            [sys.executable, "-c", "import time; print('here', flush=True); time.sleep(60)"],
-            tmp_path,
-            Deadline.after(1),
-        )
-    assert time.monotonic() - began < 30
-
-
-def test_a_stop_ends_the_tool(tmp_path):
-    def stop():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_program([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, NEVER, stop)
-
-
-def test_an_abrupt_end_kills_the_tool(tmp_path):
-    def end():
-        with suppress(ProcessLookupError):
-            HALF_DONE[-1]()
-
-    program = "import time; time.sleep(60)"
-    with pytest.raises(ToolError, match="failed"):
-        run_program([sys.executable, "-c", program], tmp_path, Deadline.after(50), end)
-    assert HALF_DONE == []
+        run_program([sys.executable, "-c", program], tmp_path, Deadline.after(1))
 
 
 def test_a_failed_tool_shows_its_log(tmp_path):

@@ -1,0 +1,48 @@
+"""Programs that run beside this one, and end with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from difflogic.system.callbacks import undoing
+
+POLL = 0.05
+"""Seconds between looks at a running program."""
+
+
+def attend(command: Sequence[str], pause: Callable[[], object], **options: Any) -> int:
+    """Run a program with the options of Popen; return its exit status.
+
+    `pause` is called again and again, also in the end. If it raises, the program is killed.
+    """
+    with (
+        # Ctrl-C goes to this process alone, which then ends the program.
+        subprocess.Popen(command, start_new_session=True, **options) as process,
+        undoing(partial(_kill, process)),
+    ):
+        try:
+            running = True
+            while running:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL)
+                    running = False
+                pause()
+        finally:
+            _kill(process)
+    return process.returncode
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a program and its children, which share its session."""
+    if process.poll() is not None:
+        return
+    if os.name == "posix":
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
