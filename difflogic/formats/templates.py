@@ -1,0 +1,41 @@
+"""Formats whose text stands in a template beside this file, such as `write_c.jinja`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.formats.common import folded, head, identifier
+
+
+def rendered(template: str, automaton: Automaton, *usage: str, **values: Any) -> str:
+    """Return the text of `template`.jinja beside this file, for an automaton.
+
+    `usage` ends the comment at its head. Templates know `values` and what is set here; the filter
+    `listed` joins items by commas, in lines after the first indented by some columns.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["listed"] = _listed
+    return environment.get_template(f"{template}.jinja").render(
+        automaton=automaton,
+        circuit=automaton.circuit,
+        name=identifier(automaton),
+        head=head(automaton, *usage),
+        asynchronous=automaton.fire_rate < 1,
+        periodic=automaton.boundary == "periodic",
+        rate=f"{automaton.fire_rate:g}",
+        **values,
+    )
+
+
+def _listed(items: Iterable[str], indent: int) -> str:
+    return f"\n{' ' * indent}".join(folded([f"{item}," for item in items], 84))[:-1]
