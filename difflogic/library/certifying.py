@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.cost import require_provable
+from difflogic.circuit.cost import require_provable, require_writable
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.evaluation.assurance import (
@@ -324,6 +324,7 @@ def state_property(
     automaton = loaded.automaton
     height, width = size or (automaton.height, automaton.width)
     require_provable(loaded.name, automaton.circuit, height, width)
+    require_writable(loaded.name, live_part(automaton).circuit, height, width)
     finding = None
     if claim in ("holds", "heals", "heals-invariant"):
         if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:
