@@ -142,6 +142,11 @@ SLOW = [
 """A row of n cells comes to rest after some 2^n steps."""
 
 
+ONES = """task.target=\"\"\"\n{}\"\"\"""".format("#####\n" * 5)
+WIDE = (ONES, "task.height=5", "task.width=5", "task.hold=true")
+LATER = "proved at step 2 and at every later one"
+
+
 class TestTheOnlyStart:
     """One cell in the middle of 3×3."""
 
@@ -163,61 +168,58 @@ class TestTheOnlyStart:
         )
         return assure_automaton(automaton, task)
 
-    def test_the_target_stays(self) -> None:
-        found = self.run([], [4])
-        assert (found.text, found.from_step, found.period) == (
-            "proved at step 2 and at every later one",
-            0,
-            1,
-        )
-
-    def test_the_target_comes_back(self) -> None:
-        found = self.run([(Op.A, 3, 3)], [9], steps=3)  # once around the torus in three steps
-        assert found.text == "proved at step 3, not at every later one; states repeat with period 3"
-        assert (found.proved, found.from_step, found.period) == (True, None, 3)
-
-    def test_the_target_is_missed(self) -> None:
-        found = self.run([(Op.FALSE, 3, 3)], [9])
-        assert found.text == "fails at step 2; states repeat with period 1"
-        assert not found.proved
-
-    def test_a_picture_that_must_stay(self) -> None:
-        found = self.run([], [4], "task.hold=true")
-        assert found.proved
-        assert found.text == "proved at step 2 and at every later one"
-        found = self.run([(Op.A, 3, 3)], [9], "task.hold=true", steps=3)
-        assert not found.proved
-        assert found.text == ("fails after step 3, where it is right; states repeat with period 3")
-        assert found.healing == ()
+    @pytest.mark.parametrize(
+        ("gates", "more", "verdict", "text", "from_step", "period"),
+        [
+            ([], (), "proved", LATER, 0, 1),
+            # Once around the torus in three steps.
+            (
+                [(Op.A, 3, 3)],
+                ("automaton.steps=3",),
+                "proved",
+                "proved at step 3, not at every later one; states repeat with period 3",
+                None,
+                3,
+            ),
+            (
+                [(Op.FALSE, 3, 3)],
+                (),
+                "refuted",
+                "fails at step 2; states repeat with period 1",
+                None,
+                1,
+            ),
+            ([], ("task.hold=true",), "proved", LATER, 0, 1),
+            (
+                [(Op.A, 3, 3)],
+                ("automaton.steps=3", "task.hold=true"),
+                "refuted",
+                "fails after step 3, where it is right; states repeat with period 3",
+                None,
+                3,
+            ),
+        ],
+    )
+    def test_what_is_said(self, gates, more, verdict, text, from_step, period) -> None:
+        found = self.run(gates, [9 if gates else 4], *more)
+        said = (found.verdict, found.text, found.from_step, found.period, found.healing)
+        assert said == (verdict, text, from_step, period, ())
 
     def test_damage_that_stays(self) -> None:
         found = self.run([], [4], "task.hold=true", "task.heal=[1,2]")
         assert not found.proved
-        assert found.text == (
-            "fails: 5 of 18 cases of damage do not heal; proved at step 2 and at every later one"
-        )
+        assert found.text == f"fails: 5 of 18 cases of damage do not heal; {LATER}"
         one, two = json_value(found.healing)
         assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
         assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
         assert (two["lasting"], two["steps"].count(-1)) == (4, 4)
 
-    @pytest.mark.parametrize(("op", "steps"), [(Op.TRUE, 1), (Op.OR, 2)])
-    def test_damage_that_grows_back(self, op: int, steps: int) -> None:
+    @pytest.mark.parametrize(("op", "within"), [(Op.TRUE, "1 step"), (Op.OR, "2 steps")])
+    def test_damage_that_grows_back(self, op: int, within: str) -> None:
         """Ones everywhere at once, or from the west and from the centre."""
-        picture = '"""\n' + "#####\n" * 5 + '"""'
-        found = self.run(
-            [(op, 3, 4), (Op.OR, 9, 1)],
-            [10],
-            f"task.target={picture}",
-            "task.height=5",
-            "task.width=5",
-            "task.hold=true",
-            "task.heal=[2]",
-            steps=8,
-        )
-        unit = "step" if steps == 1 else "steps"
+        found = self.run([(op, 3, 4), (Op.OR, 9, 1)], [10], *WIDE, "task.heal=[2]", steps=8)
         assert found.text == (
-            f"proved at step 8 and at every later one, and at most {steps} {unit} after each of 25 "
+            f"proved at step 8 and at every later one, and at most {within} after each of 25 "
             "cases of damage"
         )
 
@@ -227,15 +229,11 @@ class TestTheOnlyStart:
 
         Zeros are out of time after odd steps only.
         """
-        picture = '"""\n' + "#####\n" * 5 + '"""'
         found = self.run(
             [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
             [19, 20],
-            f"task.target={picture}",
-            "task.height=5",
-            "task.width=5",
+            *WIDE,
             "task.start=zeros",
-            "task.hold=true",
             "task.heal=[1]",
             "automaton.channels=2",
             "update.gates=[4,3,2]",
@@ -244,13 +242,23 @@ class TestTheOnlyStart:
         assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
         assert found.healing[0].states == 2
 
-    def test_damage_that_is_not_followed_far_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing has been seen to repeat, so the picture may come back."""
-        monkeypatch.setattr("difflogic.evaluation.assurance.MOST_ALONE", 0)
+    @pytest.mark.parametrize(
+        ("limit", "text"),
+        [
+            (
+                "MOST_ALONE",
+                "not proved: 1 of 9 cases of damage may heal later than they were followed: "
+                f"dct verify convergence --time-limit goes on; {LATER}",
+            ),
+            ("MOST_STATES", f"{LATER}; it has too many states to damage each of them"),
+        ],
+    )
+    def test_a_limit_leaves_it_open(
+        self, monkeypatch: pytest.MonkeyPatch, limit: str, text: str
+    ) -> None:
+        monkeypatch.setattr(f"difflogic.evaluation.assurance.{limit}", 0)
         found = self.run([], [4], "task.hold=true", "task.heal=[1]")
-        assert (found.verdict, found.healing[0].unknown) == (Verdict.open, 1)
-        assert found.text.startswith("not proved: 1 of 9 cases of damage may heal later than they")
-        assert "--time-limit" in found.text
+        assert (found.verdict, found.text) == (Verdict.open, text)
 
     @pytest.mark.thorough
     def test_damage_that_takes_long_to_heal(self) -> None:
@@ -274,12 +282,6 @@ class TestTheOnlyStart:
             "proved at step 2200 and at every later one, and at most 2058 steps after each of 30 "
             "cases of damage"
         )
-
-    def test_too_many_states_to_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("difflogic.evaluation.assurance.MOST_STATES", 0)
-        found = self.run([], [4], "task.hold=true", "task.heal=[1]")
-        assert (found.proved, found.verdict.value) == (False, "open")
-        assert found.text.endswith("; it has too many states to damage each of them")
 
 
 def test_samples_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,12 +15,21 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.assurance import Assurance, every_length
-from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence import NEVER, Verdict
 from difflogic.tasks import Task
 from difflogic.tasks.base import center_start
 from difflogic.tasks.line import PARITY, TRAFFIC
 from tests.difflogic.circuit.circuits import USED_INPUTS, circuit_of
-from tests.difflogic.proof.convergence.brute import GRIDS, all_states, step_all, successors
+from tests.difflogic.proof.convergence.brute import (
+    GRIDS,
+    all_states,
+    number,
+    rounds,
+    settling,
+    shows,
+    step_all,
+    successors,
+)
 
 Pick = Callable[[Sequence[Any]], Any]
 """Chooses one of some values: hypothesis, or a generator of random numbers."""
@@ -214,17 +223,18 @@ def judge(automaton: Automaton, task: Posed, found: Assurance, limited: bool = F
     if asked.claim in ("computes", "obeys"):
         return _judge_lines(automaton, task, found)
     if asked.claim == "stays":
-        truth = _stays(automaton, task) if together else None
-        if truth is None:
+        if not together:
             return _judge_rounds(automaton, task, found)
+        truth = NEVER not in _settling(automaton, task, task.targets[0])
     elif not together:
         # That no cell fires, or that all do, are schedules; nothing else is refuted.
         circuits = automaton.circuit, _idle(automaton.circuit)
         spoiled = not all(_shown(automaton.with_circuit(each), task) for each in circuits)
         return "" if not found.proved and (spoiled or not decided) else "wrong at random"
     else:
-        each = [] if task.more["claim"] in ("shows", "boards") else range(len(task.starts))
-        truth = _shown(automaton, task) and all(_keeps(automaton, task, n) for n in each)
+        starts = task.starts[:, list(automaton.circuit.labels)] if task.holds else ()
+        each = zip(starts, task.targets, strict=False)
+        truth = _shown(automaton, task) and all(_keeps(automaton, task, *one) for one in each)
         if not (limited or decided) and asked.boundary == automaton.boundary:
             return "nothing stood in the way of an answer"
     return "" if not decided or truth == found.proved else f"{found.verdict}, but {truth}"
@@ -248,99 +258,60 @@ def _shown(automaton: Automaton, task: Posed) -> bool:
     return bool((state[:, _places(automaton)] == task.targets).all())
 
 
-def _keeps(automaton: Automaton, task: Posed, number: int) -> bool:
-    """Whether one start is right from the step on, and if asked for after damage at last."""
-    start = task.starts[number][list(automaton.circuit.labels)]
-    target, step = task.targets[number], task.automaton.steps
-
-    def run(state) -> list[np.ndarray]:
-        """Return the states up to a step by which they repeat, and all of the cycle after it."""
-        walk, seen = [state], {}
-        while (key := walk[-1].tobytes()) not in seen:
-            seen[key] = len(walk)
-            walk.append(step_all(automaton.circuit, walk[-1][None], automaton.boundary)[0])
-        period = len(walk) - seen[key]
-        while len(walk) <= step + 2 * period:
-            walk.append(walk[-period])
-        return walk
-
-    def right(state) -> bool:
-        return bool((state[_places(automaton)] == target).all())
-
-    walk = run(start)
-    if not all(map(right, walk[step:])):
-        return False
-    patches = task.patches.get(1, ())
-    damaged = [state * (1 - patch) for state in walk[step:] for patch in patches]
-    return all(right(later) for state in damaged for later in _cycle(run(state)))
+def _settling(automaton: Automaton, task: Posed, target: np.ndarray) -> np.ndarray:
+    size = automaton.circuit.channels, task.height, task.width
+    right = (all_states(*size)[:, _places(automaton)] == target).all(axis=(1, 2, 3))
+    return settling(successors(automaton.circuit, *size[1:], automaton.boundary), right)
 
 
-def _cycle(walk: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the states of a walk that it repeats."""
-    last = walk[-1].tobytes()
-    again = next(n for n in range(2, len(walk) + 1) if walk[-n].tobytes() == last)
-    return walk[-again:]
-
-
-def _stays(automaton: Automaton, task: Posed) -> bool:
-    height, width = task.starts.shape[2:]
-    after = successors(automaton.circuit, height, width, automaton.boundary)
-    states = all_states(automaton.circuit.channels, height, width)
-    right = (states[:, _places(automaton)] == task.targets[0]).all(axis=(1, 2, 3))
-    reached = np.arange(len(states))
-    for _ in range(len(states).bit_length()):  # the states after 2, 4, 8, … steps
-        reached = after[reached]
-        after = after[after]
-    return bool(right[np.unique(reached)].all())
+def _keeps(automaton: Automaton, task: Posed, start: np.ndarray, target: np.ndarray) -> bool:
+    """Whether a start is right from the step on, and if asked for after damage at last."""
+    settled, walk, state = _settling(automaton, task, target), [], start[None]
+    for _ in range(task.automaton.steps):
+        state = step_all(automaton.circuit, state, automaton.boundary)
+    while (place := number(state)) not in walk:
+        walk.append(place)
+        damaged = [number(state * (1 - patch)) for patch in task.patches.get(1, ())]
+        if settled[place] != 0 or NEVER in settled[damaged]:
+            return False
+        state = step_all(automaton.circuit, state, automaton.boundary)
+    return True
 
 
 def _judge_rounds(automaton: Automaton, task: Posed, found: Assurance) -> str:
-    """Attack a proof with rounds in random orders; a refutation needs a wrong fixed point."""
-    height, width = task.starts.shape[2:]
-    circuit, boundary = automaton.circuit, automaton.boundary
-    states = all_states(circuit.channels, height, width)
-    after = step_all(circuit, states, boundary)
+    """Try every fair schedule; a refutation needs a wrong fixed point."""
+    grid = automaton.circuit, task.height, task.width, automaton.boundary
+    states = all_states(automaton.circuit.channels, task.height, task.width)
     right = (states[:, _places(automaton)] == task.targets[0]).all(axis=(1, 2, 3))
     if found.verdict is Verdict.refuted:
-        fixed = (states == after).all(axis=(1, 2, 3))
+        fixed = successors(*grid) == np.arange(len(states))
         return "" if (fixed & ~right).any() else "refuted without a fixed point"
-    if found.verdict is Verdict.proved:
-        rng = np.random.default_rng(0)
-        for _ in range(found.from_step or 0):
-            for cell in rng.permutation(height * width):
-                fires = np.arange(height * width).reshape(height, width) == cell
-                states = np.where(fires, step_all(circuit, states, boundary), states)
-        if (states[:, _places(automaton)] != task.targets[0]).any():
-            return "proved, but rounds lead elsewhere"
+    if (
+        found.from_step is not None
+        and (~right & next(islice(rounds(*grid), found.from_step, None))).any()
+    ):
+        return "proved, but rounds lead elsewhere"
     return ""
 
 
 def _judge_lines(automaton: Automaton, task: Posed, found: Assurance) -> str:
     delay = task.automaton.steps - task.width + 1
-    sorts = found.asked is not None and found.asked.claim == "obeys"
     if found.verdict is Verdict.refuted:
         line, step = every_length(automaton, task).wrong  # type: ignore[union-attr, misc]
-        return "" if not _lines(automaton, [line], [step], sorts) else "the counterexample is none"
+        right = shows(automaton, [line], PARITY.run(list(line)), [step])
+        return "the counterexample is none" if right else ""
     if found.verdict is Verdict.proved:
+        sorts = task.rule is not None
         for length in range(1 + sorts, 7):
-            lines = list(product((0, 1), repeat=length))
-            first = length - 1 if sorts else length - 1 + delay
-            if not _lines(automaton, lines, range(first, 2 * length + delay + 8), sorts):
+            lines = np.array(list(product((0, 1), repeat=length)))
+            last = 2 * length + delay + 8
+            if sorts:
+                right = shows(
+                    automaton, 1 + 2 * lines, np.sort(lines)[:, ::-1], range(length - 1, last)
+                )
+            else:
+                steps = range(length - 1 + delay, last)
+                right = shows(automaton, lines, np.cumsum(lines, axis=1) % 2, steps)
+            if not right:
                 return f"proved, but wrong on {length} cells"
     return ""
-
-
-def _lines(
-    automaton: Automaton, lines: Sequence[Sequence[int]], steps: Sequence[int], sorts: bool
-) -> bool:
-    """Whether lines, from the right, show their parities, or their bits sorted, at these steps."""
-    bits = np.array(lines, np.uint8)
-    other = np.ones_like(bits) if sorts else np.zeros_like(bits)
-    state = np.stack((other, bits[:, ::-1]) if sorts else (bits[:, ::-1], other), axis=1)
-    state = state[:, list(automaton.circuit.labels), None]
-    wanted = np.sort(bits) if sorts else (np.cumsum(bits, axis=1) % 2)[:, ::-1]
-    for step in range(max(steps) + 1):
-        if step in steps and (state[:, _places(automaton)[0], 0] != wanted).any():
-            return False
-        state = step_all(automaton.circuit, state, automaton.boundary)
-    return True

@@ -18,19 +18,18 @@ from difflogic.proof.every_size import broken
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.flood import DEAD_ENDS, FLOOD
 from difflogic.tasks.line import CANCELLING, TRAFFIC
+from tests.difflogic.proof.convergence.brute import all_states, step_all
 
 GALLERY = Path(__file__).parents[3] / "docs" / "gallery"
 RULES = {"flood": FLOOD, "dead-ends": DEAD_ENDS, "sorting": TRAFFIC, "voting": CANCELLING}
 
 
 def steps(automaton, state, count):
-    """Yield a state (2, height, width) and its successors, zeros beyond the edge."""
+    """Yield states (..., 2, height, width) and their successors, zeros beyond the edge."""
     for _ in range(count):
         yield state
-        wide = np.pad(state, ((0, 0), (1, 1), (1, 1)))
-        height, width = state.shape[1:]
-        seen = [wide[:, y : y + height, x : x + width] for y in range(3) for x in range(3)]
-        state = automaton.circuit.next_state(np.concatenate(seen))
+        states = step_all(automaton.circuit, state.reshape(-1, *state.shape[-3:]), "zero")
+        state = states.reshape(state.shape)
     yield state
 
 
@@ -80,33 +79,16 @@ def test_the_learned_flood_is_a_breadth_first_search_on_new_mazes(side):
             np.testing.assert_array_equal(state[1], (away >= 0) & (away <= step))
 
 
-@pytest.mark.parametrize(
-    "longest", [10, pytest.param(18, marks=[pytest.mark.slow, pytest.mark.thorough])]
-)
-def test_the_learned_sorter_sorts_all_inputs(longest):
-    """Sort 64 inputs per word."""
+def test_the_learned_sorter_sorts_all_inputs():
     made = load(GALLERY / "sorting.json").automaton
-    for length in range(2, longest + 1):
-        words = max(1, 2**length // 64)
-        low = np.arange(words, dtype=np.uint64) * np.uint64(64)
-        bits = np.zeros((length, words), np.uint64)
-        for case in range(64):
-            for place in range(length):
-                bits[place] |= (low + np.uint64(case) >> np.uint64(place) & 1) << np.uint64(case)
-        state = np.stack([np.full_like(bits, ~np.uint64(0)), bits])[:, None]
-        ones = np.zeros_like(bits)  # sorted by counting: row r has r ones or more
-        for place in range(length):
-            carried = bits[place]
-            for row in range(length):
-                ones[row], carried = ones[row] | carried, ones[row] & carried
-        for _ in range(length - 1):
-            wide = np.pad(state, ((0, 0), (1, 1), (1, 1), (0, 0)))
-            seen = [wide[:, y : y + 1, x : x + length] for y in range(3) for x in range(3)]
-            state = made.circuit.next_state(np.concatenate(seen))
-        np.testing.assert_array_equal(state[1, 0], ones[::-1])
+    for length in range(2, 13):
+        bits = all_states(1, 1, length)
+        start = np.concatenate([np.ones_like(bits), bits], axis=1)
+        *_, last = steps(made, start, length - 1)
+        np.testing.assert_array_equal(last[:, 1, 0], np.sort(bits[:, 0, 0]))
 
 
-@pytest.mark.parametrize("side", [9, 21, 65])
+@pytest.mark.parametrize("side", [9, 25])
 def test_dead_ends_of_a_maze_without_loops_disappear(side):
     made, rng = load(GALLERY / "dead-ends.json").automaton, np.random.default_rng(side)
     free = maze(side, rng, changed=0)
@@ -124,13 +106,10 @@ def test_the_learned_vote_counts_all_votes_of_short_lines():
     for length in range(2, 8):
         votes = np.arange(3**length)[:, None] // 3 ** np.arange(length) % 3 - 1
         margin, place = votes.sum(1)[:, None], np.arange(length)
-        state = np.stack([votes >= 0, votes <= 0])
-        for _ in range(3 * (length - 1) // 2):
-            wide = np.pad(state, ((0, 0), (0, 0), (1, 1)))
-            seen = np.zeros((9, *state.shape), bool)
-            seen[3:6] = [wide[..., x : x + length] for x in range(3)]
-            state = made.circuit.next_state(seen.reshape(18, *state.shape[1:]))
-        np.testing.assert_array_equal(state, [place >= -margin, place >= margin])
+        start = np.stack([votes >= 0, votes <= 0], axis=1)[:, :, None].astype(np.uint8)
+        *_, last = steps(made, start, 3 * (length - 1) // 2)
+        wanted = np.stack([place >= -margin, place >= margin], axis=1)
+        np.testing.assert_array_equal(last[:, :, 0], wanted)
 
 
 @pytest.mark.thorough

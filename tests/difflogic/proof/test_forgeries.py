@@ -8,7 +8,7 @@ import random
 import re
 from contextlib import suppress
 from functools import cache
-from itertools import combinations, product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from difflogic.proof.files import write_cases, write_certificate
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.conftest import Check
-from tests.difflogic.proof.convergence.brute import all_states, step_all
+from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all
 from tests.difflogic.proof.test_every_length import adder, is_right
 from tests.difflogic.proof.test_every_size import GALLERY, RULES
 
@@ -136,29 +136,9 @@ def sets_are_true(proof: Proof, said: re.Match[str]) -> bool:
     together = said[7] == "all cells at each step"
     assert what is not None
     assert (what[1] == "step") == together
-    cells, states = size[0] * size[1], all_states(circuit.channels, *size)
-    after = step_all(circuit, states, said[6]).reshape(len(states), -1).astype(np.int64)
-    own, after = np.arange(len(states)), (after << np.arange(after.shape[1])).sum(axis=1)
-    everyone, moves = frozenset(range(cells)), {}
-    for count in [cells] if together else range(1, cells + 1):
-        for group in combinations(everyone, count):
-            mask = sum(1 << c * cells + cell for cell in group for c in range(circuit.channels))
-            moves[frozenset(group)] = own & ~mask | after & mask
-
-    def follow(now: np.ndarray) -> dict[frozenset[int], np.ndarray]:
-        """Return all states that follow, by the cells that have fired in this round, or more."""
-        found, before = {frozenset(): now}, {}
-        while before != (before := {fired: some.sum() for fired, some in found.items()}):
-            for fired, some in [*found.items()]:
-                for group, move in moves.items():
-                    found.setdefault(fired | group, np.zeros_like(now))[move[some]] = True
-        return found
-
-    now = np.ones(len(states), bool)
-    for _ in range(int(what[2])):
-        now = follow(now)[everyone]
+    states, after = all_states(circuit.channels, *size), rounds(circuit, *size, said[6], together)
     target = np.stack([spread(lines, *size) for lines in proof["target"]])
-    reached = np.logical_or.reduce([*follow(now).values()])
+    reached = next(islice(after, int(what[2]), None))
     return bool((states[reached][:, shown] == target).all())
 
 
@@ -205,8 +185,8 @@ def lines_are_true(proof: Proof, said: re.Match[str]) -> bool:
     machine = Machine(inputs, table["moves"], table["prints"])
     assert "addition" not in said[1] or machine.moves == [list(row) for row in ADDITION.moves]
     made = parse(proof["circuit"] | {"name": "forged", "palette": []}, "")
-    lines = (line for n in (1, 2, 3) for line in product(range(1 << inputs), repeat=n))
-    return all(is_right(made, machine, list(line), int(step[1] or 0) + 1) for line in lines)
+    lines = ([*product(range(1 << inputs), repeat=n)] for n in (1, 2, 3))
+    return all(is_right(made, machine, some, int(step[1] or 0) + 1) for some in lines)
 
 
 def rule_is_true(proof: Proof, said: re.Match[str]) -> bool:

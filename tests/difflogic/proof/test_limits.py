@@ -32,7 +32,6 @@ NO_LIMITS = {
     "FORMAT": "a name",
     "GO_ON": "words",
     "GRIDS": "words",
-    "MOST_SIDE": "refuses sizes, and decides nothing",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
     "PROPERTIES": "names",

@@ -251,30 +251,6 @@ def test_healing_is_claimed_within_the_proved_steps(tmp_path):
 
 
 @pytest.mark.thorough
-@needs(ABC)
-def test_abc_finds_the_damage_that_heals_last(tmp_path):
-    def refuted(source, within):
-        file = tmp_path / f"{within}.aig"
-        state_property(source, file, "heals", task=task, within=within, force=True)
-        answer = pdr(file.read_bytes(), tmp_path, f"&r p.aig; &put; bmc3 -F {within + 2}")
-        return answer is False
-
-    def healed(automaton):
-        """Return the steps in which all damages heal; None if the picture does not stay."""
-        healing = assure_automaton(automaton, make_task(task)).healing
-        return max((each.within for each in healing), default=None)
-
-    automaton, task = read_circuit(LIZARD), load_config("lizard-small-heal")
-    within = healed(automaton)
-    # Few mutants hold and heal later; skip the first, which do not.
-    some = islice(mutants(automaton), 330, None)
-    later = (mutant for mutant in some if (healed(mutant) or 0) > within)
-    for each, steps in ((automaton, within), (mutant := next(later), healed(mutant))):
-        assert refuted(each, steps - 1)
-        assert not refuted(each, steps)
-
-
-@pytest.mark.thorough
 @needs(ABC, "cadical", "drat-trim")
 def test_drat_trim_checks_the_proof(tmp_path):
     """ABC makes clauses, CaDiCaL refutes them, and DRAT-trim checks it; not if it is cut short."""

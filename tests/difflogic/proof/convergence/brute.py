@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import numpy as np
 from hypothesis import strategies as st
 
+from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
+from difflogic.proof.convergence import NEVER
 from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.planes import Planes
 from difflogic.proof.convergence.sets import Sets
@@ -47,24 +51,78 @@ def step_all(circuit: Circuit, states: Bits, boundary: Boundary) -> Bits:
     return after.reshape(shape).swapaxes(0, 1).astype(np.uint8)
 
 
-def right_from(question: Question) -> int | None:
-    """Return the step from which every start stays right; None if there is none."""
+def settling(after: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return for each state the step from which its run stays right, or NEVER."""
+    safe = right
+    while (safe != (safe := right & safe[after])).any():
+        pass
+    steps = np.where(safe, 0, NEVER)
+    while (late := (steps == NEVER) & (steps[after] != NEVER)).any():
+        steps[late] = steps[after][late] + 1
+    return steps
+
+
+def settling_of(question: Question) -> np.ndarray:
+    """Return the same for all states of a question's grid."""
     circuit, grid = question.circuit, (question.height, question.width)
-    after = successors(circuit, *grid, question.boundary)
     states = all_states(circuit.channels, *grid)
     right = (states[:, list(question.visible_places)] == question.target).all(axis=(1, 2, 3))
-    reached = np.arange(len(states))
-    for step in range(len(states) + 1):
-        if right[reached].all():
-            return step
-        reached = after[reached]
-    return None
+    return settling(successors(circuit, *grid, question.boundary), right)
+
+
+def right_from(question: Question) -> int | None:
+    """Return the step from which every start stays right; None if there is none."""
+    steps = settling_of(question)
+    return None if NEVER in steps else int(steps.max())
+
+
+def number(state: Bits) -> int:
+    """Return a state's place in `all_states`."""
+    return int((state.reshape(-1).astype(np.int64) << np.arange(state.size)).sum())
+
+
+def rounds(
+    circuit: Circuit, height: int, width: int, boundary: Boundary, together: bool = False
+) -> Iterator[np.ndarray]:
+    """Yield which states can occur after 0, 1, … rounds or later, whichever cells fire when."""
+    cells, after = height * width, successors(circuit, height, width, boundary)
+    units, whole = (1, (1 << cells) - 1) if together else (cells, 1)
+    spread = sum(whole << channel * cells for channel in range(circuit.channels))
+    now = np.ones(len(after), bool)
+    while True:
+        # By the cells that have fired in this round.
+        met = np.zeros((1 << units, len(after)), bool)
+        met[0] = now
+        new = met
+        while new.any():
+            fired, state = np.nonzero(new)
+            found = np.zeros_like(met)
+            for group in range(1, 1 << units):
+                mask = group * spread
+                found[fired | group, state & ~mask | after[state] & mask] = True
+            new = found & ~met
+            met |= new
+        yield met.any(axis=0)
+        now = met[-1]
+
+
+def shows(
+    made: Automaton, lines: Sequence[Sequence[int]], wanted: object, steps: Iterable[int]
+) -> bool:
+    """Return whether lines of numbers, from the right, show bits at all of these steps."""
+    numbers, (shown,) = np.array(lines)[:, None, None, ::-1], made.visible_rows
+    state = numbers >> np.array(made.circuit.labels)[:, None, None] & 1
+    for step in range(max(steps) + 1):
+        if step in steps and (state[:, shown, 0, ::-1] != wanted).any():
+            return False
+        state = step_all(made.circuit, state, made.boundary)
+    return True
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> Question:
+def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Question:
     """Draw a circuit, a grid, and a target that the circuit may reach."""
-    height, width = draw(st.sampled_from(GRIDS))
+    height, width = draw(st.sampled_from(grids))
     boundary: Boundary = draw(st.sampled_from(["zero", "periodic"]))
     circuit = draw(circuits(2, 1, 8))
     visible = draw(st.sampled_from([(0,), (1,), (0, 1)]))
