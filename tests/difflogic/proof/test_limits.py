@@ -34,7 +34,6 @@ NO_LIMITS = {
     "GRIDS": "words",
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
-    "PROPERTIES": "names",
     "SIGNS": "letters of a file",
     "SQUARES": "words",
     "TOO_MANY": "words",
