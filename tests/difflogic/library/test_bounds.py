@@ -92,7 +92,7 @@ def test_files_too_large_to_prove_anything_about_are_refused(tmp_path):
     for sizes, words in (
         ({"side": 2048}, "2048×2048 cells: sides must be from 1 to 256"),
         ({"side": 8192}, "8192×8192 cells: sides must be from 1 to 256"),
-        ({"side": 256, "channels": 4096}, "each step of a proof needs"),
+        ({"side": 256, "channels": 8192}, "each step of a proof needs"),
     ):
         path = hostile(tmp_path / "file.json", **sizes)
         code, text, *_ = command("verify", "convergence", path)
