@@ -14,20 +14,17 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases, Rule
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.proof.convergence import (
+from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.orbits import (
+    MOST_ALONE,
+    MOST_STATES,
     NEVER,
     UNKNOWN,
-    Bits,
-    Finding,
-    Question,
-    Verdict,
-    decide_quickly,
     orbit,
     run_from,
     steps_to_heal,
 )
-from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.orbits import MOST_ALONE, MOST_STATES
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken
@@ -222,12 +219,10 @@ def every_length(automaton: Automaton, task: Task) -> EveryLength | None:
 
 def of_lines(found: EveryLength, task: Task) -> Assurance:
     """Describe a finding about lines of every length."""
-    verdict = Verdict.open
-    if found.proved or found.wrong is not None:
-        verdict = Verdict.proved if found.proved else Verdict.refuted
+    verdict = Verdict.open if found.wrong is None else Verdict.refuted
+    verdict = Verdict.proved if found.proved else verdict
     from_step = task.automaton.steps if found.proved else None
-    text, method = found.text, "histories"
-    return Assurance(verdict, "every length", text, method, from_step, asked=found.asked)
+    return Assurance(verdict, "every length", found.text, "histories", from_step, asked=found.asked)
 
 
 def _of_rule(automaton: Automaton, rule: Rule, steps: int) -> Assurance:

@@ -76,18 +76,8 @@ class Patches:
 
     cells: Bits
     """Shape (damages, H, W), 1 for zeroed cells: start k has damage k - 1."""
-    after: int
+    until: int
     """The step, from 1."""
-
-    @property
-    def until(self) -> int:
-        """The last step that may zero cells."""
-        return self.after
-
-    def spares(self, samples: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Return which of some starts are not damaged, shape (samples,)."""
-        spared: npt.NDArray[np.bool_] = np.array(samples) == 0
-        return spared
 
     def of(self, samples: Sequence[int]) -> Bits:
         """Return the zeroed cells of some starts, shape (samples, H, W)."""
@@ -97,8 +87,8 @@ class Patches:
     def draw(self, grid: Grid, streams: Streams, samples: Sequence[int], steps: range) -> Bits:
         """Return the zeroed cells as `Damage.draw` does."""
         cells = np.zeros((len(samples), len(steps), grid.height, grid.width), np.uint8)
-        if self.after - 1 in steps:
-            cells[:, self.after - 1 - steps.start] = self.of(samples)
+        if self.until - 1 in steps:
+            cells[:, self.until - 1 - steps.start] = self.of(samples)
         return cells
 
 
@@ -156,9 +146,9 @@ class Scene:
         """Return whether each start counts at each counted step, (counts, samples)."""
         if not self.undamaged_at:
             return np.ones((len(self.at), len(samples)), np.bool_)
-        assert isinstance(self.damage, Patches)
-        everybody: npt.NDArray[np.bool_] = ~np.isin(self.at, self.undamaged_at)
-        return everybody[:, None] | self.damage.spares(samples)
+        # Patches spare the first start.
+        everybody, spared = ~np.isin(self.at, self.undamaged_at), np.array(samples) == 0
+        return np.asarray(everybody[:, None] | spared)
 
     def targets(self, drawn: npt.NDArray[Any]) -> Bits:
         """Return the targets (batch, L, H, W), or (counts, batch, L, H, W) if they move on."""

@@ -352,7 +352,7 @@ class GradientSensitivity:
     ) -> npt.NDArray[Any]:
         """Return the states at the training step, damaged as in the scene."""
         damage = self._scene.damage
-        steps = damage.after if isinstance(damage, Patches) else self._steps
+        steps = damage.until if isinstance(damage, Patches) else self._steps
         simulator = HardSimulator(self._netlist, self._scene.grid, len(chosen))
         simulator.load(ops)
         states = simulator.rollout(starts, steps)

@@ -158,12 +158,17 @@ def counterexample(
         return None
     for _ in range(found.right.index(False, found.first)):
         start = question.network.step(question.board, start)
-    first = state = unpack(question.board, start)
-    for _ in range(found.period):
+    return Counterexample(_confirmed(question, start, found.period), found.period)
+
+
+def _confirmed(question: Question, wrong: Planes, period: int) -> Bits:
+    """Return a wrong state that repeats; RuntimeError if the plain interpreter disagrees."""
+    first = state = unpack(question.board, wrong)
+    for _ in range(period):
         state = plain_step(question, state)
     if (state != first).any() or (first[list(question.visible_places)] == question.target).all():
         raise RuntimeError("the plain interpreter disagrees with a counterexample")
-    return Counterexample(first, found.period)
+    return first
 
 
 def plain_step(question: Question, state: Bits) -> Bits:
@@ -315,6 +320,10 @@ class _Alone:
                 # Other damages mostly end in the same states.
                 some = min(step - at, MOST_KNOWN)
                 cycle = itertools.islice(states(network, board, state), some)
+                if back > at:
+                    run = states(network, board, state)
+                    wrong = next(each for each in run if not self.question.is_right(each))
+                    _confirmed(self.question, wrong, step - at)
                 self.known |= dict.fromkeys(cycle, NEVER if back > at else 0)
         later = self.known[state]
         return step + later if later > 0 else later or back

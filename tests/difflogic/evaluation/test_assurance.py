@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.evaluation.assurance import assure_automaton
-from difflogic.proof.convergence import Verdict
+from difflogic.formats.circuit_file import read_circuit
+from difflogic.proof.convergence import Verdict, orbits
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
@@ -67,25 +69,8 @@ class TestEveryStart:
         assert not found.proved
 
 
-def life(op: int = Op.FALSE) -> Automaton:
-    """The Game of Life's rule as the sum of products of all living neighbourhoods' cells."""
-    gates: list[tuple[int, int, int]] = []
-
-    def add(op: int, a: int, b: int) -> int:
-        gates.append((op, a, b))
-        return 9 + len(gates) - 1
-
-    # Counts of living neighbours so far, as bits, by ripple-carry addition.
-    bits = [add(Op.FALSE, 0, 0)] * 4
-    for row in (0, 1, 2, 3, 5, 6, 7, 8):
-        carry = row
-        for place, bit in enumerate(bits):
-            bits[place], carry = add(Op.XOR, bit, carry), add(Op.AND, bit, carry)
-    two_or_three = add(Op.A_AND_NOT_B, bits[1], add(Op.OR, bits[2], bits[3]))
-    lives = add(Op.AND, two_or_three, add(Op.OR, bits[0], 4))
-    if op:
-        lives = add(op, lives, 0)
-    return Automaton("life", circuit_of(gates, [lives]), (0,), "periodic", 3, 3, 1, 1.0, "random")
+def life() -> Automaton:
+    return read_circuit(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
 
 
 class TestEveryCase:
@@ -94,9 +79,10 @@ class TestEveryCase:
         assert (found.text, found.scope) == ("proved for all 512 boards", "every case")
 
     def test_refuted(self) -> None:
-        found = assure_automaton(life(Op.OR), task_of("game-of-life"))
-        assert found.text.startswith("fails on ")
-        assert found.text.endswith(" of 512 boards")
+        """A board that is right has no cell that lives with more than three neighbours."""
+        found = assure_automaton(life(), task_of("game-of-life", 'task.rule="B3/S234"'))
+        boards = (np.arange(512)[:, None] >> np.arange(9) & 1).sum(axis=1)
+        assert found.text == f"fails on {(boards == 5).sum()} of 512 boards"
 
     def test_cells_that_may_not_fire(self) -> None:
         """Of all boards, only the empty one and the 126 with four living cells stay."""
@@ -213,6 +199,11 @@ class TestTheOnlyStart:
         assert (one["side"], one["damages"], one["lasting"], one["within"]) == (1, 9, 1, 0)
         assert one["steps"] == [0, 0, 0, 0, -1, 0, 0, 0, 0]
         assert (two["lasting"], two["steps"].count(-1)) == (4, 4)
+
+    def test_a_wrong_cycle_is_repeated_plainly(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(orbits, "plain_step", lambda question, state: 1 - state)
+        with pytest.raises(RuntimeError, match="the plain interpreter disagrees"):
+            self.run([], [4], "task.hold=true", "task.heal=[1]")
 
     @pytest.mark.parametrize(("op", "within"), [(Op.TRUE, "1 step"), (Op.OR, "2 steps")])
     def test_damage_that_grows_back(self, op: int, within: str) -> None:

@@ -15,7 +15,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.specification import Cases
 from difflogic.evaluation.assurance import Assurance, every_length
-from difflogic.proof.convergence import NEVER, Verdict
+from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence.orbits import NEVER
 from difflogic.tasks import Task
 from difflogic.tasks.base import center_start
 from difflogic.tasks.line import PARITY, TRAFFIC

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
-from difflogic.proof.convergence import NEVER
 from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.orbits import NEVER
 from difflogic.proof.convergence.planes import Planes
 from difflogic.proof.convergence.sets import Sets
 from tests.difflogic.circuit.circuits import circuits, naive
