@@ -214,6 +214,14 @@ class TestLife:
         assert found.wrong_cells == wrong.sum()
         assert found.counts[0].wrong_starts == (wrong > 0).sum()
 
+    def test_cases_are_all_only_if_all_cells_fire(self, monkeypatch):
+        cases = make_task(load_config("game-of-life-small")).find_cases()
+        monkeypatch.setattr("difflogic.tasks.life.Life.cases", lambda task: cases)
+        for fire_rate, expected in ((1, (True, 512)), (0.5, (False, 8))):
+            config = load_config("game-of-life-small", [f"automaton.fire_rate={fire_rate}"])
+            plan = Plan.of(config, 8, held_out_streams(0))
+            assert (plan.exhaustive, plan.starts) == expected
+
     def test_several_generations_are_compared(self):
         config = load_config("game-of-life-small", [*TINY_LIFE, "automaton.steps=2"])
         model = random_model(config)
