@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.diagram.graph import Diagram, Family, Node, Wire, diagram
+from difflogic.formats.diagram.graph import Diagram, Family, Wire, diagram
+from difflogic.formats.templates import rendered
 
 
 def write_dot(automaton: Automaton) -> str:
@@ -15,29 +16,21 @@ def write_dot(automaton: Automaton) -> str:
     of nodes are i, g or o and the node's number.
     """
     drawn = diagram(automaton)
-    circuit = automaton.circuit
-    title = (
-        f"{automaton.name}: {circuit.gates} gates, depth {circuit.depth}, "
-        f"{circuit.channels} channels"
-    )
-    return "\n".join(
-        [
-            f"digraph {_quoted(automaton.name)} {{",
-            '  graph [rankdir=LR, ranksep=0.5, nodesep=0.12, bgcolor=white, fontname="Helvetica", '
-            f"fontsize=16, labelloc=t, labeljust=l, label={_quoted(title)}]",
-            '  node [fontname="Helvetica", fontsize=12, style="filled,rounded", shape=box, '
-            "margin=0.06, width=0.45, height=0.32]",
-            '  edge [color="#666666", arrowsize=0.7, arrowhead=none, headport=w, tailport=e]',
-            *_legend(drawn),
-            *(
-                f"  {_name(drawn, number)} [{_attributes(node)}]"
-                for number, node in enumerate(drawn.nodes)
-            ),
-            *_ranks(drawn),
-            *(f"  {_wire(drawn, wire)}" for wire in drawn.wires),
-            "}",
-            "",
-        ]
+    letters = {Family.INPUT: "i", Family.OUTPUT: "o"}
+    names = [f"{letters.get(node.family, 'g')}{n}" for n, node in enumerate(drawn.nodes)]
+    ranks = {
+        rank: [name for name, node in zip(names, drawn.nodes, strict=True) if node.family is family]
+        for rank, family in (("source", Family.INPUT), ("sink", Family.OUTPUT))
+    }
+    return rendered(
+        "write_dot",
+        automaton,
+        drawn=drawn,
+        names=names,
+        ranks=ranks,
+        marks=partial(_marks, drawn),
+        quoted=_quoted,
+        output=Family.OUTPUT,
     )
 
 
@@ -46,51 +39,8 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _name(drawn: Diagram, number: int) -> str:
-    family = drawn.nodes[number].family
-    kind = {Family.INPUT: "i", Family.OUTPUT: "o"}.get(family, "g")
-    return f"{kind}{number}"
-
-
-def _attributes(node: Node) -> str:
-    width = ", penwidth=3" if node.visible else ""
-    return (
-        f'label={_quoted(node.label)}, fillcolor="{node.family.fill}", '
-        f'color="{node.family.stroke}", tooltip={_quoted(node.about)}{width}'
-    )
-
-
-def _wire(drawn: Diagram, wire: Wire) -> str:
-    marks = []
-    if wire.inverted:
-        marks.append("arrowhead=odot")
+def _marks(drawn: Diagram, wire: Wire) -> str:
+    marks = ["arrowhead=odot"] if wire.inverted else []
     if drawn.nodes[wire.source].inverted:
         marks.append("dir=both, arrowtail=odot" if wire.inverted else "dir=back, arrowtail=odot")
-    text = f"{_name(drawn, wire.source)} -> {_name(drawn, wire.target)}"
-    return f"{text} [{', '.join(marks)}]" if marks else text
-
-
-def _ranks(drawn: Diagram) -> Iterator[str]:
-    for rank, family in (("source", Family.INPUT), ("sink", Family.OUTPUT)):
-        names = [
-            _name(drawn, number) for number, node in enumerate(drawn.nodes) if node.family is family
-        ]
-        if names:
-            yield f"  {{rank={rank}; {'; '.join(names)}}}"
-
-
-def _legend(drawn: Diagram) -> Iterator[str]:
-    """Yield the legend of colours and signs."""
-    rows = []
-    for family in drawn.families:
-        more = " (thick frame: visible)" if family is Family.OUTPUT else ""
-        rows.append(
-            f'<tr><td border="1" color="{family.stroke}" bgcolor="{family.fill}">{family.sign}</td>'
-            f'<td align="left">{family.title}{more}</td></tr>'
-        )
-    if drawn.inverts:
-        rows.append('<tr><td>○</td><td align="left">inverts</td></tr>')
-    yield (
-        '  legend [shape=plain, style="", label=<<table border="0" cellborder="0" '
-        f'cellspacing="3">{"".join(rows)}</table>>]'
-    )
+    return f" [{', '.join(marks)}]" if marks else ""

@@ -21,6 +21,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Logic, evaluate
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
+from difflogic.formats.templates import rendered
 from difflogic.system.errors import CircuitError
 from difflogic.version import __version__
 
@@ -61,41 +62,18 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
     meaning = f"1 is alive: its channel {labels[0]}."
     if len(live) > 1:
         meaning = f"A state's bits, lowest first: channels {', '.join(map(str, labels))}."
-    height, width = automaton.height, automaton.width
-    edge = "P" if automaton.boundary == "zero" else "T"
-    lines = [
-        f"@RULE {name}",
-        "",
-        f"The automaton {automaton.name}, written by dct {__version__}. {meaning}",
-        f"This file must be called {name}.rule. The rule {name} runs on an endless plane, and",
-        f"{name}:{edge}{width},{height} on a grid of {width} by {height} cells with "
-        f"{_BEYOND[automaton.boundary]},",
-        "as it was trained. In bgolly: -a RuleLoader -s FOLDER/ with the folder of this file.",
-        *_asynchrony(automaton),
-        "",
-        "@TREE",
-        "",
-        f"num_states={states}",
-        f"num_neighbors={NEIGHBORHOOD - 1}",
-        f"num_nodes={len(nodes)}",
-        *(" ".join(map(str, node)) for node in nodes),
-    ]
-    if automaton.palette and tuple(labels) == automaton.visible:
-        colours = enumerate(automaton.palette[:states])
-        lines += ["", "@COLORS", "", *(f"{state} {r} {g} {b}" for state, (r, g, b) in colours)]
-    return "\n".join(lines) + "\n"
-
-
-_BEYOND = {"zero": "dead cells beyond its edge", "periodic": "opposite edges joined"}
-
-
-def _asynchrony(automaton: Automaton) -> list[str]:
-    if automaton.fire_rate == 1:
-        return []
-    return [
-        f"It was trained with a fire rate of {automaton.fire_rate:g}, and Golly updates all cells",
-        "in each step: it may do something else here.",
-    ]
+    colours = automaton.palette if tuple(labels) == automaton.visible else ()
+    return rendered(
+        "write_golly",
+        automaton,
+        rule=name,
+        version=__version__,
+        meaning=meaning,
+        states=states,
+        neighbors=NEIGHBORHOOD - 1,
+        nodes=nodes,
+        colours=colours[:states],
+    )
 
 
 class _Diagrams(Logic[int]):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.formats.diagram.canvas import CIRCLE, Canvas, Segment, lay_out, node_height
+from difflogic.formats.diagram.canvas import CIRCLE, Segment, lay_out, node_height
 from difflogic.formats.diagram.graph import Diagram, Family, diagram
+from difflogic.formats.templates import rendered
 from difflogic.system.quantities import counted
 
 MARGIN = 16
@@ -25,81 +25,33 @@ _CELL, _BIG_CELL = 15, 40
 _MAPS_PER_ROW = 3
 _READ, _UNREAD, _FRAME = "#0072b2", "#ffffff", "#8a8a8a"
 
-STYLE = """
-text{font-family:"DejaVu Sans","Segoe UI",Arial,Helvetica,sans-serif;fill:#1a1a1a}
-.label{font-size:13px;text-anchor:middle}
-.sign{font-size:17px;text-anchor:middle}
-.wire{fill:none;stroke:#8a8a8a;stroke-width:1.3}
-.circle{fill:#fff;stroke:#1a1a1a;stroke-width:1.3}
-.net:hover .wire{stroke:#000;stroke-width:2.4}
-.box:hover rect{stroke-width:3}
-"""
-
 
 def write_svg(automaton: Automaton) -> str:
     """Return an automaton's circuit as an SVG picture. Raises CircuitError if it is too large."""
     canvas = lay_out(diagram(automaton))
     side = _Sidebar(canvas.diagram)
     left = MARGIN + SIDEBAR_WIDTH + MARGIN
-    width = left + canvas.width + MARGIN
-    height = max(canvas.height, side.height) + 2 * MARGIN
-    top = MARGIN + max(0.0, (side.height - canvas.height) / 2)
-    name = escape(automaton.name)
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
-            f'viewBox="0 0 {_n(width)} {_n(height)}">',
-            f"<title>Circuit of {name}</title>",
-            f"<style>{escape(STYLE, quote=False)}</style>",
-            f'<rect width="{_n(width)}" height="{_n(height)}" fill="#ffffff"/>',
-            *side.parts,
-            f'<g transform="translate({_n(left)} {_n(top)})">',
-            *_wires(canvas),
-            *_nodes(canvas),
-            "</g>",
-            "</svg>",
-            "",
-        ]
+    return rendered(
+        "write_svg",
+        automaton,
+        canvas=canvas,
+        side=side,
+        left=left,
+        width=left + canvas.width + MARGIN,
+        height=max(canvas.height, side.height) + 2 * MARGIN,
+        top=MARGIN + max(0.0, (side.height - canvas.height) / 2),
+        nodes=canvas.diagram.nodes,
+        circle=CIRCLE,
+        box_height=node_height,
+        n=_n,
+        path=_path,
+        escape=escape,
     )
 
 
 def _n(value: float) -> str:
     """Return a coordinate, rounded to a tenth of a pixel."""
     return f"{round(value, 1):g}"
-
-
-def _nodes(canvas: Canvas) -> Iterator[str]:
-    for number, node in enumerate(canvas.diagram.nodes):
-        x, y, width = canvas.x[number], canvas.y[number], canvas.widths[number]
-        named, height = node.family.is_named, node_height(node)
-        corner = 4 if named else 10
-        label = escape(node.label)
-        yield (
-            f'<g class="box"><title>{escape(node.about)}</title>'
-            f'<rect x="{_n(x - width / 2)}" y="{_n(y - height / 2)}" width="{_n(width)}" '
-            f'height="{_n(height)}" rx="{_n(corner)}" fill="{node.family.fill}" '
-            f'stroke="{node.family.stroke}" stroke-width="{3 if node.visible else 1.4}"/>'
-            f'<text class="{"label" if named else "sign"}" x="{_n(x)}" '
-            f'y="{_n(y + (4.6 if named else 6))}">{label}</text></g>'
-        )
-        if node.inverted:
-            yield _circle(x + width / 2 + CIRCLE, y)
-
-
-def _circle(x: float, y: float) -> str:
-    return f'<circle class="circle" cx="{_n(x)}" cy="{_n(y)}" r="{CIRCLE}"/>'
-
-
-def _wires(canvas: Canvas) -> Iterator[str]:
-    """Draw the wires of each node as one group, and circles at inverted ends."""
-    nodes = canvas.diagram.nodes
-    for source, segments in canvas.segments().items():
-        about = escape(nodes[source].about)
-        path = "".join(map(_path, segments))
-        yield f'<g class="net"><title>{about}</title><path class="wire" d="{path}"/></g>'
-    for x, y in canvas.circles():
-        yield _circle(x, y)
 
 
 def _path(segment: Segment) -> str:
