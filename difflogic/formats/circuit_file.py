@@ -35,6 +35,8 @@ OpName: Any = Literal[tuple(op.name for op in Op)]
 _NAMES = [op.name for op in Op]
 _NUMBERS = {op.name: int(op) for op in Op}
 _GATE_KEYS = {"op", "a", "b"}
+_SHARED = ("name", "boundary", "height", "width", "steps", "fire_rate", "start")
+"""Keys that stand for the automaton's attributes of the same names."""
 
 
 class _Section(BaseModel):
@@ -146,13 +148,7 @@ def _head(automaton: Automaton) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "name": automaton.name,
-        "boundary": automaton.boundary,
-        "height": automaton.height,
-        "width": automaton.width,
-        "steps": automaton.steps,
-        "fire_rate": automaton.fire_rate,
-        "start": automaton.start,
+        **{key: getattr(automaton, key) for key in _SHARED},
         "channels": list(circuit.labels),
         "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
@@ -198,16 +194,10 @@ def parse(data: Any, source: str) -> Automaton:
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)
         )
         return Automaton(
-            name=head.name,
             circuit=circuit,
             visible=tuple(head.visible),
-            boundary=head.boundary,
-            height=head.height,
-            width=head.width,
-            steps=head.steps,
-            fire_rate=head.fire_rate,
-            start=head.start,
             palette=tuple(map(parse_color, head.palette)),
+            **{key: getattr(head, key) for key in _SHARED},
         )
     except ValidationError as error:
         raise CircuitError(f"{source}: {explain(error, CircuitFile)}") from None
