@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
     "difflogic.engine.oracle": 1_450,
-    "difflogic.formats": 4_350,
+    "difflogic.formats": 4_300,
     "difflogic.inspection": 2_600,
     "difflogic.library.exporting": 10_270,
     "difflogic.proof": 5_200,
