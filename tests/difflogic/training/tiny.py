@@ -5,18 +5,11 @@ import numpy as np
 from difflogic.circuit import gates
 from difflogic.config import load_config
 from difflogic.engine import oracle
+from difflogic.scale.verification.cases import UNEVEN
 from difflogic.tasks import make_task
 from difflogic.training.searching import Trainer
 
-TINY = (
-    "task.height=6",
-    "task.width=7",
-    "automaton.channels=2",
-    "automaton.steps=3",
-    "perception.kernels=2",
-    "update.gates=[8,4,2]",
-    "parallel.workers=1",
-)
+TINY = (*UNEVEN, "parallel.workers=1")
 
 
 def tiny(*overrides):

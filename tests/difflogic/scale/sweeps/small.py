@@ -10,14 +10,10 @@ from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution
 from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import Row
+from difflogic.scale.verification.cases import UNEVEN
 
 TINY = (
-    "task.height=6",
-    "task.width=7",
-    "automaton.channels=2",
-    "automaton.steps=3",
-    "perception.kernels=2",
-    "update.gates=[8,4,2]",
+    *UNEVEN,
     "training.epochs=20",
     "finishing.every=100",
     "finishing.from_epoch=200",

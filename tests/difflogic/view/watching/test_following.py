@@ -7,19 +7,12 @@ import shutil
 import pytest
 
 import difflogic
+from difflogic.scale.verification.cases import UNEVEN
 from difflogic.training.session import execute
 from difflogic.view.watching import Feed
 from difflogic.view.watching.following import Follower
 
-SMALL = (
-    "training.epochs=3",
-    "task.height=4",
-    "task.width=4",
-    "automaton.steps=2",
-    "automaton.channels=2",
-    "perception.kernels=2",
-    "update.gates=[8,4,2]",
-)
+SMALL = (*UNEVEN, "training.epochs=3")
 
 
 @pytest.fixture(scope="module")
