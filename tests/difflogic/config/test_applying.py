@@ -10,7 +10,7 @@ from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.search.rectifying import can_rectify
 from difflogic.tasks import make_task
-from difflogic.training import attempt
+from difflogic.training import searching
 from difflogic.training.sampling import staged
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -86,7 +86,7 @@ def test_sweep_warns_once(tmp_path):
 @pytest.mark.parametrize("name", shipped_configs())
 def test_warning_agrees_with_the_search(name):
     config = load_config(name)
-    plan = attempt._plan_of_checks(staged(config, make_task(config).stages[0]))
+    plan = searching._plan_of_checks(staged(config, make_task(config).stages[0]))
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 
