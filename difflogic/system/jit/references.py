@@ -86,14 +86,20 @@ def _field(context: Any, builder: Any, kind: Reference, value: Any, name: str) -
         loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         return loaded
 
-    if not isinstance(found, types.Array) or found.layout != "C":
+    if not isinstance(found, types.Array):
         return load()
-    # Load only what cannot be computed from the rest. References are not counted.
     model = context.data_model_manager[found]
     held = model.get_value_type()
-    size = context.get_abi_sizeof(context.get_data_type(found.dtype))
     places = {field: k for k, field in enumerate(model._fields)}
     parts = [ir.Constant(part, None) for part in held.elements]
+    if found.layout != "C":
+        # A kernel that counts references would give back one that it never took.
+        array = load()
+        for field in ("meminfo", "parent"):
+            array = builder.insert_value(array, parts[places[field]], places[field])
+        return array
+    # Load only what cannot be computed from the rest. References are not counted.
+    size = context.get_abi_sizeof(context.get_data_type(found.dtype))
     shape = [load(places["shape"], k) for k in range(found.ndim)]
     strides = [_I64(size)]
     for length in reversed(shape[1:]):

@@ -331,7 +331,7 @@ def test_the_estimate_follows_the_epochs(
     progress = Progress(plan, execution)
     assert progress.snapshot().seconds_left is None
     epochs = plan.variants[0].config.training.epochs
-    at_work = [(plan.variants[0], 0, epochs // 2), (plan.variants[1], 0, epochs // 2)]
+    at_work = [Running(variant, 0, epochs // 2) for variant in plan.variants[:2]]
     monkeypatch.setattr(execution, "running", lambda: at_work)
     now[0] += 6.0
     # Of 16 runs, one is done so far, in halves.

@@ -20,7 +20,8 @@ def config(height, width, *overrides):
     y, x = np.mgrid[:height, :width]
     bits = ((y - height / 2) ** 2 + (x - width / 3) ** 2 < (height + width) ** 2 / 32)[None]
     growth = growing.plan_growth(growing.Picture("disc", bits.astype(np.uint8)), hold=True)
-    first = (*growing.COUNTING, *growing._counting_circuit(bits.astype(np.uint8)))
+    changes = growing.COUNTING | growing._counting_circuit(bits.astype(np.uint8))
+    first = growing.overriding(changes, "--size")
     return load_config(growth.config, [*growth.overrides, *first, *overrides])
 
 

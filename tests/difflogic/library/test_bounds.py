@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-import resource
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -52,13 +53,14 @@ def hostile(path, gates=0, side=16, channels=8, **changes):
 
 def command(*arguments):
     """Run dct; return its exit code, output, processor seconds and peak memory in bytes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-m", "cli", *map(str, arguments)], capture_output=True, text=True
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.returncode, done.stdout + done.stderr, seconds, after.ru_maxrss * 1024
+    with tempfile.TemporaryFile() as said:
+        words = [sys.executable, "-m", "cli", *map(str, arguments)]
+        process = subprocess.Popen(words, stdout=said, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode()
+    return process.returncode, text, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
 SIZES = [{"side": 256, "gates": 3000}, {"side": 65536, "gates": 20_000}]
