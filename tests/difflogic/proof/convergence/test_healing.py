@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from difflogic.proof.convergence import Question
+from difflogic.proof.convergence import Question, orbits
 from difflogic.proof.convergence.orbits import NEVER, UNKNOWN, orbit, run_from, steps_to_heal
 from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of
@@ -33,7 +35,9 @@ def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
             steps = settled[number(bits * (1 - patch))]
             never = NEVER in (steps, expected[place])
             expected[place] = NEVER if never else max(steps, expected[place])
-    assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
-    for most in range(4):
-        found = steps_to_heal(question, resting, patches, most=most)
-        assert ((found == expected) | (found == UNKNOWN)).all()
+    for together in (0, orbits.TOGETHER):  # with 0 each damage is followed alone
+        with mock.patch.object(orbits, "TOGETHER", together):
+            assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
+            for most in range(4):
+                found = steps_to_heal(question, resting, patches, most=most)
+                assert ((found == expected) | (found == UNKNOWN)).all()
