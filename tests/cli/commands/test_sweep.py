@@ -235,7 +235,7 @@ def test_an_interrupted_sweep_ends_in_the_same_table(dct, start, tmp_path, words
 
 def ended(sweep):
     """Count the finished runs of a sweep."""
-    summaries = map(Path.read_text, sweep.glob("*/seed*/summary.json"))
+    summaries = map(Path.read_text, sweep.glob("[!.]*/seed*/summary.json"))
     return sum(json.loads(summary)["finished"] for summary in summaries)
 
 
