@@ -174,8 +174,9 @@ def _lines(found: Comparison) -> list[str]:
     """Return the lines below the table."""
     config = found.rows[0].setting.config
     notes = [
-        "ceiling: speed-up limit from the number and size of tasks; stolen: tasks of a step; "
-        f"waiting: share of workers' time; run: {config.training.epochs} epochs at the median step"
+        "ceiling: speed-up limit from the number and size of tasks; stolen: of all tasks of a "
+        "step; waiting: share of workers' time; "
+        f"run: {config.training.epochs} epochs at the median step"
     ]
     if any(row.oversubscribed for row in found.rows):
         notes.append(

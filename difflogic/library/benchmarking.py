@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 from difflogic.config import BENCHMARK, Config, Override, load_config
 from difflogic.engine.hardware import MOST_CORES, Machine
@@ -14,10 +14,9 @@ from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.conditions import Conditions
 from difflogic.library.loading import load
-from difflogic.library.options import Count, Opt, Set, Source, WorkerRange, Workers, checked
+from difflogic.library.options import Count, Set, Source, Workers, checked
 from difflogic.model.model import Model
-from difflogic.scale.speed import benchmark, prediction, rows
-from difflogic.scale.speed.prediction import Curves, Network, StepCosts
+from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.profile import Profile
 from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
@@ -34,9 +33,6 @@ LARGE = Conditions(size=(4096, 4096))
 
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
-
-COMPARED = 10
-"""Measured steps that a simulation is compared with."""
 
 
 def bench(
@@ -166,17 +162,11 @@ def profile(
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, the reasons for it, and the measured cost of a step on this machine."""
+    """A plan, and the reasons for it."""
 
     config: Config
     plan: ParallelPlan
     decisions: Sequence[Decision]
-    costs: StepCosts | None
-    """None if nothing was measured."""
-    curves: Curves | None = None
-    """Simulated speed-up over workers, if asked for."""
-    network: Network | None = None
-    """Gain and cost of more machines, if asked for."""
     others: Mapping[int, ParallelPlan | None] = field(default_factory=dict)
     """Plans for several requested numbers of workers; None where the memory does not suffice."""
     nodes: Sequence[Node] = ()
@@ -184,19 +174,6 @@ class Planned:
 
     def __repr__(self) -> str:
         return f"Planned({self.config!r}, {self.plan.workers} workers)"
-
-    @property
-    def expected(self) -> float | None:
-        """Predicted seconds of a training step on the plan's workers, at this machine's speed."""
-        return self._expected(self.plan)
-
-    @property
-    def expected_on_one_worker(self) -> float | None:
-        """The same on one worker."""
-        return self._expected(self.plan.at(1))
-
-    def _expected(self, plan: ParallelPlan) -> float | None:
-        return None if self.costs is None else prediction.replay(plan, self.costs)
 
     @property
     def by_workers(self) -> list[dict[str, Any]]:
@@ -212,7 +189,6 @@ class Planned:
                 "samples_in_flight": plan and plan.wave,
                 "speedup_ceiling": plan and plan.ceiling(),
                 "bytes": plan and plan.bytes,
-                "expected_step_seconds": plan and self._expected(plan),
             }
             for workers, plan in self.others.items()
         ]
@@ -225,13 +201,8 @@ class Planned:
             "plan": self.plan,
             "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
-            "costs": self.costs,
-            "expected_step_seconds": self.expected,
-            "expected_step_seconds_on_one_worker": self.expected_on_one_worker,
             "by_workers": self.by_workers,
             "nodes": self.nodes,
-            "simulated": self.curves,
-            "network": self.network,
         }
 
 
@@ -242,45 +213,20 @@ def plan(
     *,
     workers: Sequence[int] = (),
     machine: Machine | str | None = None,
-    measure: bool = True,
-    simulate: WorkerRange | None = None,
-    ranks: Annotated[int | None, Opt(2, 4096)] = None,
-    progress: ProgressCallback = ignore,
 ) -> Planned:
     """Decide how a configuration is trained, on this machine or a described one, and say why.
 
-    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. Unless `measure` is false, some
-    training steps are measured here, on one worker, to predict the time of a step. `workers` are
-    numbers to compare, by default powers of two up to 16 and the plan's own. `simulate`
-    replays a step on a range of worker counts, for each strategy, and compares it with measurements
-    on one and two. `ranks` estimates up to which network latency that many machines pay off. Raises
-    ConfigError for what cannot be planned.
+    `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. `workers` are numbers to compare,
+    by default powers of two up to 16 and the plan's own. Raises ConfigError for what cannot be
+    planned.
 
     Options:
         machine KEY=VALUE,…: Machine to plan for, such as cores=64,l2=1MB; other keys: vector,
             memory, by default this one
-        measure --measure/--no-measure: Time a few steps, for the estimates
-        simulate N-M: Simulate a step on N to M workers, such as 1-128, with each strategy
-        ranks: Estimate whether N machines pay off
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine
     found = ParallelPlan.for_model(settings, where)
-    for what, option in (("a simulation needs", simulate), ("ranks need", ranks)):
-        if option is not None and not measure:
-            raise ConfigError(f"{what} measured costs: leave --no-measure out")
-    if simulate is not None and not 1 <= simulate[0] <= simulate[1] <= MOST_CORES:
-        raise ConfigError(f"a simulation is for 1 to {MOST_CORES} workers, ascending")
-    costs = curves = network = None
-    if measure:
-        count = counter(progress, "steps measured:", prediction.REPEAT)
-        costs = prediction.measure_costs(settings, prediction.REPEAT, count)
-        if simulate is not None:
-            count = counter(progress, "steps compared:", COMPARED)
-            counts = prediction.counts_between(*simulate)
-            curves = prediction.simulate(settings, found, costs, counts, COMPARED, count)
-        if ranks is not None:
-            network = prediction.network(settings, costs, ranks, where)
     others: dict[int, ParallelPlan | None] = {}
     model = Model.create(settings)
     for number in workers or sorted({1, 2, 4, 8, 16, found.workers}):
@@ -289,5 +235,4 @@ def plan(
         with suppress(ConfigError):  # too little memory
             others[number] = ParallelPlan.for_model(changed, found.machine, model.netlist)
     where_to = [] if found.machine.described else nodes()
-    decisions = explain(settings, found)
-    return Planned(settings, found, decisions, costs, curves, network, others, where_to)
+    return Planned(settings, found, explain(settings, found), others, where_to)

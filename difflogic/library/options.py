@@ -192,16 +192,6 @@ def parse_workers(text: str) -> int | Literal["auto"]:
         raise ConfigError(f'{error}, or "auto"') from None
 
 
-def parse_worker_range(text: str) -> tuple[int, int]:
-    """Parse two numbers of workers, such as 1-128. Raises ConfigError."""
-    found = re.fullmatch(r"([0-9]{1,4})-([0-9]{1,4})", text)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_WORKERS:
-        raise ConfigError(
-            f'"{text}": must be a range of workers, such as 1-128, within 1 to {MOST_WORKERS}'
-        )
-    return int(found[1]), int(found[2])
-
-
 def run_directory(text: str) -> Path:
     """Parse the directory of a new run. Elsewhere, "last" means the newest run."""
     if not text:
@@ -242,7 +232,6 @@ Recipe = Annotated[
         metavar="NAME",
     ),
 ]
-WorkerRange = Annotated[tuple[int, int], Opt(parse=parse_worker_range)]
 NewDirectory = Annotated[str | Path, Opt(parse=run_directory)]
 StartSource = Annotated["loading.Source | None", Opt(parse=named_model)]
 Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]

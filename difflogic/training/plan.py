@@ -256,7 +256,7 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
             f"{plan.tasks / plan.workers:.3g} per worker at the same time; their number and size "
             f"allow at most {plan.ceiling():.2f} times the speed of one worker",
         ),
-        Decision("waves", f"{plan.waves}", f"{wave} at once: {_why_waves(config, plan)}"),
+        Decision("waves", f"{plan.waves}", f"{wave} in flight: {_why_waves(config, plan)}"),
         Decision("memory", show_bytes(plan.bytes), _why_memory(config, plan)),
     ]
 

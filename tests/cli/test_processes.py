@@ -76,7 +76,6 @@ def exhaustive(*values: object) -> Any:
         ([*BENCH, "--ranks=1"], 1, 1),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled"], 1, 1),
-        exhaustive(["plan", "checkerboard", "--ranks=3", *SMALL], 1, 1),
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-from difflogic.engine.kernels import teams
-from difflogic.engine.kernels.primitives import fma_chains, now
+from difflogic.engine.kernels.primitives import fma_chains
 from difflogic.engine.kernels.structures import chains_of
 from difflogic.system.jit import kernel
 from difflogic.system.jit.processor import registers
-
-
-@kernel
-def time_barriers(control, workers, cursor, times, rounds, best):
-    """Wait for all workers `times` times in each round; write the fastest round's seconds to
-    `best`.
-    """
-    for _ in range(rounds):
-        since = now()
-        for _ in range(times):
-            teams.barrier(control, 0, workers, cursor)
-        best[0] = min(best[0], now() - since)
-
-
-@kernel
-def do_nothing(worker):
-    """Return at once."""
 
 
 @kernel

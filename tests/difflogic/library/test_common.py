@@ -50,7 +50,7 @@ def test_results_have_short_representations(tmp_path, monkeypatch):
     assert Cells(loaded._repr_html_()).cells[5] == "run"
     small = difflogic.simplify(loaded, "low")
     shown = [run, loaded, loaded.model, loaded.automaton, small, difflogic.inspect(loaded)]
-    shown += [loaded.model.config, loaded.automaton.circuit, difflogic.plan(measure=False)]
+    shown += [loaded.model.config, loaded.automaton.circuit, difflogic.plan()]
     shown += [difflogic.evaluate(loaded, ["exactness"], starts=1)]
     state = np.zeros((loaded.model.netlist.channels, 16, 16))
     shown += [difflogic.prove(loaded, small.automaton)]

@@ -197,8 +197,8 @@ def test_the_smaller_of_both_limits_holds():
         most: reasons("training.batch=40", room, f"parallel.samples_at_once={most}")["waves"]
         for most in (7, 30)
     }
-    assert found[7] == ("6", "7 samples at once: [parallel] samples_at_once")
-    assert found[30] == ("4", "10 samples at once: as many as the memory holds")
+    assert found[7] == ("6", "7 samples in flight: [parallel] samples_at_once")
+    assert found[30] == ("4", "10 samples in flight: as many as the memory holds")
     # Seven samples of 3×3 cells share a tile.
     assert (
         plan_of(
@@ -321,7 +321,7 @@ def test_reasons_name_the_keys_that_were_set():
     two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)
     room = f"parallel.memory_budget={two.bytes}B"
     one = reasons("training.batch=9", room, "parallel.workers=1")
-    assert one["waves"] == ("5", "2 samples at once: as many as the memory holds")
+    assert one["waves"] == ("5", "2 samples in flight: as many as the memory holds")
     assert one["strategy"] == ("sequential", "one worker does it all")
     off = reasons("parallel.strategy=sequential", "parallel.workers=3")
     assert off["workers"] == ("1", "[parallel] strategy")
