@@ -18,12 +18,27 @@ from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
-from tests.difflogic.evaluation.test_assurance import SLOW
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
 SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
 ASYNCHRONOUS = str(path("checkerboard-async-seed-1"))
+
+SLOW = [
+    (Op.A_AND_NOT_B, 24, 23),
+    (Op.AND, 27, 29),
+    (Op.A_AND_NOT_B, 45, 29),
+    (Op.OR, 46, 47),
+    (Op.XOR, 21, 48),
+    (Op.AND, 21, 48),
+    (Op.OR, 23, 50),
+    (Op.A_AND_NOT_B, 51, 19),
+    (Op.AND, 18, 19),
+    (Op.OR, 52, 53),
+    (Op.TRUE, 0, 0),
+    (Op.AND, 23, 29),
+]
+"""A row of n cells comes to rest after some 2^n steps."""
 
 
 @pytest.fixture

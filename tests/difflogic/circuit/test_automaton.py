@@ -6,9 +6,6 @@ from hypothesis import given
 
 from difflogic.circuit.automaton import live_channels
 from difflogic.circuit.circuit import Circuit
-from difflogic.config import load_config
-from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits
 
@@ -53,18 +50,3 @@ class TestAutomaton:
 
     def test_visible_rows(self) -> None:
         assert automaton_of(circuit_of([], [0, 1], (5, 3)), (3,)).visible_rows == (1,)
-
-    def test_from_a_model(self) -> None:
-        model = Model.create(load_config("checkerboard-small"))
-        rng = np.random.default_rng(1)
-        model.logits[:] = rng.normal(size=model.logits.shape)
-        automaton = from_model(model)
-        netlist = model.netlist
-        assert automaton.circuit.gates == len(netlist.a)
-        assert automaton.circuit.op.tolist() == [
-            int(np.argmax(model.logits[param])) for param in netlist.param
-        ]
-        assert automaton.circuit.outputs.tolist() == netlist.outputs.tolist()
-        assert automaton.visible == (0,)
-        assert automaton.boundary == "zero"
-        assert automaton.start == "random"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Bits, Soft, Text, evaluate
 from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
-from difflogic.circuit.xag import Xag
 from difflogic.proof.convergence.planes import Board, Network
-from difflogic.proof.satisfiability import Formula
 from tests.difflogic.circuit.circuits import all_cases, circuits
 
 CASES = all_cases(9)
@@ -62,26 +60,6 @@ class TestAlgebras:
             values[row] = eval(text.gate(op, names[x], names[y]), {}, values) & FULL
         found = [values[name] for name in names[:-1]]
         assert found == [*map(as_integer, looked_up(circuit, CASES))]
-
-    @given(circuits(channels=1))
-    def test_literals_of_a_graph(self, circuit: Circuit) -> None:
-        xag = Xag(9)
-        literals = evaluate(circuit, map(xag.input, range(9)), xag)
-        nodes = evaluate(xag, [0, *map(as_integer, CASES)], Bits(FULL))
-        found = [nodes[literal >> 1] ^ FULL * (literal & 1) for literal in literals]
-        assert found == [*map(as_integer, looked_up(circuit, CASES))]
-
-    @given(circuits(channels=1, most=8))
-    @settings(max_examples=20)
-    def test_literals_of_a_solver(self, circuit: Circuit) -> None:
-        expected = looked_up(circuit, CASES)
-        with Formula() as formula:
-            literals = evaluate(circuit, [formula.variable() for _ in range(9)], formula)
-            for case in range(0, 2**9, 7):
-                holds = zip(literals, expected[:, case], strict=True)
-                given = [literal if bit else -literal for literal, bit in holds]
-                assert formula.solve(given) is True
-                assert formula.solve([*given[:9], -given[-1]]) is False
 
 
 class TestPart:

@@ -45,7 +45,7 @@ def test_places_are_numbers_of_rows_and_columns(height, width):
 def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, seed):
     rng = np.random.default_rng(seed)
     bits = place_bits(height, width)
-    sizes = [*(size + sum(bits) + 2 for size in (34, 20, 10, 5, 3, 2)), 1 + sum(bits)]
+    sizes = [*(size + sum(bits) + 2 for size in (36, 20, 10, 5, 3, 2)), 1 + sum(bits)]
     made = config(height, width, f"update.gates={sizes}")
     model = Model.create(made)
     netlist = model.netlist

@@ -64,24 +64,6 @@ class TestRebuilding:
         )
         assert rebuilt(circuit).op_counts() == {Op.OR: 1}
 
-    @pytest.mark.parametrize(
-        ("gates", "outputs", "ops"),
-        [
-            ([(Op.NOT_A, 0, 0)], [18, 18], {Op.NOT_A: 1}),
-            ([(Op.TRUE, 0, 0), (Op.FALSE, 0, 0)], [18, 19], {Op.FALSE: 1, Op.TRUE: 1}),
-            ([(Op.XOR, 0, 1), (Op.XNOR, 0, 1)], [18, 19], {Op.XOR: 1, Op.NOT_A: 1}),
-            ([(Op.NAND, 0, 1), (Op.XOR, 18, 2)], [18, 19], {Op.XOR: 1, Op.NAND: 1}),
-        ],
-    )
-    def test_inverted_outputs(
-        self, gates: list[tuple[int, int, int]], outputs: list[int], ops: dict[Op, int]
-    ) -> None:
-        circuit = circuit_of(gates, outputs)
-        assert same_next_states(circuit, rebuilt(circuit))
-        found = rebuilt(circuit).op_counts()
-        assert sum(found.values()) == sum(ops.values())
-        assert found.keys() <= {*ops, Op.XNOR}
-
 
 class TestDropping:
     def test_kept_channels_keep_labels_and_wires(self) -> None:

@@ -1,4 +1,4 @@
-"""Gradients of hard circuits equal those of the engine and the oracle."""
+"""Gradients of hard circuits equal those of the oracle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from difflogic.engine import oracle
 from difflogic.engine.hard import mark_live
 from difflogic.engine.hard_gradients import HardGradients
 from difflogic.engine.layout import Grid
-from difflogic.engine.rollout import Engine
 
 ARCHITECTURE = Architecture(channels=3, kernels=2, perception=(8, 4, 2), update=(16, 16, 8, 6, 3))
 
@@ -50,14 +49,11 @@ class Case:
         hard.begin(self.ops, self.channels)
         return hard
 
-    def whole_slope(self):
-        slope = np.zeros((self.batch, 3, self.grid.height, self.grid.width))
-        slope[:, self.channels] = self.slope
-        return slope
-
     def by_oracle(self):
         coefficients, total = one_hot(self.ops), np.zeros((self.netlist.parameters, 4))
-        for sample, slope in enumerate(self.whole_slope()):
+        slopes = np.zeros((self.batch, 3, self.grid.height, self.grid.width))
+        slopes[:, self.channels] = self.slope
+        for sample, slope in enumerate(slopes):
             mask = None if self.masks is None else self.masks[sample]
             states = oracle.rollout(
                 self.netlist,
@@ -81,28 +77,14 @@ cases = given(
 )
 
 
-@pytest.mark.thorough
 @cases
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_they_equal_the_oracles(seed, boundary, masked, passing):
-    case = Case(seed, boundary, masked, passing)
+    """With more cells than a word and several samples; then with another circuit."""
+    case = Case(seed, boundary, masked, passing, batch=5, most=16)
     hard = case.begin()
     case.add_to(hard)
     np.testing.assert_array_equal(hard.gradients, case.by_oracle())
-
-
-@cases
-@settings(max_examples=10)
-def test_they_equal_the_engines_bit_by_bit(seed, boundary, masked, passing):
-    """With more cells than a tile and several samples; then with another circuit."""
-    case = Case(seed, boundary, masked, passing, batch=9, most=16)
-    coefficients = one_hot(case.ops, np.float32)
-    hard = case.begin()
-    case.add_to(hard)
-    with Engine(case.netlist, case.grid, case.steps, case.batch) as engine:
-        engine.forward(coefficients, case.starts, case.masks)
-        expected = engine.backward(case.whole_slope().astype(np.float32))
-    np.testing.assert_array_equal(hard.gradients.astype(np.float32), expected)
     hard.begin(np.full_like(case.ops, Op.FALSE), case.channels)
     case.add_to(hard)
     assert not hard.gradients[:, 1:].any()

@@ -94,28 +94,6 @@ def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(way, preempt
 
 
 @pytest.mark.parametrize(
-    ("strategy", "workers"), [("samples", 1), ("samples", 3), ("steps", 3), ("gates", 3)]
-)
-def test_each_worker_is_busy_or_waits_during_the_whole_call(strategy, workers):
-    more = () if strategy == "samples" else ("parallel.lanes=16",)
-    ways = (f"parallel.strategy={strategy}", f"parallel.workers={workers}", *more)
-    with Trainer(tiny(*ways, "training.batch=3", "task.height=16", "task.width=16")) as trainer:
-        clock, missing = trainer.engine._clock, []
-        assert len(clock) == trainer.plan.workers
-        for _ in range(10):
-            before = trainer.phases.seconds["waiting"]
-            trainer.step()
-            # From the start of the first worker to the end of the last one.
-            spans = clock[:, BUSY:BEGAN].sum(axis=1)
-            missing.append(max(0.0, np.ptp(spans) - 0.02 * max(spans)))
-            assert clock[:, BUSY:BEGAN].min() >= 0
-            waited = trainer.phases.seconds["waiting"] - before
-            assert waited == pytest.approx(clock[:, WAITING:BEGAN].sum(axis=1).mean())
-        # A busy machine may stop a worker between two phases, but not in each step.
-        assert min(missing) <= 2e-4
-
-
-@pytest.mark.parametrize(
     ("parts", "first", "last"),
     [(FORWARD | LOSS | BACKWARD, 0, 2), (FORWARD, 0, 0), (LOSS, 1, 1), (BACKWARD, 2, 2)],
 )

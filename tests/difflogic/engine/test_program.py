@@ -5,11 +5,9 @@ import pytest
 
 from difflogic.circuit.netlist import Architecture, Netlist, WiredLayers, flatten
 from difflogic.circuit.wiring import Wiring
-from difflogic.config import load_config
 from difflogic.engine.kernels.structures import FLAGS, LINK, STAR_WIDTH
 from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
-from difflogic.model.model import Model
 from tests.difflogic.circuit.test_netlist import EXPERIMENTS
 from tests.difflogic.engine.comparison import (
     arbitrary_circuit,
@@ -49,13 +47,6 @@ def test_published_architectures_consist_of_stars_and_chains(name):
 def wired(inputs, *pairs):
     a, b = np.array(pairs, np.int32).T
     return Wiring(inputs, a, b)
-
-
-@pytest.mark.parametrize("name", ["game-of-life"])
-def test_gates_in_runs_and_stars_are_counted(name):
-    config = load_config(name)
-    architecture, netlist = config.architecture, Model.create(config).netlist
-    assert compile_program(netlist).gates == architecture.gates == netlist.gates
 
 
 def test_dead_gates_are_dropped():

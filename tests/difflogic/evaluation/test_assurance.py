@@ -29,29 +29,7 @@ class TestEveryStart:
     def test_proved(self) -> None:
         found = assure_automaton(trained("checkerboard-seed-1"), task_of("checkerboard"))
         assert found.text == "proved for every start from step 18 on"
-        assert json_value(found) == {
-            "verdict": "proved",
-            "scope": "every start",
-            "text": found.text,
-            "method": "sets of values",
-            "from_step": 18,
-            "any_schedule": True,
-            "period": None,
-            "healing": [],
-            "asked": {
-                "claim": "stays",
-                "starts": "every start",
-                "height": 16,
-                "width": 16,
-                "boundary": "zero",
-                "fire_rate": 1.0,
-                "visible": [0],
-                "step": None,
-                "damages": 0,
-                "schedule": "all cells at each step",
-                "unit": "step",
-            },
-        }
+        assert (found.method, found.from_step, found.any_schedule) == ("sets of values", 18, True)
 
     def test_rounds(self) -> None:
         automaton = trained("checkerboard-async-seed-1")
@@ -94,38 +72,6 @@ class TestEveryCase:
         assert found.verdict is Verdict.refuted
         assert found.asked is not None
         assert found.asked.schedule == "every schedule"
-
-    @pytest.mark.parametrize("wrong", [None, 0, 1])
-    def test_every_loss_channel_counts(self, wrong: int | None) -> None:
-        """Where all survive and none is born, both channels keep what they have."""
-        outputs = [18 if channel == wrong else 8 + channel for channel in (0, 1)]
-        circuit = circuit_of([(Op.FALSE, 0, 0)], outputs)
-        task = task_of(
-            "game-of-life",
-            'task.rule="B/S012345678"',
-            "task.loss_channels=[0,1]",
-            "automaton.channels=2",
-            "update.gates=[40,20,10,5,3,2]",
-        )
-        found = assure_automaton(replace(life(), circuit=circuit, visible=(0, 1)), task)
-        assert found.proved == (wrong is None)
-
-
-SLOW = [
-    (Op.A_AND_NOT_B, 24, 23),
-    (Op.AND, 27, 29),
-    (Op.A_AND_NOT_B, 45, 29),
-    (Op.OR, 46, 47),
-    (Op.XOR, 21, 48),
-    (Op.AND, 21, 48),
-    (Op.OR, 23, 50),
-    (Op.A_AND_NOT_B, 51, 19),
-    (Op.AND, 18, 19),
-    (Op.OR, 52, 53),
-    (Op.TRUE, 0, 0),
-    (Op.AND, 23, 29),
-]
-"""A row of n cells comes to rest after some 2^n steps."""
 
 
 ONES = """task.target=\"\"\"\n{}\"\"\"""".format("#####\n" * 5)
@@ -214,25 +160,6 @@ class TestTheOnlyStart:
             "cases of damage"
         )
 
-    @pytest.mark.parametrize("steps", [2, 3])
-    def test_every_state_of_a_cycle_is_damaged(self, steps: int) -> None:
-        """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.
-
-        Zeros are out of time after odd steps only.
-        """
-        found = self.run(
-            [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
-            [19, 20],
-            *WIDE,
-            "task.start=zeros",
-            "task.heal=[1]",
-            "automaton.channels=2",
-            "update.gates=[4,3,2]",
-            steps=steps,
-        )
-        assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
-        assert found.healing[0].states == 2
-
     @pytest.mark.parametrize(
         ("limit", "text"),
         [
@@ -250,29 +177,6 @@ class TestTheOnlyStart:
         monkeypatch.setattr(f"difflogic.evaluation.assurance.{limit}", 0)
         found = self.run([], [4], "task.hold=true", "task.heal=[1]")
         assert (found.verdict, found.text) == (Verdict.open, text)
-
-    @pytest.mark.thorough
-    def test_damage_that_takes_long_to_heal(self) -> None:
-        """A patch of 2×2 cells is mended after up to 2058 steps."""
-        found = self.run(
-            SLOW,
-            [56, 49, 50, 54, 55],
-            "task.target=" + "\n".join(["#" * 10 + "."] * 4),
-            "task.height=4",
-            "task.width=11",
-            "task.start=zeros",
-            "task.hold=true",
-            "task.heal=[2]",
-            "automaton.channels=5",
-            "automaton.boundary=zero",
-            "update.gates=[20,10,5]",
-            steps=2200,
-            boundary="zero",
-        )
-        assert found.text == (
-            "proved at step 2200 and at every later one, and at most 2058 steps after each of 30 "
-            "cases of damage"
-        )
 
 
 def test_samples_alone() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -68,14 +67,6 @@ def against_simplified(automaton):
     return small, automaton, common_interface(automaton.circuit, small.circuit.labels)
 
 
-@needs(ABC)
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_abc_proves_simplified_circuits_equal(suffix, tmp_path):
-    pairs = [against_simplified(automaton) for automaton in examples.wicked()]
-    pairs.append(against_simplified(examples.life()))
-    assert all(verdicts(pairs, suffix, tmp_path))
-
-
 @pytest.mark.thorough
 @needs(ABC)
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -88,68 +79,6 @@ def test_abc_tells_broken_circuits_apart(suffix, tmp_path):
     equal = [bool((one.circuit.next_state(bits) == expected).all()) for one in mutants]
     assert equal.count(False) > 20
     assert verdicts([(one, whole, interface) for one in mutants], suffix, tmp_path) == equal
-
-
-def parse(data):
-    """Read an AIGER file; return inputs, outputs, ANDs, symbols."""
-    head, rest = data.split(b"\n", 1)
-    kind, *sizes = head.split()
-    variables, inputs, latches, outputs, ands = map(int, sizes)
-    assert (kind, latches, variables) == (b"aig", 0, inputs + ands)
-    rows = []
-    for _ in range(outputs):
-        line, rest = rest.split(b"\n", 1)
-        rows.append(int(line))
-    place = 0
-
-    def number():
-        nonlocal place
-        value, shift = 0, 0
-        while True:
-            byte = rest[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    gates = []
-    for i in range(ands):
-        own = 2 * (inputs + i + 1)
-        x = own - number()
-        gates.append([own, x, x - number()])
-    symbols = rest[place:].split(b"\nc\n")[0].decode().splitlines()
-    return (
-        [2 * (i + 1) for i in range(inputs)],
-        rows,
-        gates,
-        dict(line.split() for line in symbols),
-    )
-
-
-@settings(max_examples=20)
-@given(automata=examples.automata(count=1))
-def test_aiger_by_its_definition(automata):
-    automaton = automata[0]
-    circuit, interface = automaton.circuit, used_interface(automaton.circuit)
-    inputs, outputs, ands, symbols = parse(write_aiger(automaton))
-    bits = examples.cases(automaton, 256)
-    values = {0: np.zeros(bits.shape[1], bool)}
-    for number, literal in enumerate(inputs):
-        row = [circuit.input_name(row) for row in range(circuit.inputs)].index(
-            symbols[f"i{number}"]
-        )
-        values[literal] = bits[row]
-
-    def value(literal):
-        return ~values[literal - 1] if literal % 2 else values[literal]
-
-    for own, x, y in ands:
-        assert own > x >= y
-        values[own] = value(x) & value(y)
-    assert [symbols[f"o{n}"] for n in range(len(outputs))] == [f"next{n}" for n in circuit.labels]
-    np.testing.assert_array_equal([value(row) for row in outputs], circuit.next_state(bits))
-    assert len(inputs) == len(interface.inputs)
 
 
 def test_interfaces_that_do_not_fit_are_refused():

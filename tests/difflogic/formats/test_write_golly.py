@@ -74,22 +74,6 @@ def test_neighbourhoods_of_several_states(circuit, seed):
     assert found == expected.tolist()
 
 
-def table(rule):
-    """The next states of all 512 neighbourhoods, in our order."""
-    return [
-        rule.next_state(dict(zip(NEIGHBORS, bits, strict=True)))
-        for bits in all_cases(9).T.astype(int).tolist()
-    ]
-
-
-@settings(max_examples=30)
-@given(circuits(most_channels=1))
-def test_all_neighbourhoods(circuit):
-    expected = circuit.next_state(all_cases(9))[0].astype(int).tolist()
-    assume(not expected[0])
-    assert table(Rule(write_golly(automaton(circuit)))) == expected
-
-
 def test_a_rule_has_the_name_of_its_file():
     made = automaton(life(), name="made")
     assert Rule(write_golly(made)).name == "Made"

@@ -112,17 +112,6 @@ def test_numbers_of_entries():
     assert Space("hexagonal", "outer-totalistic").entries == 14
 
 
-@pytest.mark.parametrize("gap", [2, 3])
-def test_life_with_gaps(gap):
-    rng = np.random.default_rng(gap)
-    pairs = np.stack([film(life, soup(rng, (12, 12)), 2, gap) for _ in range(5)])
-    space = Space("moore", "outer-totalistic")
-    found = identify(from_array(pairs), space, gap=gap)
-    assert found.method == "SAT"
-    assert (found.table[found.determined] == life_entries(space)[found.determined]).all()
-    assert found.determined.sum() >= 14
-
-
 def test_the_next_frame_tells_two_rules_apart():
     frames = film(life, soup(np.random.default_rng(0), (8, 8)), 2)
     mask = np.zeros(frames.shape, bool)
@@ -158,17 +147,6 @@ def test_the_solver_of_noise_leaves_ctrl_c_to_python(monkeypatch):
     identify(from_array(frames), Space("moore", "outer-totalistic"), noise=True)
     assert handles
     assert not any(handles)
-
-
-def test_noise_is_found_cell_by_cell():
-    rng = np.random.default_rng(0)
-    frames = film(life, soup(rng, (20, 20)), 7)
-    wrong = np.zeros(frames.shape, int)
-    wrong[3, 4, 5] = wrong[2, 15, 15] = 1
-    found = identify(from_array(frames ^ wrong), Space("moore", "outer-totalistic"), noise=True)
-    assert found.method == "MaxSAT"
-    assert sorted(map(tuple, found.flipped.tolist())) == [(0, 2, 15, 15), (0, 3, 4, 5)]
-    assert found.name == "B3/S23"
 
 
 @pytest.mark.parametrize(

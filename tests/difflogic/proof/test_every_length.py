@@ -5,15 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.library.certifying import certify
-from difflogic.library.conditions import Conditions
-from difflogic.library.simulating import simulate
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.system.errors import CircuitError
 from difflogic.tasks.line import ADDITION, MACHINES, PARITY
@@ -146,18 +143,3 @@ def test_too_many_channels():
     found = prove(automaton(7, gates, list(range(63, 70)), 0), PARITY, 2)
     assert isinstance(found, EveryLength)
     assert found.text == "not proved for every length: the circuit has more than 6 channels"
-
-
-@pytest.mark.thorough
-def test_the_learned_adder_adds_a_million_decimal_digits_in_the_simulator():
-    rng, width = random.Random(0), 3_322_001
-    a, b = (rng.randrange(10 ** (10**6 - 1), 10 ** (10**6)) for _ in range(2))
-    start = np.zeros((3, 1, width), np.uint8)
-    for channel, number in enumerate((a, b)):
-        packed = np.frombuffer(number.to_bytes(-(-width // 8), "big"), np.uint8)
-        start[channel, 0] = np.unpackbits(packed)[-width:]
-    conditions = Conditions(size=(1, width), steps=64, start=start)
-    found = simulate(GALLERY / "addition.json", conditions, engine="interpreter")
-    shown = found.grid.bits()[found.automaton.visible_rows[0], 0]
-    padded = np.packbits(np.pad(shown, (-width % 8, 0)))
-    assert int.from_bytes(padded.tobytes(), "big") == a + b

@@ -158,14 +158,6 @@ def test_a_late_proof_keeps_the_circuit_and_the_run_continues():
     assert searches.hastened == [True, False, False]
 
 
-def test_another_stage_forgets_the_circuit_and_its_gain():
-    best, logits = best_circuit("finishing.polish=10")
-    best.update(Late(result(2, True, fresh=0), steps=[20]), logits, 1)
-    assert best.gain is not None
-    best.forget()
-    assert best.gain is best.logits is best.exact_epoch is None
-
-
 def wrong_in(model):
     return wrong_in_the_picture(model.config, model.netlist, model.ops)
 

@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,22 +27,6 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def to_csv(rows):
     return History(rows).to_csv()
-
-
-def test_missing_numbers_are_empty():
-    head, line = to_csv([MetricsRow(1, 231.5, phase_seconds={"forward": 0.25})]).splitlines()
-    assert head == (
-        "epoch,soft_loss,hard_loss,accuracy,sample_seconds,forward_seconds,loss_seconds,"
-        "backward_seconds,waiting_seconds,reduce_seconds,optimizer_seconds,hard_seconds,"
-        "finish_seconds,checkpoint_seconds,other_seconds,decided,search_wrong_before,search_wrong,"
-        "search_wrong_fresh,search_candidates,search_exact,attempt"
-    )
-    assert line == "1,231.5,,,0.0,0.25,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,,,,,,,"
-
-
-def test_numbers_of_numpy():
-    row = MetricsRow(np.int64(3), np.float32(0.1), np.float64(0.5), np.float64(1))
-    assert to_csv([row]).splitlines()[1].startswith("3,0.10000000149011612,0.5,1.0,")
 
 
 optional = st.none() | finite

@@ -1,5 +1,3 @@
-import csv
-import hashlib
 import json
 import os
 import re
@@ -7,15 +5,12 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
 from difflogic.training.finding import begun, find_run, saved_model
-from difflogic.training.metrics import History, MetricsRow
 from difflogic.training.run_directory import RunDirectory, list_runs, run_name
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import stop_after, tiny
@@ -79,34 +74,6 @@ def test_errors_of_the_system(tmp_path, monkeypatch, how):
     monkeypatch.setattr(run_directory.Path, "mkdir", refuse)
     with pytest.raises(RunDirectoryError, match="permission denied: check the directory's perm"):
         RunDirectory.create(**how)
-
-
-def test_files(tmp_path):
-    run = RunDirectory.create(tmp_path, "x")
-    rows = [MetricsRow(1, 231.0, 256.0, 0.5), MetricsRow(2, 230.0)]
-    model = Model.create(CONFIG)
-    assert run.write_config(CONFIG).name == "config.toml"
-    assert run.write_metrics(History(rows[:1])).name == "metrics.csv"
-    assert run.write_metrics(History(rows)).name == "metrics.csv"
-    assert run.write_model(model).name == "model.npz"
-    assert run.write_summary({"ä": 1}).name == "summary.json"
-
-    assert sorted(os.listdir(run.path)) == [
-        "config.toml",
-        "metrics.csv",
-        "model.npz",
-        "summary.json",
-    ]
-    assert load_config(run.path / "config.toml") == CONFIG
-    with (run.path / "metrics.csv").open(newline="") as file:
-        assert [row["epoch"] for row in csv.DictReader(file)] == ["1", "2"]
-    np.testing.assert_array_equal(Model.load(run.path / "model.npz").logits, model.logits)
-    summary = json.loads((run.path / "summary.json").read_text("utf-8"))
-    assert summary["ä"] == 1
-    assert summary["files"] == {
-        name: hashlib.sha256((run.path / name).read_bytes()).hexdigest()
-        for name in ("config.toml", "metrics.csv", "model.npz")
-    }
 
 
 def test_a_summary_that_cannot_be_written_leaves_the_earlier_one(tmp_path):

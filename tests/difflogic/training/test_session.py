@@ -343,19 +343,6 @@ def test_unreadable_metrics_are_refused(half, whole, damage):
         execute(config(), half, on_message=messages)
 
 
-def test_the_model_file_does_not_depend_on_workers(tmp_path, whole):
-    """Model files are equal; the run's config.toml keeps all settings."""
-    settings = config(
-        "parallel.workers=3", "parallel.strategy=samples", "checkpoint.every_epochs=5"
-    )
-    execute(settings, tmp_path / "run")
-    assert (tmp_path / "run" / "model.npz").read_bytes() == (whole / "model.npz").read_bytes()
-    assert load_config(tmp_path / "run" / "config.toml") == settings
-    lanes = config("parallel.lanes=16")
-    execute(lanes, tmp_path / "lanes")
-    assert Model.load(tmp_path / "lanes" / "model.npz").config.parallel.lanes == 16
-
-
 def test_a_removed_directory_has_no_good_checkpoint(tmp_path):
     path = tmp_path / "run"
 

@@ -8,7 +8,6 @@ import pytest
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.training.metrics import History, MetricsRow
-from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.summary import final_scores, parse, render, summarize
 from tests.difflogic.training.tiny import tiny
@@ -58,16 +57,6 @@ def test_attempts_in_a_summary(trained):
     assert untrained["attempts"] == {"begun": 1, "result": 1}
 
 
-def test_a_run_without_epochs_has_a_summary(tmp_path):
-    trainer = Trainer(tiny("training.epochs=9"))
-    summary = summarize(trainer.config, trainer, History(), resumed=0)
-    assert summary["scores"]["soft_loss"] is None
-    RunDirectory(tmp_path).write_summary(summary)
-    read = RunDirectory(tmp_path).read_summary()
-    assert {key: read[key] for key in summary} == json.loads(json.dumps(summary))
-    assert read["files"] == {}
-
-
 def test_scores_of_a_life_like_rule():
     wrong = load_config("game-of-life-small", ["training.epochs=1"])
     scores = final_scores(Model.create(wrong))
@@ -80,6 +69,7 @@ def test_scores_of_a_life_like_rule():
 
 @pytest.fixture(scope="module")
 def summary():
+    """Of a run without epochs."""
     trainer = Trainer(tiny("training.epochs=9"))
     return summarize(trainer.config, trainer, History(), resumed=0)
 

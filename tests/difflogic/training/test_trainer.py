@@ -1,12 +1,10 @@
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import pytest
 
 from difflogic.circuit import gates
 from difflogic.engine import oracle
-from difflogic.engine.sharing import Strategy
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, TrainingError
 from difflogic.tasks import Task
@@ -14,31 +12,7 @@ from difflogic.training.metrics import PHASES
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.clock import timed_steps
-from tests.difflogic.training.tiny import resumed, steps, tiny
-
-
-def train(config, epochs=4, model=None):
-    """Numbers of all epochs, and the logits after them."""
-    with Trainer(config, model) as trainer:
-        results = [trainer.step() for _ in range(epochs)]
-        return results, trainer.model.logits
-
-
-def numbers(results):
-    return [(r.epoch, r.soft_loss, r.hard_loss, r.accuracy) for r in results]
-
-
-def test_a_seed_determines_a_run():
-    results, logits = train(tiny())
-    again, same_logits = train(tiny())
-    assert numbers(results) == numbers(again)
-    np.testing.assert_array_equal(logits, same_logits)
-    for one, other in zip(results, again, strict=True):
-        np.testing.assert_array_equal(one.hard_state, other.hard_state)
-    others, other_logits = train(tiny("training.seed=24"))
-    assert numbers(results) != numbers(others)
-    assert (logits != other_logits).any()
-
+from tests.difflogic.training.tiny import resumed, tiny, trained
 
 FOUR_NUMBERS = (
     "training.initial_logit=3",
@@ -48,29 +22,13 @@ FOUR_NUMBERS = (
 )
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("sharing", "more"),
-    [
-        *((f"strategy={each}", ["automaton.fire_rate=0.6"]) for each in get_args(Strategy)[1:]),
-        ("workers=5", FOUR_NUMBERS),
-    ],
-)
-def test_sharing_does_not_change_a_bit(sharing, more):
-    size = ("task.height=9", "training.batch=3", *more)
-    expected, logits = train(tiny(*size), epochs=3)
-    found, other = train(tiny(*size, "parallel.workers=3", f"parallel.{sharing}"), epochs=3)
-    assert numbers(found) == numbers(expected)
-    np.testing.assert_array_equal(logits, other)
-
-
 def test_the_truth_table_form_resumes_bit_for_bit():
     state = resumed(tiny(*FOUR_NUMBERS), 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
 
 
 def test_warming_up_does_not_change_training():
-    _, logits = train(tiny("automaton.fire_rate=0.5"))
+    logits = trained(tiny("automaton.fire_rate=0.5"), 4)[0].model.logits
     with Trainer(tiny("automaton.fire_rate=0.5")) as trainer:
         before = trainer.model.logits
         seconds = trainer.warm_up()
@@ -185,22 +143,6 @@ def test_a_search_at_any_time():
         np.testing.assert_array_equal(trainer.result.ops, found.ops)
 
 
-def test_learning_starts_over_from_the_first_logits_with_another_wiring():
-    config = tiny("training.restart_every=3", "finishing.every=100")
-    with Trainer(config) as trainer:
-        first = trainer.model.logits
-        list(steps(trainer, 3))
-        assert (trainer.model.logits != first).any()
-        wiring = trainer.model.netlist
-        trainer.step()
-        moved = np.abs(trainer.model.logits - first)
-        assert (trainer.model.netlist.a != wiring.a).any()
-    # AdamW's first step moves a logit by at most the learning rate, and the decay.
-    training = config.training
-    most = training.learning_rate * (1 + training.weight_decay * training.initial_logit)
-    assert 0 < moved.max() <= most * 1.001
-
-
 @pytest.mark.parametrize(
     "more",
     [
@@ -214,26 +156,3 @@ def test_phases_add_up_to_the_wall_time(more):
     assert all(min(phases.values()) >= 0 for _, phases in found)
     # A busy machine may stop this process between two clocks, but not each time.
     assert 0.98 < max(sum(phases.values()) / passed for passed, phases in found) <= 1
-
-
-NEUTRAL = (
-    "training.form=ops",
-    "training.initial_spread=0",
-    "training.later_steps=0",
-    "finishing.every=2",
-    "finishing.candidates=60",
-)
-
-
-def test_levers_that_are_off_change_no_bit():
-    """Checks and searches change no bit either."""
-    found = []
-    for overrides in ((), NEUTRAL):
-        with Trainer(tiny("automaton.fire_rate=0.6", *overrides)) as trainer:
-            losses = [trainer.step().soft_loss for _ in range(5)]
-            found.append((losses, trainer.model.logits, trainer._learned.state()))
-    (losses, logits, moments), (same_losses, same_logits, same_moments) = found
-    assert losses == same_losses
-    np.testing.assert_array_equal(logits, same_logits)
-    for name, values in moments.items():
-        np.testing.assert_array_equal(values, same_moments[name])
