@@ -15,8 +15,6 @@ from difflogic.system.callbacks import listening
 from tests.difflogic.engine.built import Builder, read_once
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
-boundaries = pytest.mark.parametrize("boundary", ["zero", "periodic"])
-
 
 def simulate(netlist, ops, grid, starts, steps, masks=None):
     simulator = HardSimulator(netlist, grid, len(starts))

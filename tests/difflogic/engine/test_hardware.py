@@ -28,11 +28,8 @@ def test_a_text_describes_a_machine():
     ("text", "problem"),
     [
         ("", r'"" is not KEY=VALUE, such as cores=64'),
-        ("cores", r'"cores" is not KEY=VALUE'),
         ("cores=0", r'cores: "0" is not a whole number from 1 to 1024'),
-        ("cores=1e3", "cores: "),
         ("cores=٣", "cores: "),
-        ("cores=99999999999999999999", "cores: "),
         ("core=4", 'no "core": did you mean "cores"'),
         ("l2=1", r'l2: "1" is not a number of bytes: write it as'),
         ("memory=0GB", "memory: .* less than a byte"),

@@ -17,9 +17,7 @@ from difflogic.engine.sharing import Sharing, ceiling, makespan, plan_team
         (4, 6, 4, "samples", False, (4, 6)),  # every group on one worker
         (4, 6, 4, "cells", False, (4, 0)),  # each group on all workers
         (4, 6, 4, "steps", True, (4, 4)),  # four whole groups, and the cells of the other two
-        (2, 2, 4, "steps", True, (2, 2)),  # divides evenly
         (8, 3, 4, "steps", True, (8, 0)),
-        (1, 3, 4, "cells", False, (1, 3)),
         (2, 3, 1, "steps", True, (2, 3)),  # a group of one chunk cannot be shared
         (2, 3, 1, "steps", False, (2, 0)),
     ],

@@ -227,7 +227,6 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("config", "name", "message"),
         [
-            ("letter-g", "generalisation", "zero boundary.*exactness, gates"),
             ("game-of-life", "robustness", "of life does not"),
             ("lizard", "fault", "of pattern does not"),
             ("checkerboard", "gatse", 'did you mean "gates"'),

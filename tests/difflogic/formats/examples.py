@@ -11,6 +11,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from tests.difflogic.circuit.circuits import circuit_of, step
+from tests.difflogic.circuit.rules import circuits
 from tests.difflogic.formats import made
 
 NAMES = ("module", "3d-life", "a--b_", "x")
@@ -56,7 +57,7 @@ def automata(draw, count=6, **sizes):
     """A few automata with distinct names, also distinct from those of `wicked`."""
     return [
         automaton(
-            draw(made.circuits(**sizes)),
+            draw(circuits(3, **sizes)),
             f"{draw(st.sampled_from(NAMES))}{100 + number}",
             draw(st.sampled_from(["zero", "periodic"])),
             draw(st.sampled_from([1.0, 0.25])),

@@ -8,28 +8,13 @@ from hypothesis import strategies as st
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
+from tests.difflogic.circuit.rules import circuits
 
 
 @st.composite
-def circuits(draw, most_channels=3, most_gates=25):
-    """Any circuit, also with constants, unread gates, and outputs that are inputs or equal."""
-    count = draw(st.integers(1, most_channels))
-    inputs, gates = 9 * count, draw(st.integers(0, most_gates))
-    row = [st.integers(0, inputs + gate - 1) for gate in range(gates)]
-    labels = st.lists(st.integers(0, 2**31 - 1), min_size=count, max_size=count, unique=True)
-    return Circuit(
-        np.array([draw(st.sampled_from(list(Op))) for _ in range(gates)], np.uint8),
-        np.array([draw(rows) for rows in row], np.int32),
-        np.array([draw(rows) for rows in row], np.int32),
-        np.array([draw(st.integers(0, inputs + gates - 1)) for _ in range(count)], np.int32),
-        tuple(draw(labels)),
-    )
-
-
-@st.composite
-def automata(draw, **limits):
+def automata(draw):
     """Any automaton that a file can hold."""
-    circuit = draw(circuits(**limits))
+    circuit = draw(circuits(3))
     visible = st.lists(st.sampled_from(circuit.labels), min_size=1, unique=True)
     size = st.integers(1, 65536)
     return Automaton(

@@ -15,8 +15,9 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import circuits
 from tests.difflogic.formats import naive_logicars
-from tests.difflogic.formats.made import circuits, life, words
+from tests.difflogic.formats.made import life, words
 
 ONE = ["automaton.channels=1", "perception.kernels=3", "update.gates=[6, 3, 2, 1]"]
 SOME = ["automaton.channels=3", "perception.kernels=2", "update.gates=[9, 6, 3]"]
@@ -126,18 +127,13 @@ GATE = (*KERNEL, "layers", 2, "gates", 1)
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("channels",), None, 'the circuit: key "channels" is missing'),
         (("channels",), 4, 'perception: "channels" must be 4, as the circuit says, not 3'),
         (("perception",), [], "perception: must be an object, not a list"),
-        (("perception", "kernels"), [], '"kernels" must be a list of at least one, not an empty'),
         ((*KERNEL, "input_size"), 27, '"input_size" must be 9, the cells that it sees, not 27'),
         ((*KERNEL, "layers", 0), {}, 'kernel 1, layer 0: key "gates" is missing'),
         ((*KERNEL, "layers", 2), None, "kernel 1: has 4 outputs, and kernel 0 has 2: all kernels"),
-        (GATE, 1, "perception, kernel 1, layer 2, gate 1: must be an object, not 1"),
         ((*GATE, "op"), 16, 'gate 1: "op" must be a whole number from 0 to 15, not 16'),
-        ((*GATE, "op"), True, "from 0 to 15, not true"),
         ((*GATE, "wire_a"), 4, 'layer 2, gate 1: "wire_a" is 4, and the layer has inputs 0 to 3'),
-        ((*GATE, "wire_b"), 2**31, '"wire_b" must be a whole number from 0 to 2147483647'),
         (("update", "input_size"), 14, '"input_size" must be 15, 3 of the centre, and 2 from 2'),
         (("update", "output_size"), 4, '"output_size" must be 3, one for each channel, not 4'),
         (("update", "layers", 2), None, "the last layer has 6 gates: it needs 3, one for each"),

@@ -16,7 +16,8 @@ from difflogic.circuit.grid import NEIGHBORS
 from difflogic.formats.write_golly import write_golly
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import all_cases, automaton, step
-from tests.difflogic.formats.made import circuits, life, random_circuit
+from tests.difflogic.circuit.rules import circuits
+from tests.difflogic.formats.made import life, random_circuit
 from tests.difflogic.identification.automata import brains_brain, film
 
 BGOLLY = shutil.which("bgolly")
@@ -60,7 +61,7 @@ class Rule:
 
 
 @settings(max_examples=20)
-@given(circuits(most_channels=3), st.integers(0, 2**32 - 1))
+@given(circuits(channels=3), st.integers(0, 2**32 - 1))
 def test_neighbourhoods_of_several_states(circuit, seed):
     """A state's bits are channels. Neighbourhoods are random, of states that can follow."""
     made = automaton(circuit, visible=tuple(circuit.labels))

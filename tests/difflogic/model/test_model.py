@@ -222,15 +222,10 @@ def with_entry(array, place, value):
     [
         ("update_b", None, 'entry "update_b" is missing'),
         ("logits", lambda array: array[1:], 'entry "logits" must have shape'),
-        ("logits", lambda array: array.astype(np.int32), 'entry "logits" must have shape'),
         ("update_a", lambda array: array[1:], 'entry "update_a" must have shape'),
-        ("update_a", lambda array: array.astype(np.uint32), 'entry "update_a" must have shape'),
         ("perception_b", lambda array: with_entry(array, 0, -1), "the wiring is damaged: "),
-        ("perception_b", lambda array: with_entry(array, 0, 264), "the wiring is damaged: "),
-        ("update_a", lambda array: with_entry(array, 0, -1), "the wiring is damaged: "),
         ("update_a", lambda array: with_entry(array, 0, 264), "the wiring is damaged: "),
         ("logits", lambda array: with_entry(array, -1, np.nan), "a logit is NaN or infinite"),
-        ("logits", lambda array: with_entry(array, -1, -np.inf), "a logit is NaN or infinite"),
     ],
 )
 def test_invalid_entries(saved, name, change, says):

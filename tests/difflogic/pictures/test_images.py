@@ -45,8 +45,6 @@ BLACK, WHITE, YELLOW = (0, 0, 0), (255, 255, 255), (255, 220, 0)
     [
         (BLACK, WHITE),
         (WHITE, BLACK),
-        (YELLOW, WHITE),
-        ((255, 0, 0), (0, 0, 255)),
         ((*WHITE, 255), (0, 0, 0, 0)),
         ((*BLACK, 255), (*BLACK, 0)),
         ((*YELLOW, 200), (*WHITE, 20)),

@@ -117,26 +117,20 @@ def agreed(**fields: object) -> Forge:
 
 BOTH: dict[str, tuple[Forge, str]] = {
     "another gate": (lambda proof: proof["circuit"]["gates"][-1].update(op="FALSE"), ""),
-    "a wire from nowhere": (lambda proof: proof["circuit"]["gates"][0].update(a=-1), "wires"),
     "a smaller grid": (lambda proof: asked(height=proof["question"]["height"] - 1)(proof), "cells"),
-    "a grid as a truth value": (asked(height=True), "the grid"),
     "negative sides, where each neighbour is outside": (asked(height=-4, width=-4), "the grid"),
     "another claim": (asked(claim="holds"), "the question has claim"),
     "healing": (asked(damages=9), "the question has damages 0"),
-    "a channel as held": (asked(held=[0]), "the question has held []"),
     "rounds for steps": (asked(unit="round"), "the question has unit step"),
     "any schedule": (asked(schedule="every schedule"), "the question has schedule all cells"),
     "the boundary of the proof": (asked(boundary="?"), "the question has boundary"),
     "no boundary that exists": (agreed(boundary="?"), "the circuit file's keys"),
-    "a fire rate above 1": (agreed(fire_rate=2.0), "the circuit file's keys"),
-    "more that is asked": (asked(rule="B3/S23"), "the format"),
     "a number twice": (lambda proof: proof["circuit"].update(channels=[0, 0]), "channels are"),
 }
 OF_SETS: dict[str, tuple[Forge, str]] = BOTH | {
     "another target": (lambda proof: proof["target"][0][0].__setitem__(1, 1), "show the target"),
     "a start left out": (lambda proof: skip_a_step(proof, 0), "hold all states"),
     "a step left out": (lambda proof: skip_a_step(proof, 3), "into the next sets"),
-    "the last step left out": (lambda proof: skip_a_step(proof, -1), ""),
     "more known": (
         lambda proof: proof["sets"].__setitem__(1, proof["sets"][1].replace("?", "0", 1)),
         "",
@@ -180,7 +174,6 @@ def cut(columns: int) -> Forge:
 OF_LINES: dict[str, tuple[Forge, str]] = {
     "another machine": (lambda proof: proof["machine"]["prints"][0].sort(), "a marked cell"),
     "sooner": (due("n", delay=1), "beyond the edge"),
-    "never": (due("n", delay=-1), "the delay"),
     "another step": (due("n"), "every input of a line"),
     "no carry": (lambda proof: proof["first"].pop("1"), "has histories"),
     "a history less": (lambda proof: proof["histories"][0].popitem(), "history is among"),
@@ -188,7 +181,6 @@ OF_LINES: dict[str, tuple[Forge, str]] = {
     "two channels shown": (agreed(visible=[1, 0]), "one channel is shown"),
     "a ring": (agreed(boundary="periodic"), "zeros beyond the edge"),
     "never 1 + 1": (cut(3), "each state reads all numbers"),
-    "nothing read": (cut(1), "each state reads all numbers"),
 }
 FORGERIES = {"sets.py": OF_SETS, "cases.py": OF_CASES, "lines.py": OF_LINES}
 

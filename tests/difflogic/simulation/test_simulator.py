@@ -23,7 +23,8 @@ from difflogic.simulation.simulator import (
     useful_workers,
 )
 from difflogic.system.errors import ConfigError
-from tests.difflogic.formats.made import circuits, random_circuit
+from tests.difflogic.circuit.rules import circuits
+from tests.difflogic.formats.made import random_circuit
 from tests.difflogic.simulation import naive
 
 ENGINES = [("interpreter", 1), ("compiled", 1), ("compiled", 2), ("compiled", 3)]

@@ -106,8 +106,6 @@ def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):
         (("class Shift(Task)", "class Shift(dict)"), "Shift is not a task: derive the class from"),
         (("def sample", "def simple"), "Shift has no method sample"),
         (("import numpy as np", "import numpi"), "line 4: ModuleNotFoundError: No module named"),
-        (("class Section(Task.Section)", "class Section(dict)"), "Section must be derived from"),
-        (("np.roll(board", "np.rol(board"), "Shift.sample failed in line 20: AttributeError"),
         ((".astype(float)", ".mean()"), "gives a target of shape (), but (1, 4, 5) is needed"),
         (("rng.integers", "np.random.default_rng().integers"), "two samples for the same gen"),
         (("board = rng.", "board = 2 + rng."), "a start with the value"),

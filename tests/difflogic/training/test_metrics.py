@@ -64,7 +64,6 @@ GOOD = to_csv([MetricsRow(1, 5.0, 4.0, 0.5), MetricsRow(2, 3.0), MetricsRow(3, 1
         (GOOD[: GOOD.index("3,1.0") + 5], "a line is cut off"),
         (GOOD[: GOOD.index("3,1.0")], "it ends after epoch 2"),
         (GOOD.replace("3,1.0", "3," + "9" * 200_000), "a line is cut off or too long"),
-        (GOOD.replace("3,1.0", "9" * 500 + ",1.0"), "epoch .* stands where epoch 3 should"),
         (GOOD.replace("2,3.0", "2,3.0,"), "the row of epoch 2 is damaged"),
     ],
 )
@@ -77,15 +76,11 @@ def test_damaged_files(text, problem):
     ("column", "value"),
     [
         ("decided", "1.5"),
-        ("decided", "nan"),
         ("decided", "all"),
         ("search_wrong", ""),
         ("search_wrong", "-1"),
-        ("search_wrong", "1.5"),
-        ("search_wrong", "9" * 300),
         ("search_exact", "2"),
         ("attempt", "0"),
-        ("attempt", "two"),
     ],
 )
 def test_damaged_cells(column, value):
@@ -111,17 +106,6 @@ def test_learning_starts_over_where_the_attempt_changes():
 def test_damage_after_the_epoch_does_not_matter():
     torn = GOOD[: GOOD.index("3,1.0") + 3]
     assert len(from_csv(io.BytesIO(torn.encode()), 2)) == 2
-
-
-def test_a_history_knows_its_best_row():
-    history = from_csv(io.BytesIO(GOOD.encode()), 3)
-    assert (history.best.epoch, len(history)) == (3, 3)
-    history.add(MetricsRow(4, 1.0, 2.0, 0.75, {"forward": 1.5}))
-    assert history.best.epoch == 3
-    assert history.seconds["forward"] == 1.5
-    empty = History()
-    assert empty.best is None
-    assert sum(empty.seconds.values()) == 0
 
 
 def test_seconds_add_up_by_phase_even_if_a_block_fails():

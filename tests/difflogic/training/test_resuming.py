@@ -31,10 +31,7 @@ STORED = load_config("checkerboard-small")
     ("override", "difference"),
     [
         ("training.seed=24", "training.seed: 23 → 24"),
-        ("training.precision=float64", "training.precision: 'float32' → 'float64'"),
-        ("automaton.fire_rate=0.5", "automaton.fire_rate: 1.0 → 0.5"),
         ("parallel.lanes=16", "parallel.lanes: 'auto' → 16"),
-        ("parallel.chunk=3", "parallel.chunk: 'auto' → 3"),
         ("pool.later=3", "pool.later: 48 → 3"),
         ("name=other", "name: 'checkerboard-small' → 'other'"),
         ("published.learned_by=5", "published.learned_by: not set → 5"),

@@ -140,19 +140,6 @@ def test_a_killed_extension_is_not_finished(tmp_path, whole):
     assert execute(load_config(path / "config.toml"), path)["epochs"] == 20
 
 
-def test_other_settings_are_refused_by_their_keys(half):
-    before = {path.name: path.read_bytes() for path in half.iterdir()}
-    settings = config("training.seed=5", "task.height=7", "parallel.lanes=16", "parallel.workers=2")
-    with pytest.raises(RunDirectoryError) as caught:
-        execute(settings, half)
-    assert str(caught.value).splitlines()[1:-1] == [
-        "  task.height: 6 → 7",
-        "  training.seed: 23 → 5",
-        "  parallel.lanes: 'auto' → 16",
-    ]
-    assert {path.name: path.read_bytes() for path in half.iterdir()} == before
-
-
 def test_a_directory_of_something_else_is_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("all my work")
     with pytest.raises(RunDirectoryError, match=r"not empty and contains no run"):
