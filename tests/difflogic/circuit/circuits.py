@@ -88,10 +88,22 @@ def all_cases(inputs: int) -> npt.NDArray[np.bool_]:
 
 def naive(circuit: Circuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return the next states by looking every gate up in its op's truth table."""
+    return looked_up(circuit, cases)[circuit.outputs]
+
+
+def looked_up(circuit: Circuit, cases: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the values of all rows, (rows, cases)."""
     rows = list(cases)
     for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
         rows.append(TRUTH_TABLES[op][2 * rows[a].astype(int) + rows[b]].astype(np.bool_))
-    return np.array([rows[row] for row in circuit.outputs])
+    return np.array(rows)
+
+
+def read_by(circuit: Circuit, gate: int) -> list[int]:
+    """Return the rows that a gate reads, by its truth table."""
+    table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
+    rows = [int(circuit.a[gate])] if (table[0] != table[1]).any() else []
+    return rows + [int(circuit.b[gate])] * bool((table[:, 0] != table[:, 1]).any())
 
 
 def step(

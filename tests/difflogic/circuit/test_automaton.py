@@ -7,7 +7,7 @@ from hypothesis import given
 from difflogic.circuit.automaton import live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of, circuits, read_by
 
 
 def reads(circuit: Circuit, channel: int) -> set[int]:
@@ -18,12 +18,7 @@ def reads(circuit: Circuit, channel: int) -> set[int]:
         if row < circuit.inputs:
             found.add(row % circuit.channels)
             continue
-        gate = row - circuit.inputs
-        table = f"{circuit.op[gate]:04b}"
-        if table[:2] != table[2:]:
-            rows.append(int(circuit.a[gate]))
-        if table[::2] != table[1::2]:
-            rows.append(int(circuit.b[gate]))
+        rows += read_by(circuit, row - circuit.inputs)
     return found
 
 

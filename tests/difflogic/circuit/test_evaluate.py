@@ -10,18 +10,10 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import OPS, Bits, Soft, Text, evaluate
 from difflogic.circuit.gates import COEFFICIENTS, TRUTH_TABLES, Op
 from difflogic.proof.convergence.planes import Board, Network
-from tests.difflogic.circuit.circuits import all_cases, circuits
+from tests.difflogic.circuit.circuits import all_cases, circuits, looked_up
 
 CASES = all_cases(9)
 FULL = (1 << 2**9) - 1
-
-
-def looked_up(circuit: Circuit, cases: np.ndarray) -> np.ndarray:
-    """Return all rows, (rows, cases), by looking gates up in truth tables."""
-    rows = list(cases)
-    for op, a, b in zip(circuit.op, circuit.a, circuit.b, strict=True):
-        rows.append(TRUTH_TABLES[op][2 * rows[a].astype(int) + rows[b]].astype(bool))
-    return np.array(rows)
 
 
 def as_integer(bits: np.ndarray) -> int:

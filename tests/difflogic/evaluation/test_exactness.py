@@ -53,12 +53,6 @@ class TestCheck:
         assert scores["wrong_cells"] == int((states[14] != target).sum())
         assert scores["wrong_cells_later"] == int((states[29] != target).sum())
 
-    def test_life_is_checked_on_all_boards(self):
-        scores = check(random_model(load_config("game-of-life-small", [*TINY_LIFE])))
-        assert (scores["tested"], scores["starts"]) == ("all 512 boards", 512)
-        assert scores["wrong_cells"] == scores["exactness"]["wrong_cells"] > 0
-        assert scores["later_step"] is scores["wrong_cells_later"] is None
-
 
 @pytest.mark.parametrize(("epochs", "most"), [(0, 10), (1, 10), (9, 2**13), (9, 40)])
 @pytest.mark.parametrize("name", ["sorting", "checkerboard-small"])

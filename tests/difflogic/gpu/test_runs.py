@@ -11,7 +11,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.training.device_plan import require_fitting
 from difflogic.training.run_directory import RunDirectory
 from tests.difflogic.gpu.devices import here
-from tests.difflogic.training.tiny import GROWING, growing, stop_after
+from tests.difflogic.training.tiny import GROWING, growing
 
 ON_GPU = "parallel.device=gpu"
 
@@ -24,17 +24,6 @@ def test_a_run_finds_an_exact_circuit(tmp_path):
     assert found.finished
     assert found.exact_epoch is not None
     assert check(found.load().require_model())["wrong_cells"] == 0
-
-
-@pytest.mark.thorough
-def test_a_run_can_change_its_device(tmp_path):
-    here()
-    path = tmp_path / "run"
-    for device, epochs in (("gpu", 2), ("cpu", 2), ("gpu", 100)):
-        config = growing(f"parallel.device={device}", "training.epochs=6")
-        found = train(config, directory=path, should_stop=stop_after(epochs))
-    assert found.summary["epochs"] == 6
-    assert found.summary["resumed"] == 2
 
 
 @pytest.mark.thorough

@@ -15,27 +15,16 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.inspection.fixed_points import Period, canonical, find, inside, on_torus
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.circuit.rules import circuits, from_function, life_like
-
-
-def step(circuit: Circuit, states: np.ndarray) -> np.ndarray:
-    """Return states (C, height, width, n) after a step on a torus, by rolling grids."""
-    seen = [np.roll(states, (-dy, -dx), axis=(1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-    inputs = np.stack(seen).reshape(circuit.inputs, -1)
-    return circuit.next_state(inputs).reshape(states.shape)
+from tests.difflogic.proof.convergence.brute import all_states, step_all
 
 
 def all_pictures(example: Automaton, bound: int) -> set[bytes]:
     """Return what the visible channels of all fixed points show, up to shifts."""
     circuit, found = example.circuit, set()
     for height, width in itertools.product(range(1, bound + 1), repeat=2):
-        bits = circuit.channels * height * width
-        numbers = np.arange(2**bits)
-        states = (numbers >> np.arange(bits)[:, None] & 1).astype(bool)
-        states = states.reshape(circuit.channels, height, width, -1)
-        still = (step(circuit, states) == states).all(axis=(0, 1, 2))
-        for n in np.flatnonzero(still):
-            shown = states[list(example.visible_rows), :, :, n]
-            found.add(smallest(shown))
+        states = all_states(circuit.channels, height, width)
+        still = (step_all(circuit, states, "periodic") == states).all(axis=(1, 2, 3))
+        found |= {smallest(state[list(example.visible_rows)]) for state in states[still]}
     return found
 
 

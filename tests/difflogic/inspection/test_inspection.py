@@ -8,24 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.gates import TRUTH_TABLES, Op
+from difflogic.circuit.gates import Op
 from difflogic.inspection import Limits, inspect, wires
 from difflogic.inspection.equations import equations
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
-from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.circuits import automaton, read_by
 from tests.difflogic.circuit.rules import circuits, life_like
-
-
-def read(circuit: Circuit, gate: int) -> list[int]:
-    """Return the rows that a gate reads, by its truth table."""
-    table = TRUTH_TABLES[circuit.op[gate]].reshape(2, 2)
-    rows = []
-    if (table[0] != table[1]).any():
-        rows.append(int(circuit.a[gate]))
-    if (table[:, 0] != table[:, 1]).any():
-        rows.append(int(circuit.b[gate]))
-    return rows
 
 
 @settings(max_examples=25)
@@ -34,14 +23,14 @@ def test_wires(circuit: Circuit) -> None:
     found = wires(circuit)
     counts = Counter(circuit.outputs.tolist())
     for gate in range(circuit.gates):
-        counts.update(read(circuit, gate))
+        counts.update(read_by(circuit, gate))
     assert found.fan_out.tolist() == [counts[row] for row in range(circuit.rows)]
     reached, waiting = set(), circuit.outputs.tolist()
     while waiting:
         row = waiting.pop()
         reached.add(row)
         if row >= circuit.inputs:
-            waiting += [r for r in read(circuit, row - circuit.inputs) if r not in reached]
+            waiting += [r for r in read_by(circuit, row - circuit.inputs) if r not in reached]
     for neighbor in range(9):
         for channel in range(circuit.channels):
             row = neighbor * circuit.channels + channel

@@ -16,7 +16,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, Proof, Verdict, prove
 from difflogic.proof import equivalence as proof_module
-from difflogic.proof.equivalence import Miter
+from difflogic.proof.equivalence import DIRECT_CONFLICTS, INNER_CONFLICTS, Miter
+from difflogic.proof.satisfiability import Formula
 from difflogic.simplification import Effort, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError
@@ -91,7 +92,9 @@ class TestVerdict:
         return proof
 
     @methods
-    def test_one_wrong_case_of_a_million(self, limits: int) -> None:
+    def test_one_wrong_case_of_a_million(
+        self, limits: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """An AND of 20 inputs differs from a constant in one case."""
         gates = [(Op.AND, 0, 1)]
         for row in range(2, 20):
@@ -104,6 +107,16 @@ class TestVerdict:
         assert len(proof.counterexample.bits) == 20
         if limits is ALL_CASES:
             assert proof.outputs[0].cases == proof.cases == 2**20
+        else:
+            # Nor are they equal if random cases say so, and the solver gives up on either question.
+            solve = Formula.solve
+            for out_of in ((DIRECT_CONFLICTS,), (DIRECT_CONFLICTS, INNER_CONFLICTS)):
+
+                def give_up(formula, given, deadline, most=None, out_of=out_of):
+                    return None if most in out_of else solve(formula, given, deadline, most)
+
+                monkeypatch.setattr(Formula, "solve", give_up)
+                assert not prove(before, after, (0,), exhaustive=SAT).equal
 
     @methods
     def test_constants(self, limits: int) -> None:

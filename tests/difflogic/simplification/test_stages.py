@@ -19,6 +19,7 @@ from tests.difflogic.circuit.circuits import (
     circuits,
     deep_circuit,
     same_next_states,
+    step,
 )
 from tests.difflogic.system.clocks import Clock
 
@@ -131,18 +132,12 @@ class TestChannels:
         state = rng.integers(0, 2, (3, 5, 5)).astype(bool)
         other = state[list(found.labels)]
         for _ in range(4):
-            state, other = _step(circuit, state), _step(found, other)
+            state, other = (step(*each, "periodic") for each in ((circuit, state), (found, other)))
             assert (state[list(found.labels)] == other).all()
 
 
 def reduced(circuit: Circuit) -> Circuit:
     return nets.to_circuit(reduce_functionally(nets.from_circuit(circuit)), circuit.labels)
-
-
-def _step(circuit: Circuit, state: np.ndarray) -> np.ndarray:
-    """Step a periodic grid (C, H, W)."""
-    shifted = [np.roll(state, (1 - dy, 1 - dx), axis=(1, 2)) for dy in range(3) for dx in range(3)]
-    return circuit.next_state(np.concatenate(shifted))
 
 
 class TestMerging:

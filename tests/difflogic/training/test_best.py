@@ -16,12 +16,10 @@ from difflogic.search.polishing import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
 from difflogic.training.best import MISSING, BestCircuit, Gain, make_most_probable
-from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import (
     growing,
     resumed,
-    steps,
     stop_after,
     tiny,
     trained,
@@ -215,34 +213,22 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
 
 
 @pytest.mark.thorough
-def test_a_run_with_all_levers_resumes_bit_for_bit_with_other_workers():
+@pytest.mark.parametrize("taken_at", [2, 3])
+def test_a_run_with_all_levers_resumes_bit_for_bit(taken_at):
     """Before and after the check at epoch 3."""
-
-    def config(workers):
-        return tiny(
-            "training.later_steps=2",
-            "finishing.every=3",
-            "finishing.candidates=150",
-            "task.height=9",
-            "training.batch=3",
-            "training.learning_rate=0.5",
-            "automaton.fire_rate=0.6",
-            f"parallel.workers={workers}",
-        )
-
-    with Trainer(config(1)) as trainer:
-        states = [trainer.state()]
-        for _ in range(8):
-            trainer.step()
-            states.append(trainer.state())
-    assert states[8]["best"][1] != MISSING
-    for epoch, workers in ((2, 3), (3, 2)):
-        with Trainer(config(workers)) as trainer:
-            trainer.restore(states[epoch])
-            list(steps(trainer, 8))
-            found = trainer.state()
-        for name, expected in states[8].items():
-            np.testing.assert_array_equal(found[name], expected, err_msg=f"{name} from {epoch}")
+    config = tiny(
+        "training.later_steps=2",
+        "finishing.every=3",
+        "finishing.candidates=150",
+        "training.batch=3",
+        "training.learning_rate=0.5",
+        "automaton.fire_rate=0.6",
+        "parallel.workers=3",
+    )
+    trainer, other = resumed(config, taken_at, 8)
+    assert trainer.state()["best"][1] != MISSING
+    for name, value in other.state().items():
+        np.testing.assert_array_equal(value, trainer.state()[name], err_msg=name)
 
 
 @pytest.mark.thorough

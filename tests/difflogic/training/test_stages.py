@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from difflogic.config import load_config
 from difflogic.evaluation.exactness import check
 from difflogic.training.searching import Trainer
-from tests.difflogic.training.tiny import resumed, steps, trained
+from tests.difflogic.training.tiny import resumed, steps
 
 ROOT = Path(__file__).parents[3]
 SHORT = (
@@ -60,14 +59,6 @@ def test_a_run_resumes_in_its_stage(run):
     first, second = resumed(short(), until)
     assert first.epoch == second.epoch == trainer.epoch
     assert second.stage == 1
-
-
-@pytest.mark.thorough
-def test_workers_change_no_bit(run):
-    trainer, _ = run
-    other, _ = trained(short("parallel.workers=3"))
-    assert other.epoch == trainer.epoch
-    np.testing.assert_array_equal(other.result.logits, trainer.result.logits)
 
 
 OWN = '''
