@@ -1,15 +1,15 @@
-"""`dct bench`: measures training steps, and shows times, rates, memory and noise."""
+"""`dct bench`: measures training steps and simulations, and shows times, rates and noise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from cli import ranks as processes
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.calling import calls
-from cli.commands.bench_several import Compared, machine_facts, show_ranks, show_several, times
+from cli.calling import Call, calls
 from cli.errors import FAILURE, note
 from cli.options import (
     AsJson,
@@ -23,7 +23,7 @@ from cli.options import (
 )
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
-from difflogic.library.options import Count, Set
+from difflogic.library.options import Count, Opt, Set
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import poor_gain
@@ -31,8 +31,9 @@ from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
     from difflogic.config import Config
-    from difflogic.scale.speed.benchmark import Baseline, Report
-    from difflogic.scale.speed.rows import Row
+    from difflogic.scale.speed.benchmark import Report
+    from difflogic.scale.speed.rows import Comparison, Row
+    from difflogic.simulation.benchmark import Report as SimulationReport
     from difflogic.system.measuring import Spread
 
 QUIET_NOISE = 0.03
@@ -45,14 +46,21 @@ FEWEST_REPEATS = 5
 PROFILE_REPEATS = 20
 PROFILE_COLUMNS = 96
 
+OVERSUBSCRIBED = " *"
+"""Marks a row with more workers than cores."""
+HEADS = {"--workers": "workers", "--compare": "way", "--ranks": "ranks"}
+"""Options that list settings to compare, and the head of their column."""
+
+Ways = Annotated[
+    tuple[str, ...], Opt(metavar="WAY,…", parse=lambda text: tuple(text.split(",")), shown=False)
+]
+
 
 class Bench(LazyGroup):
     """`dct bench`: a command with options, and a group with the command `simulate`."""
 
     entries: ClassVar[dict[str, Entry]] = {
-        "simulate": Entry(
-            "bench_simulate:bench_simulate", "Measure how fast a circuit is simulated"
-        )
+        "simulate": Entry("bench:bench_simulate", "Measure how fast a circuit is simulated")
     }
 
 
@@ -66,7 +74,7 @@ def bench(
     small: Small = False,
     config: ConfigOption = None,
     overrides: Set = (),
-    compare: str | None = None,
+    compare: Ways = (),
     workers: WorkerCounts = None,
     profile: bool = False,
     repeat: Count | None = None,
@@ -97,25 +105,49 @@ def bench(
         return
     from difflogic.config import BENCHMARK, load_config
 
-    compared = Compared.of(workers, compare, ranks or ())
-    if profile and (compared.listed or compare):
-        raise ConfigError("--profile measures one setting: leave out options that compare several")
+    counts = (1, *(count for count in ranks if count > 1)) if ranks else ()
+    lists: dict[str, Any] = {
+        "--workers": workers if isinstance(workers, tuple) else (),
+        "--compare": compare or (),
+        "--ranks": counts,
+    }
+    given = [option for option, asked in (lists | {"--profile": profile}).items() if asked]
+    if len(given) > 1:
+        names = " and ".join(given)
+        raise ConfigError(f"{names} measure different things: give only one of them")
     source = choose_config(config, small, "--config")
-    own = with_flags(workers=None if compared.listed == "workers" else workers)
+    own = with_flags(workers=None if lists["--workers"] else workers)
     chosen = [*(overrides or ()), *own]
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     if settings.published.batch is not None:
         _note_batch(settings, load_config(source, chosen))
-    if compared.ranks:
-        show_ranks(compared, settings, oversubscribe, repeat, as_json)
+    if given == ["--ranks"]:
+        _compare_ranks(counts, settings, oversubscribe, repeat, as_json)
         return
     compile_kernels(settings if profile else settings.without_searches())
     if profile:
         _show_profile(settings, repeat or PROFILE_REPEATS, as_json)
-    elif compared.listed:
-        show_several(compared, settings, repeat, as_json)
+        return
+    from difflogic.library import benchmarking
+
+    # The workers of a step wait for each other: stop only between steps.
+    with show_progress() as progress:
+        if not given:
+            report = benchmarking.bench(settings, repeat=repeat, progress=progress)
+        else:
+            found = benchmarking.compare(
+                settings,
+                workers=lists["--workers"],
+                ways=lists["--compare"],
+                repeat=repeat,
+                progress=progress,
+            )
+    if given:
+        _show_several(HEADS[given[0]], settings, found, as_json)
+    elif as_json:
+        output.show_json(report.as_dict() | machine_facts())
     else:
-        _show_steps(settings, compare, repeat, as_json)
+        _show(report)
 
 
 def _refuse_options(context: typer.Context) -> None:
@@ -191,95 +223,42 @@ def _show_profile(config: Config, repeat: int, as_json: bool) -> None:
         )
 
 
-def _show_steps(settings: Config, compare: str | None, repeat: int | None, as_json: bool) -> None:
-    """Measure steps, alone or compared with one other way; exit 1 if their results disagree."""
-    from difflogic.library.benchmarking import bench as measure
-
-    way: Baseline | None = None
-    if compare is not None:
-        way = "oracle" if compare == "oracle" else "sequential"
-    # The workers of a step wait for each other: stop only between steps.
-    with show_progress() as progress:
-        report = measure(settings, compare=way, repeat=repeat, progress=progress)
-    if as_json:
-        output.show_json(report.as_dict() | machine_facts())
-    else:
-        _show(report, settings)
-    path, other = report.path, report.compared
-    if other is not None and not other.equal:
-        note(
-            f"error: {path.setting.label} and {other.setting.label} disagree: "
-            f"{_difference(other)}. Ignore the times above. Run dct verify equivalence to find "
-            "out where."
-        )
-        raise typer.Exit(FAILURE)
+def machine_facts() -> dict[str, Any]:
+    """Return the facts about the machine in the JSON of a measurement."""
+    facts = (machine.versions, machine.cpu, machine.processors)
+    return {fact.__name__: fact() for fact in facts}
 
 
-def _show(report: Report, requested: Config) -> None:
-    config, task = report.config, report.config.task
+def _show(report: Report) -> None:
+    config, task, path = report.config, report.config.task, report.path
     typer.echo(
         f"{config.name} · {task.height}×{task.width} cells, "
         f"{counted(config.automaton.steps, 'automaton step')}, batch {config.training.batch} · "
-        f"{config.training.precision} · {counted(report.path.workers, 'worker')} · "
-        f"{len(report.path.steps)} repeats\n"
+        f"{config.training.precision} · {counted(path.workers, 'worker')} · "
+        f"{counted(len(path.steps), 'repeat')}\n"
     )
-    if report.compared is not None and report.compared.setting.oracle:
-        sizes = {
-            "automaton steps": (requested.automaton.steps, config.automaton.steps),
-            "batch": (requested.training.batch, config.training.batch),
-        }
-        changes = ", ".join(f"{name} from {a} to {b}" for name, (a, b) in sizes.items() if a != b)
-        reduced = f"Reduced for the oracle, which is slow: {changes}."
-        typer.echo(f"{reduced if changes else 'Small enough for the oracle.'}\n")
-    heads = f"ms per step | {report.path.setting.label} min | median | max | share"
-    if report.compared is not None:
-        heads += f" | {report.compared.setting.label} min | median | max | speed-up"
-    output.show_table(heads, rows(report))
+    parts = {display.PHASE_NAMES.get(name, name): path.phase(name) for name in path.phases}
+    rows: list[list[str]] = [
+        [name, *milliseconds(spread), f"{100 * spread.median / path.total.median:.0f} %"]
+        for name, spread in parts.items()
+        if spread.maximum
+    ]
+    rows += [[], ["all", *milliseconds(path.total), "100 %"]]
+    output.show_table("ms per step | min | median | max | share", rows)
     typer.echo()
-    found = lines(report)
-    output.show_lines(found, max(map(len, found)) + 2)
-
-
-def rows(report: Report) -> list[list[str]]:
-    """Return one row for each phase that took any time, a rule, and a row of whole steps."""
-    paths = [each for each in (report.path, report.compared) if each is not None]
-
-    def row(name: str, spreads: Sequence[Spread], speedup: float | None) -> list[str]:
-        share = 100 * spreads[0].median / paths[0].total.median
-        cells = [name, *milliseconds(spreads[0]), f"{share:.0f} %" if spreads[0].maximum else "-"]
-        return cells + [
-            cell for each in spreads[1:] for cell in (*milliseconds(each), times(speedup) or "-")
-        ]
-
-    found = []
-    for phase in report.path.phases:
-        spreads = [each.phase(phase) for each in paths]
-        if any(spread.maximum for spread in spreads):
-            name = display.PHASE_NAMES.get(phase, phase)
-            found.append(row(name, spreads, report.phase_speedup(phase)))
-    return [*found, [], row("all", [each.total for each in paths], report.speedup)]
+    output.show_lines(lines(report))
 
 
 def lines(report: Report) -> dict[str, str]:
     """Return label and text of each line below the table."""
-    found = {}
-    path, compared, plan = report.path, report.compared, report.path.plan
-    workers = counted(path.workers, "worker")
+    path, plan, workers = report.path, report.path.plan, counted(report.path.workers, "worker")
     assert plan is not None, "only the oracle has no plan"
-    if compared is not None:
-        found["speed-up in all"] = (
-            f"{times(report.speedup)} over {compared.setting.label}, median of pairs of steps"
-            if report.speedup is not None
-            else f"above its ceiling of {times(path.ceiling)}: other programs disturbed it"
-        )
-        verdict = "yes" if compared.equal else "NO"
-        found["equal results"] = f"{verdict}, {_difference(compared)}"
     one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
     peak = f"{one} billion fused multiply-adds per second on one core"
     if path.workers > 1:
         peak += f", {every} on {workers}"
     buffers = f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)}"
-    found |= {
+    found = {
         "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
         "arithmetic peak": peak,
         "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
@@ -302,10 +281,6 @@ def tasks(counts: Mapping[str, float]) -> str:
     return "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen".format(
         **counts
     )
-
-
-def _difference(row: Row) -> str:
-    return f"{row.compared}: largest difference {row.difference:.2g}, tolerance {row.tolerance:.2g}"
 
 
 def processors(found: machine.Processors) -> str:
@@ -332,7 +307,207 @@ def noise(share: float, repeats: int) -> str:
 
 
 def milliseconds(spread: Spread) -> list[str]:
-    """Format minimum, median and maximum; dashes if there was nothing to do."""
-    if spread.maximum == 0:
-        return ["-", "-", "-"]
+    """Format minimum, median and maximum."""
     return [f"{1000 * value:.3f}" for value in (spread.minimum, spread.median, spread.maximum)]
+
+
+def _compare_ranks(
+    counts: Sequence[int], config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
+) -> None:
+    """Measure several numbers of processes, and start them unless they run already."""
+    from difflogic.library.benchmarking import compare
+    from difflogic.system.ranks import started
+
+    most, size = max(counts), started()
+    if most > 1 and size == 1:
+        processes.check(config, most, oversubscribe)
+        processes.launch(most)
+    if most > size:
+        raise ConfigError(f"--ranks {most}: the launcher started {size}")
+    with processes.joined() as world:
+        if not world.leads:
+            with world.lockstep():
+                compare(config, ranks=counts, world=world, repeat=repeat)
+            world.receive()
+            return
+        processes.check(config, min(world.here, most), oversubscribe)
+        compile_kernels(config)
+        with world.lockstep(), show_progress() as progress:
+            found = compare(config, ranks=counts, world=world, repeat=repeat, progress=progress)
+    _show_several(HEADS["--ranks"], config, found, as_json)
+
+
+def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -> None:
+    """Print a row for each setting; exit 1 if results disagree that must be equal."""
+    if as_json:
+        output.show_json(found.as_dict() | machine_facts())
+    else:
+        grid = f"{config.task.height}×{config.task.width} cells"
+        typer.echo(
+            f"{config.name} · {grid} · {counted(len(found.rows[0].steps), 'round')} in turn\n"
+        )
+        _show_table(found, head)
+        typer.echo("\n" + "\n".join(_notes(found, config)))
+    if not found.equal:
+        wrong = ", ".join(
+            f"{row.setting.label} (by {row.difference:.2g}, tolerance {row.tolerance:.2g})"
+            for row in found.rows
+            if not row.equal
+        )
+        note(
+            f"error: {wrong} and {found.rows[0].setting.label} disagree. Ignore the times. Run "
+            "dct verify equivalence to find out where."
+        )
+        raise typer.Exit(FAILURE)
+
+
+def _show_table(found: Comparison, head: str) -> None:
+    heads = (
+        f"{head} | min | ms | max | speed-up | efficiency | ceiling | stolen | waiting | samples/s"
+        " | run | equal"
+    )
+    ranked = any(row.setting.ranks > 1 for row in found.rows)
+    if ranked:
+        heads += " | reduce | exchange"
+    rows = [
+        [*_cells(row, found.rows[0]), *(_exchange(row) if ranked else ())] for row in found.rows
+    ]
+    output.show_table(heads, rows, spare="samples/s | max")
+
+
+def _cells(row: Row, first: Row) -> list[Any]:
+    total, efficiency = row.total, row.efficiency(first)
+    equal = None
+    if row.difference is not None:
+        equal = "yes" if row.equal else f"NO: {row.difference:.2g}"
+    return [
+        row.setting.label + (OVERSUBSCRIBED if row.oversubscribed else ""),
+        *(f"{1000 * value:.2f}" for value in (total.minimum, total.median, total.maximum)),
+        times(row.speedup(first)),
+        None if efficiency is None else f"{100 * efficiency:.0f} %",
+        times(row.ceiling),
+        None if row.plan is None else "{stolen:.1f} of {created:g}".format_map(row.tasks),
+        None if row.plan is None else f"{100 * row.waiting:.1f} %",
+        f"{row.samples_per_second:.0f}",
+        _duration(row.run_seconds),
+        equal,
+    ]
+
+
+def _exchange(row: Row) -> list[Any]:
+    """Return the cells of comparisons of ranks: median and least milliseconds."""
+    exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
+    return [f"{1000 * row.phase('reduce').median:.2f}", exchange]
+
+
+def _notes(found: Comparison, requested: Config) -> list[str]:
+    """Return the lines below the table."""
+    config = found.rows[0].setting.config
+    notes = [
+        "ceiling: speed-up limit from the number and size of tasks; stolen: of all tasks of a "
+        "step; waiting: share of workers' time; equal: results, to those of the first row; "
+        f"run: {config.training.epochs} epochs at the median step"
+    ]
+    pairs = (
+        ("automaton steps", requested.automaton.steps, config.automaton.steps),
+        ("batch", requested.training.batch, config.training.batch),
+    )
+    if any(row.setting.oracle for row in found.rows):
+        notes.append("oracle: plain NumPy, which has no tasks")
+        if cut := ", ".join(f"{name} from {a} to {b}" for name, a, b in pairs if a != b):
+            notes.append(f"reduced for the oracle, which is slow: {cut}")
+    if any(row.oversubscribed for row in found.rows):
+        notes.append(
+            "*: oversubscribed, more workers than cores: does not predict a larger machine"
+        )
+    if any(row.speedup(found.rows[0]) is None for row in found.rows):
+        notes.append("speed-ups shown as - are above their ceiling: other programs disturbed them")
+    last = found.rows[-1]
+    if last.exchange:
+        notes.append(
+            "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
+            f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
+        )
+    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
+        notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
+    law = found.amdahl
+    if law is not None:
+        limit = "without limit" if law.serial < 1e-6 else f"at most {law.limit:.1f}×"
+        counts = ", ".join(map(str, law.workers))
+        notes.append(
+            f"Amdahl's law, fitted to {counts} workers: {100 * law.serial:.1f} % serial, {limit}"
+        )
+    return notes
+
+
+def times(factor: float | None) -> str | None:
+    """Format a factor; None if unknown."""
+    if factor is None:
+        return None
+    return f"{factor:.0f}×" if factor >= 100 else f"{factor:.{2 if factor >= 0.1 else 4}f}×"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+@calls("benchmarking.bench_simulation")
+def bench_simulate(run: Call, as_json: AsJson = False) -> None:
+    """Measure how fast a circuit is simulated from a random start.
+
+    The circuit of a run or a model is simplified first. Without a source, the Game of Life is
+    measured. Exits 1 unless all engines compute the same bits.
+    """
+    with show_progress() as progress:
+        report: SimulationReport = run(progress=progress)
+    if as_json:
+        output.show_json(report.as_dict() | machine_facts())
+    else:
+        _show_simulation(report)
+    if not report.agree:
+        wrong = ", ".join(check.what for check in report.checks if not check.equal)
+        note(f"error: the engines disagree: {wrong}. Ignore the rates.")
+        raise typer.Exit(FAILURE)
+
+
+def _show_simulation(report: SimulationReport) -> None:
+    g = report.geometry
+    typer.echo(output.on_grid(report.name, report.gates, g, report.fire_rate) + "\n")
+    rows = []
+    for path in report.paths:
+        rates = path.rates(g.cells)
+        spread = (f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum))
+        speedup, gates = f"{report.speedup(path):.1f}×", f"{report.gates_per_cycle(path):.0f}"
+        rows.append(
+            (path.name, *spread, speedup, gates, f"{100 * report.share_of_peak(path):.0f} %")
+        )
+    heads = "billion updates/s | min | median | max | speed-up | gates/cycle | of peak"
+    output.show_table(heads, rows)
+    typer.echo()
+    output.show_lines(simulation_lines(report))
+
+
+def simulation_lines(report: SimulationReport) -> dict[str, str]:
+    """Return label and text of each line below the table."""
+    from difflogic.simulation.native import CACHE, vector_words
+
+    one, every = (f"{rate / 1e12:.2f}" for rate in (report.peak_one_core, report.peak_all_workers))
+    found = {
+        "peak": f"{one} trillion two-input bit operations per second on one core, {every} on all, "
+        f"{64 * vector_words()} at a time; a processor with ternary logic can join gates in pairs "
+        "and exceed it",
+        "clock": f"{report.clock / 1e9:.2f} GHz",
+        "compiling": f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms "
+        f"from {CACHE.directory()}",
+        "two grids": f"{report.grid_bytes / 1e6:.1f} MB for each path",
+    }
+    if report.peak_memory is not None:
+        found["process"] = f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"
+    workers = max(path.workers for path in report.paths)
+    if shared := poor_gain(report.peak_all_workers / report.peak_one_core, workers):
+        found["cores"] = shared
+    verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
+    found["equal bits"] = "\n".join(verdicts)
+    return found

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.benchmarking import Planned
 
-LABEL = 18
-"""Columns of the labels of lines."""
-
 
 @calls("benchmarking.plan")
 def plan(
@@ -88,7 +85,7 @@ def _show_device(config: Config, as_json: bool) -> None:
         "adapter's limit": f"{show_bytes(adapter.most_bytes)} per buffer",
         "side by side": f"{counted(found.runs, 'run')} at most",
     }
-    output.show_lines(lines, LABEL)
+    output.show_lines(lines)
 
 
 def _show(found: Planned) -> None:
@@ -106,7 +103,7 @@ def _show(found: Planned) -> None:
     output.show_table(heads, map(_row, found.by_workers), texts=0)
     if lines := _lines(found):
         typer.echo()
-        output.show_lines(lines, LABEL)
+        output.show_lines(lines)
 
 
 def _row(found: dict[str, Any]) -> tuple[Any, ...]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from difflogic.system.quantities import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+    from difflogic.simulation.bit_grid import Geometry
 
 PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 """Options of a console that shows texts as they are."""
@@ -34,10 +39,29 @@ def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
         show(found)
 
 
-def show_lines(lines: Mapping[str, str], width: int) -> None:
-    """Print labels, in `width` characters, each with its text."""
+def show_lines(lines: Mapping[str, str]) -> None:
+    """Print labels, each with its text."""
+    width = max(map(len, lines), default=0) + 2
     for label, text in lines.items():
-        typer.echo(f"{label:<{width}}{text}")
+        typer.echo(f"{label:<{width}}" + text.replace("\n", "\n" + " " * width))
+
+
+def on_grid(name: str, gates: int, grid: Geometry, fire_rate: float) -> str:
+    """Describe a circuit and the grid on which it runs, in a line."""
+    return (
+        f"{name} · {counted(gates, 'gate')}, {counted(grid.channels, 'channel')} · "
+        f"{grid.height}×{grid.width} cells, {grid.boundary} boundary, fire rate {fire_rate:g}"
+    )
+
+
+def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 2) -> list[str]:
+    """Return the lines of some drawings, as many side by side as `width` columns hold."""
+    columns = max((len(line) for block in blocks for line in block), default=0) + gap
+    per_row, lines = max(1, (width + gap) // columns), []
+    for first in range(0, len(blocks), per_row):
+        for parts in zip_longest(*blocks[first : first + per_row], fillvalue=""):
+            lines.append("".join(part.ljust(columns) for part in parts).rstrip())
+    return lines
 
 
 def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare: str = "") -> None:

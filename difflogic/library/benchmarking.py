@@ -28,9 +28,6 @@ from difflogic.system.machine import Node, cpu_count, nodes
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.plan import Decision, ParallelPlan, explain
 
-LARGE = Conditions(size=(4096, 4096))
-"""Default conditions for measuring a simulation."""
-
 MOST_ROWS = 64
 """Settings of a comparison. Each has its own buffers, and a turn in every round."""
 
@@ -39,20 +36,17 @@ def bench(
     config: Config | str = "checkerboard",
     overrides: Sequence[str] = (),
     *,
-    compare: benchmark.Baseline | None = None,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
 ) -> benchmark.Report:
     """Measure training steps of a configuration, after a warm-up that compiles the kernels.
 
     A configuration given by name or file uses the published batch size, unless overrides change it.
-    `compare` alternates with the sequential path or the NumPy oracle, and checks that results are
-    equal. `repeat` is the number of steps to measure.
+    `repeat` is the number of steps to measure.
     """
-    settings = _benchmarked(config, overrides)
-    repeat = _repeats(repeat, compare == ORACLE)
+    repeat = _repeats(repeat)
     count = counter(progress, "steps measured:", repeat)
-    return benchmark.run(settings, compare, repeat, count)
+    return benchmark.run(_benchmarked(config, overrides), repeat, count)
 
 
 def _benchmarked(
@@ -75,9 +69,10 @@ def _repeats(repeat: int | None, oracle: bool = False) -> int:
 @checked
 def bench_simulation(
     source: Source | None = None,
-    conditions: Conditions = LARGE,
+    size: tuple[int, int] | None = None,
+    steps: Count | None = None,
     *,
-    repeat: Count = simulation_benchmark.REPEAT,
+    repeat: Count = 10,
     workers: Workers = "auto",
     progress: ProgressCallback = ignore,
 ) -> simulation_benchmark.Report:
@@ -85,15 +80,18 @@ def bench_simulation(
 
     The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
     built from its rule. Raises what `load` raises, ConfigError and ProofError.
+
+    Options:
+        size: Rows and columns of the grid, by default 4096x4096
+        steps: Automaton steps, by default as many as take about 0.25 s
+        repeat: Number of measurements
     """
-    if repeat < 1 or conditions.steps == 0:
-        raise ConfigError("measure at least once, and at least one step")
     loaded = load(life_automaton() if source is None else source)
-    automaton = conditions.automaton(loaded, "normal", progress=progress)
+    size = size or (4096, 4096)
+    automaton = Conditions(size).automaton(loaded, "normal", progress=progress)
     count = cpu_count() if workers == "auto" else workers
     rounds = counter(progress, "measured:", repeat + 1)
-    size = automaton.height, automaton.width
-    return simulation_benchmark.run(automaton, *size, count, conditions.steps, repeat, rounds)
+    return simulation_benchmark.run(automaton, *size, count, steps, repeat, rounds)
 
 
 def compare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from difflogic.config import Config
 from difflogic.engine.program import compile_program
@@ -13,8 +13,6 @@ from difflogic.scale.speed.rows import REPEAT, Row, fma_rate, measure, of_ways
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.measuring import peak_memory
-
-Baseline = Literal["sequential", "oracle"]
 
 OPERATIONS = 15
 """Fused multiply-adds per gate and lane of a training step: 3 forward, 3 to recompute, 9 back."""
@@ -25,8 +23,6 @@ class Report:
     """Results of a benchmark. Times in seconds, rates per second, memory in bytes."""
 
     path: Row
-    compared: Row | None
-    """The other path, measured in turn; it holds the difference of the results."""
     gate_lanes: int
     """Gate evaluations of one step's rollouts: gates that are read · cells · steps · batch."""
     peak_one_core: float
@@ -61,54 +57,32 @@ class Report:
         """Share of the workers' arithmetic peak that a median step reaches, 0 to 1."""
         return self.limit / self.path.total.median
 
-    @property
-    def speedup(self) -> float | None:
-        """Speed-up over the compared path: the median of pairwise ratios."""
-        return None if self.compared is None else self.path.speedup(self.compared)
-
-    def phase_speedup(self, phase: str) -> float | None:
-        """Return the speed-up of one phase."""
-        return None if self.compared is None else self.path.phase_speedup(phase, self.compared)
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        first = self.compared or self.path
         return {
             "experiment": self.config.name,
             "automaton_steps": self.config.automaton.steps,
             "precision": self.config.training.precision,
             "repeat": len(self.path.steps),
-            "path": self.path.as_dict(first),
-            "compared": None if self.compared is None else first.as_dict(first),
-            **chosen(self, "speedup", "gate_lanes", "gate_rate", "peak_one_core"),
+            "path": self.path.as_dict(self.path),
+            **chosen(self, "gate_lanes", "gate_rate", "peak_one_core"),
             **chosen(self, "peak_all_workers", "peak_memory", "limit", "share_of_peak", "noise"),
         }
 
 
-def run(
-    config: Config,
-    compare: Baseline | None = None,
-    repeat: int = REPEAT,
-    progress: Callable[[int], None] = ignore,
-) -> Report:
-    """Measure `repeat` training steps of `config`, in turn with those of the compared path.
+def run(config: Config, repeat: int = REPEAT, progress: Callable[[int], None] = ignore) -> Report:
+    """Measure `repeat` training steps of `config`.
 
     Searches and restarts are left out, since they do not happen in every step. `progress` is
-    called after each repetition. For the oracle, steps and batch are reduced to a size that it can
-    finish; the report holds the measured configuration.
+    called after each repetition.
     """
-    names = [] if compare is None else [compare]
-    settings = of_ways(config.without_searches(), names, "parallel")
-    config = settings[0].config
-    path, *others = measure(settings, repeat, progress).rows
-    cells, batch = config.task.height * config.task.width, config.training.batch
+    (path,) = measure(of_ways(config, ()), repeat, progress).rows
     gates = compile_program(Model.create(config).netlist).gates
-    ones = [row.peak for row in (path, *others) if row.workers == 1 and row.peak]
+    cells, batch = config.task.height * config.task.width, config.training.batch
     return Report(
         path=path,
-        compared=others[0] if others else None,
         gate_lanes=gates * cells * config.automaton.steps * batch,
-        peak_one_core=max(ones, default=0.0) or fma_rate(1),
+        peak_one_core=(path.workers == 1 and path.peak) or fma_rate(1),
         peak_all_workers=path.peak or fma_rate(path.workers),
         peak_memory=peak_memory(),
     )

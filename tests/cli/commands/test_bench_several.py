@@ -52,7 +52,7 @@ def test_unequal_rows_fail(bench, monkeypatch):
     found = bench("--compare", "cells,samples")
     assert found.exit_code == 1
     assert "NO: " in found.stdout
-    assert "samples and configured disagree" in found.stderr
+    assert "error: samples (by 0.0041, tolerance 0) and configured disagree" in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,18 @@ def test_unequal_rows_fail(bench, monkeypatch):
     [
         (["--workers", "1,x"], '"x" is not a whole number from 1'),
         (["--workers", "x"], '"x" is not a whole number'),
-        (["--workers", "1,2", "--compare", "samples,cells"], "--workers and --compare both list"),
-        (["--workers", "1,2", "--compare", "oracle"], "--workers and --compare both list"),
+        (
+            ["--workers", "1,2", "--compare", "samples,cells"],
+            "--workers and --compare measure different things",
+        ),
+        (
+            ["--workers", "1,2", "--compare", "oracle"],
+            "--workers and --compare measure different things",
+        ),
         (["--compare", "cell"], 'no strategy "cell": did you mean "cells"?'),
         (["--workers", "2,2"], "twice"),
-        (["--profile", "--workers", "1,2"], "measures one setting"),
-        (["--profile", "--compare", "oracle"], "measures one setting"),
+        (["--profile", "--workers", "1,2"], "--workers and --profile measure"),
+        (["--profile", "--compare", "oracle"], "--compare and --profile measure"),
     ],
 )
 def test_wrong_lists_are_refused(bench, arguments, message):

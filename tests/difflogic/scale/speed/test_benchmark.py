@@ -8,7 +8,7 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.rows import measure, of_workers
+from difflogic.scale.speed.rows import Comparison, measure, of_ways, of_workers
 from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.reference import ReferenceTrainer
@@ -31,15 +31,13 @@ def short_peak():
         yield
 
 
-@pytest.fixture(scope="module")
-def measured(short_peak):
-    """A benchmark beside the sequential path, and its reported progress."""
-    done = []
-    return benchmark.run(CONFIG, "sequential", repeat=4, progress=done.append), done
+def compared(way, repeat=1, progress=lambda done: None):
+    """The configured way, and another one beside it."""
+    return measure(of_ways(CONFIG, [way]), repeat, progress).rows
 
 
-def test_a_report_counts_the_work_of_a_step(measured):
-    report, _ = measured
+def test_a_report_counts_the_work_of_a_step():
+    report = benchmark.run(CONFIG, repeat=4)
     # 2 kernels · 14 gates · 2 channels, 14 gates of the update; 42 cells, 2 steps, 3 samples.
     assert report.gate_lanes == 70 * 42 * 2 * 3
     assert report.limit == pytest.approx(report.gate_lanes * 15 / 2e9)
@@ -53,31 +51,29 @@ def test_a_report_counts_the_work_of_a_step(measured):
     assert report.noise == report.path.total.median / report.path.total.minimum - 1
 
 
-def test_both_paths_are_measured_in_every_phase_and_give_the_same_bits(measured):
-    report, done = measured
+def test_both_ways_are_measured_in_every_phase_and_give_the_same_bits():
+    done = []
+    rows = path, other = compared("sequential", 4, done.append)
     assert done == [1, 2, 3, 4]
-    for path in (report.path, report.compared):
-        assert {len(seconds) for seconds in (path.steps, *path.phases.values())} == {4}
-        assert set(path.phases) == set(PHASES)
-        for index, step in enumerate(path.steps):
-            assert sum(seconds[index] for seconds in path.phases.values()) <= step
-    assert (report.compared.setting.label, report.compared.workers) == ("sequential", 1)
-    assert (report.compared.difference, report.compared.tolerance) == (0.0, 0.0)
-    assert report.path.losses == report.compared.losses
-    found = report.as_dict()
-    assert (found["experiment"], found["repeat"]) == (CONFIG.name, 4)
-    assert found["compared"]["equal"] is True
-    for path in (found["path"], found["compared"]):
-        spread = path["step_seconds"]
+    for row in rows:
+        assert {len(seconds) for seconds in (row.steps, *row.phases.values())} == {4}
+        assert set(row.phases) == set(PHASES)
+        for index, step in enumerate(row.steps):
+            assert sum(seconds[index] for seconds in row.phases.values()) <= step
+    assert (other.setting.label, other.workers) == ("sequential", 1)
+    assert (other.difference, other.tolerance) == (0.0, 0.0)
+    assert path.losses == other.losses
+    found = Comparison(rows).as_dict()
+    assert (found["experiment"], found["repeat"], found["equal"]) == (CONFIG.name, 4, True)
+    for row in found["rows"]:
+        spread = row["step_seconds"]
         assert 0 < spread["min"] <= spread["median"] <= spread["max"]
-    alone = replace(report, compared=None)
-    assert alone.speedup is alone.phase_speedup("forward") is None
 
 
 def test_measured_steps_neither_search_nor_restart():
     searching = growing("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
     configs = searching, searching.without_searches()
-    one, other = (benchmark.run(config, "sequential", repeat=2) for config in configs)
+    one, other = (benchmark.run(config, repeat=2) for config in configs)
     assert one.path.losses == other.path.losses
     assert one.path.phase("finish").maximum == 0
     found = [measure(of_workers(config, [1, 2]), 2).rows for config in configs]
@@ -85,11 +81,11 @@ def test_measured_steps_neither_search_nor_restart():
 
 
 def test_the_oracle_computes_nearly_the_same():
-    report = benchmark.run(CONFIG, "oracle", repeat=1)
-    assert report.compared.setting.label == "oracle"
-    assert 0 < report.compared.difference <= report.compared.tolerance
-    assert report.phase_speedup("reduce") is None  # the oracle has no slots to reduce
-    assert report.phase_speedup("forward") is not None
+    path, oracle = compared("oracle")
+    assert oracle.setting.label == "oracle"
+    assert 0 < oracle.difference <= oracle.tolerance
+    assert path.phase_speedup("reduce", oracle) is None  # the oracle has no slots to reduce
+    assert path.phase_speedup("forward", oracle) is not None
 
 
 @pytest.mark.parametrize("by", [2.0**-10, math.nan])
@@ -103,9 +99,9 @@ def test_a_single_different_logit_is_found(monkeypatch, by):
             return replace(model, logits=logits)
 
     monkeypatch.setattr(rows, "Trainer", Disturbed)
-    compared = benchmark.run(CONFIG, "sequential", repeat=1).compared
-    assert not compared.equal
-    assert compared.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
+    _, other = compared("sequential")
+    assert not other.equal
+    assert other.difference == pytest.approx(by, rel=1e-3, nan_ok=True)
 
 
 def test_a_single_different_loss_is_found(monkeypatch):
@@ -116,7 +112,7 @@ def test_a_single_different_loss_is_found(monkeypatch):
             return replace(result, soft_loss=result.soft_loss + 0.5) if wrong else result
 
     monkeypatch.setattr(rows, "Trainer", OnceWrong)
-    assert benchmark.run(CONFIG, "sequential", repeat=1).compared.difference == 0.5
+    assert compared("sequential")[1].difference == 0.5
 
 
 def test_an_oracle_with_another_learning_rate_is_found(monkeypatch):
@@ -124,7 +120,7 @@ def test_an_oracle_with_another_learning_rate_is_found(monkeypatch):
         return ReferenceTrainer(config.with_sections(training={"learning_rate": 0.045}))
 
     monkeypatch.setattr(rows, "ReferenceTrainer", slower)
-    assert not benchmark.run(CONFIG, "oracle", repeat=2).compared.equal
+    assert not compared("oracle", 2)[1].equal
 
 
 @pytest.mark.parametrize(("overrides", "steps"), [([], 20), (["automaton.steps=1000"], 1000)])
@@ -139,11 +135,11 @@ def test_problems_too_large_for_the_oracle_are_reduced(overrides, steps):
     assert lanes <= max(rows.ORACLE_GATE_LANES, one_sample_and_step)
 
 
-def test_a_report_holds_the_reduced_configuration(monkeypatch):
+def test_rows_hold_the_reduced_configuration(monkeypatch):
     monkeypatch.setattr(rows, "ORACLE_GATE_LANES", 70 * 42)
-    report = benchmark.run(CONFIG, "oracle", repeat=1)
-    assert report.config.automaton.steps == report.config.training.batch == 1
-    assert report.gate_lanes == 70 * 42
+    for row in compared("oracle"):
+        config = row.setting.config
+        assert config.automaton.steps == config.training.batch == 1
 
 
 @pytest.mark.parametrize("threads", [1, 2])
