@@ -128,18 +128,13 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
     """Return the configuration to train, checked before anything is written."""
-    from difflogic.config import Override, shipped_configs
+    from difflogic.config import Override
     from difflogic.library.training import resolve
     from difflogic.tasks import require_task
 
     source, overrides = experiment.config, [*experiment.overrides, *options.all_overrides]
     if options.resume is None:
         source = source or experiment.default
-        if source is None:
-            raise ConfigError(
-                "name a configuration: "
-                f"{', '.join(shipped_configs())}, or a TOML file; or use --resume RUN"
-            )
         if experiment.name is not None:
             overrides = [Override("name", experiment.name), *overrides]
     elif options.directory is not None:

@@ -62,7 +62,7 @@ def export(
         with show_progress() as progress:
             made: WrittenProperty = write_property(progress=progress)
         verdict = "" if made.finding is None else f", {made.finding.verdict.value} here"
-        when = "" if made.within is None else f", within {made.within} steps of damage"
+        when = "" if made.within is None else f", within {counted(made.within, 'step')} of damage"
         note(
             f"{claim} from step {made.from_step} on{when}, {made.height}×{made.width} cells"
             f"{verdict} · {made.bytes} bytes: {file}"
@@ -138,7 +138,7 @@ def import_(
         write_output(to, text, force)
     circuit = imported.automaton.circuit
     note(
-        f"read from {imported.format}: {circuit.gates} gates, depth {circuit.depth}, "
+        f"read from {imported.format}: {counted(circuit.gates, 'gate')}, depth {circuit.depth}, "
         f"{counted(circuit.channels, 'channel')}"
     )
     if imported.assumed:

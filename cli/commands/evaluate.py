@@ -24,7 +24,6 @@ def evaluate(
     source: Path,
     tests: Sequence[str] | None,
     task: str | None,
-    allow_code: bool,
     require_exact: bool = False,
     as_json: AsJson = False,
 ) -> None:
@@ -36,26 +35,21 @@ def evaluate(
     Options:
         require_exact: Exit 1 unless the circuit is exact
     """
-    from difflogic import evaluation
     from difflogic.config import load_config
-    from difflogic.library.evaluating import require_experiment
-    from difflogic.library.trusting import load_trusted
 
-    loaded = load_trusted(source, allow_code)
     experiment = None if task is None else load_config(task, allow_code=True)
-    evaluation.choose(require_experiment(loaded, experiment), tests or [])
     announce_hard()
     with show_progress() as progress:
-        results = measure(source=loaded, task=experiment, progress=progress).results
+        results = measure(task=experiment, progress=progress).results
     if as_json:
         output.show_json({"model": str(source), **results})
     else:
-        _show(results, reasons=not tests)
+        _show(results, source, task, reasons=not tests)
     if require_exact and not results["exact"]:
         raise typer.Exit(FAILURE)
 
 
-def _show(results: Mapping[str, Any], reasons: bool) -> None:
+def _show(results: Mapping[str, Any], source: Path, task: str | None, reasons: bool) -> None:
     """Print the results, with reasons why other tests do not apply."""
     published = results["published"]
     seed = results["training_seed"]
@@ -79,7 +73,7 @@ def _show(results: Mapping[str, Any], reasons: bool) -> None:
     typer.echo()
     for name, reason in results["not_applicable"].items() if reasons else ():
         typer.echo(f"{name}: not applicable: {reason}")
-    typer.echo(report.assurance(results["assurance"], results["exact"]))
+    typer.echo(report.assurance(results["assurance"], results["exact"], source, task))
     typer.echo(_verdict(results))
     proofs.show_healing(results["assurance"]["healing"])
 

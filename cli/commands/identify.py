@@ -14,6 +14,7 @@ from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.options import Force
+from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
@@ -78,12 +79,12 @@ def lines(found: Identified) -> list[str]:
     recordings, frames, height, width = rule.recording.frames.shape
     films = f"{recordings} recordings of " if recordings > 1 else ""
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
-    gates = f"{circuit.gates} gates, " if circuit else ""
+    gates = f"{counted(circuit.gates, 'gate')}, " if circuit else ""
     free = int(rule.never_seen.sum())
     filled = f", {free} {'entry' if free == 1 else 'entries'} filled" if free else ""
     text = [
-        f"{rule.recording.source}: {films}{frames} frames of {height}×{width} cells{steps}, "
-        f"{rule.recording.states} states",
+        f"{rule.recording.source}: {films}{counted(frames, 'frame')} of {height}×{width} "
+        f"cells{steps}, {rule.recording.states} states",
         f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
         *([f"hidden: {describe_hidden(space)}"] if space.looks_like else []),
         *(f"    {line}" for line in found.equations),
@@ -99,7 +100,7 @@ def lines(found: Identified) -> list[str]:
         weakest = [entry for entry in range(space.entries) if not rule.never_seen[entry]][least]
         text.append(
             f"least sure entry: {space.describe(weakest)} is followed by {rule.table[weakest]} in "
-            f"{rule.agreement[weakest]:.0%} of its occurrences"
+            f"{100 * rule.agreement[weakest]:.0f} % of its occurrences"
         )
     else:
         text.append(
@@ -157,6 +158,8 @@ def _other(found: Identified) -> str:
 
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
     """Return the result for JSON."""
+    from difflogic.system.json_values import chosen
+
     rule, circuit = found.rule, found.circuit
     space = rule.space
     table: list[dict[str, Any]] = []
@@ -174,21 +177,14 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
     return {
         "recording": rule.recording.source,
         "frames": rule.recording.frames.shape,
-        "neighbourhood": space.neighbourhood,
-        "symmetry": space.symmetry,
-        "states": space.states,
-        "boundary": rule.boundary,
-        "gap": rule.gap,
-        "method": rule.method,
-        "name": rule.name,
-        "equations": found.equations,
+        **chosen(space, "neighbourhood", "symmetry", "states"),
+        **chosen(rule, "boundary", "gap", "method", "name", "unique"),
+        **chosen(found, "equations", "seconds"),
         "gates": None if circuit is None else circuit.gates,
         "looks_like": space.looks_like or None,
         "neighbours_read_hidden_states": not space.private if space.looks_like else None,
-        "unique": rule.unique,
         "table": table,
         "wrong_cells": rule.flipped,
         "next_frame": rule.next_frame(),
-        "seconds": found.seconds,
         "output": to,
     }

@@ -79,18 +79,16 @@ def _print(lines: Iterable[str]) -> None:
     width, in_ascii = _terminal_width(), not _shows_signs()
     for line in lines:
         text = line.translate(_TYPOGRAPHY).translate(ASCII) if in_ascii else line
-        if width is None or len(text) <= width:
-            typer.echo(text)
-            continue
-        indent = " " * (len(text) - len(text.lstrip()) + 4)
-        for part in textwrap.wrap(
-            text,
-            max(width, 20),
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        ):
-            typer.echo(part)
+        if width is not None and len(text) > width:
+            indent = " " * (len(text) - len(text.lstrip()) + 4)
+            text = textwrap.fill(
+                text,
+                max(width, 20),
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        typer.echo(text)
 
 
 def _shows_signs() -> bool:
@@ -107,9 +105,9 @@ def _terminal_width() -> int | None:
     return shutil.get_terminal_size().columns or None if sys.stdout.isatty() else None
 
 
-def _per_row(width: int) -> int:
-    """Return how many drawings of `width` columns fit side by side."""
-    return max(1, ((_terminal_width() or PLAIN_WIDTH) - 2) // width)
+def _side_by_side(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
+    width = (_terminal_width() or PLAIN_WIDTH) - 2
+    return [f"  {line}".rstrip() for line in output.side_by_side(blocks, width, gap)]
 
 
 def _size(automaton: Automaton) -> str:
@@ -152,17 +150,15 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
 def _reads(found: Inspection, limit: int) -> list[str]:
     """Draw the three by three cells that each channel reads, as many side by side as fit."""
     circuit, reads = found.automaton.circuit, found.wires.reads
-    shown = list(range(circuit.channels))[: limit or None]
-    per_row = _per_row(8)
-    lines = ["cells that are read, by channel:"]
-    for first in range(0, len(shown), per_row):
-        group = shown[first : first + per_row]
-        lines.append("  " + "".join(f"{circuit.labels[c]:<8}" for c in group).rstrip())
-        for row in range(3):
-            cells = (
-                "".join("■ " if reads[3 * row + x, c] else "· " for x in range(3)) for c in group
-            )
-            lines.append("  " + "  ".join(cells).rstrip())
+    shown = range(circuit.channels)[: limit or None]
+    boards = [
+        [
+            str(circuit.labels[c]),
+            *(" ".join("■" if reads[3 * y + x, c] else "·" for x in range(3)) for y in range(3)),
+        ]
+        for c in shown
+    ]
+    lines = ["cells that are read, by channel:", *_side_by_side(boards, 3)]
     if more := circuit.channels - len(shown):
         lines.append(f"… and {more} more channels: --limit 0 shows all.")
     return lines
@@ -217,17 +213,11 @@ def _pictures(pictures: Sequence[Picture]) -> list[str]:
 
     if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
         return []
-    lines = []
-    per_row = _per_row(2 * max(picture.period.width for picture in pictures) + 2)
-    for first in range(0, len(pictures), per_row):
-        blocks = [render_picture(p.bits).splitlines() for p in pictures[first : first + per_row]]
-        if len(pictures[0].bits) == 1:
-            blocks = [[row.translate(_CELLS) for row in block] for block in blocks]
-        lines.append("")
-        for y in range(max(map(len, blocks))):
-            rows = (block[y] if y < len(block) else " " * len(block[0]) for block in blocks)
-            lines.append("  " + "   ".join(" ".join(row) for row in rows).rstrip())
-    return lines
+    blocks = [render_picture(picture.bits).splitlines() for picture in pictures]
+    if len(pictures[0].bits) == 1:
+        blocks = [[row.translate(_CELLS) for row in block] for block in blocks]
+    spaced = [["", *(" ".join(row) for row in block)] for block in blocks]
+    return _side_by_side(spaced, 3)
 
 
 def _settling(found: Inspection) -> list[str]:
@@ -277,19 +267,16 @@ def _repeats(period: Period, automaton: Automaton) -> str:
 def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
     """Return everything; `periods` are pairs of a period and the number of its starts."""
     from difflogic.circuit.grid import NEIGHBORS
+    from difflogic.system.json_values import chosen
 
     automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
     settling = found.settling
     return {
-        "name": automaton.name,
-        "boundary": automaton.boundary,
-        "fire_rate": automaton.fire_rate,
+        **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,
         "state_channels": _state_channels(automaton),
-        **{
-            name: {"gates": each.gates, "depth": each.depth, "channels": each.channels}
-            for name, each in (("trained", trained.circuit), ("circuit", circuit))
-        },
+        "trained": chosen(trained.circuit, "gates", "depth", "channels"),
+        "circuit": chosen(circuit, "gates", "depth", "channels"),
         "ops": {op.name: count for op, count in found.ops.items()},
         "inputs": circuit.inputs,
         "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
@@ -304,8 +291,7 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
             {"target": line.target, "channel": line.channel, "text": text}
             for line, text in zip(found.equations.lines, found.equations.texts, strict=True)
         ],
-        "rule": found.rule,
-        "fixed_points": found.fixed_points,
+        **chosen(found, "rule", "fixed_points"),
         "settling": settling
         and {**vars(settling), "periods": [*map(list, settling.periods.items())]},
     }

@@ -60,11 +60,8 @@ def simulate(
 
 def _show(found: Simulated) -> None:
     g, automaton = found.geometry, found.automaton
-    typer.echo(
-        f"{automaton.name} · {automaton.circuit.gates} gates, {counted(g.channels, 'channel')} · "
-        f"{g.height}×{g.width} cells, {automaton.boundary} boundary, "
-        f"fire rate {automaton.fire_rate:g} · start {found.start}, seed {found.seed}"
-    )
+    head = output.on_grid(automaton.name, automaton.circuit.gates, g, automaton.fire_rate)
+    typer.echo(f"{head} · start {found.start}, seed {found.seed}")
     for label, ones in found.populations().items():
         typer.echo(f"channel {label:<8}{ones} of {g.cells} cells are 1 after step {found.step}")
     if found.updates_per_second is not None:

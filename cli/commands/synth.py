@@ -47,11 +47,11 @@ def synth(run: Call, *, check: bool, as_json: AsJson = False) -> None:
 
 def _show(found: Synthesized) -> None:
     made = found.synthesis
-    height, width = made.automaton.height, made.automaton.width
+    height, width, percent = made.automaton.height, made.automaton.width, 100 * made.share
     rows: list[tuple[str, Any, Any]] = [
         ("LUTs", f"{made.luts / made.cells:.2f}", made.luts),
         ("flip-flops", f"{made.flip_flops / made.cells:.2f}", made.flip_flops),
-        (f"share of {made.device.name}", f"{made.share / made.cells:.3%}", f"{made.share:.1%}"),
+        (f"share of {made.device.name}", f"{percent / made.cells:.3f} %", f"{percent:.1f} %"),
     ]
     if made.mhz is not None:
         rows += [

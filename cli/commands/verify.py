@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,10 @@ from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigOption, RankCounts, Small, choose_config
 from cli.progress import compile_kernels, show_progress
-from cli.terminal import output, proofs
+from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
 from difflogic.library.options import Force, Set
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
@@ -101,24 +102,17 @@ def _findings(
     for precision in PRECISIONS:
         precise = [*given, f"training.precision={precision}"]
         compile_kernels(load_config(source, precise, allow_code=True))
-    return _compare(
-        lambda: verification.equivalence(settings),
-        lambda: verification.ranks_change_nothing(settings, sizes, world) if sizes else (),
-    )
-
-
-def _compare(*parts: Callable[[], Iterable[Finding]]) -> list[Finding]:
     findings: list[Finding] = []
+    ranked = verification.ranks_change_nothing(settings, sizes, world) if sizes else ()
     # The workers of a comparison wait for each other: stop only after a comparison.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
-        for compare in parts:
-            for finding in compare():
-                findings.append(finding)
-                counter.update(len(findings), _title(finding))
-                if interruption.requested:
-                    failed = sum(not finding.passed for finding in findings)
-                    note(f"stopped after {counted(len(findings), 'comparison')}, {failed} failed")
-                interruption.check()
+        for finding in chain(verification.equivalence(settings), ranked):
+            findings.append(finding)
+            counter.update(len(findings), _title(finding))
+            if interruption.requested:
+                failed = sum(not finding.passed for finding in findings)
+                note(f"stopped after {counted(len(findings), 'comparison')}, {failed} failed")
+            interruption.check()
     return findings
 
 
@@ -132,10 +126,8 @@ def _show(findings: Sequence[Finding], failures: Sequence[Finding]) -> None:
     for each in failures:
         values = f"difference {each.difference:.2g}, tolerance {each.tolerance:.2g}"
         typer.echo(f"FAILED  {_title(each)}: {values}")
-    if failures:
-        typer.echo(f"\n{len(failures)} of {counted(len(findings), 'comparison')} FAILED")
-    else:
-        typer.echo(f"all {counted(len(findings), 'comparison')} passed")
+    count = counted(len(findings), "comparison")
+    typer.echo(f"\n{len(failures)} of {count} FAILED" if failures else f"all {count} passed")
 
 
 def table(findings: Sequence[Finding]) -> list[list[Any]]:
@@ -177,17 +169,10 @@ def circuit(
         found: Compared = run(progress=progress)
     circuits = [each.automaton.circuit for each in (found.one, found.other)]
     if as_json:
-        output.show_json(
-            {
-                "circuit": source,
-                "against": against or "simplified",
-                "gates": [each.gates for each in circuits],
-                "other_differences": list(found.other_differences),
-                "equal": found.equal,
-                "same_rule": found.same_rule,
-                "proof": found.proof,
-            }
-        )
+        gates = [each.gates for each in circuits]
+        named = {"circuit": source, "against": against or "simplified", "gates": gates}
+        facts = ("other_differences", "equal", "same_rule", "proof")
+        output.show_json(named | {name: getattr(found, name) for name in facts})
     else:
         names = (str(source), "its simplified form" if against is None else str(against))
         sizes = (
@@ -196,7 +181,7 @@ def circuit(
         )
         output.show_table("circuit | gates | depth | channels", sizes)
         typer.echo()
-        proofs.show_equality(found.proof, names, found.other_differences)
+        proofs.show_equality(found.proof, names, found.other_differences, rule_only)
     if not (found.same_rule if rule_only else found.equal):
         raise typer.Exit(FAILURE)
 
@@ -204,6 +189,7 @@ def circuit(
 @calls("certifying.certify")
 def convergence(
     run: Call,
+    source: Path,
     sizes: Sequence[tuple[int, int]] | None,
     task: str | None,
     to: Path | None = None,
@@ -234,13 +220,16 @@ def convergence(
         found: Certified = run(task=experiment, progress=progress)
     if task is None and not found.source.trained:
         note("the target is the state that a start of zeros ends in; --task NAME chooses another")
-    saved = to is not None and found.proved
-    if to is not None and saved:
-        found.save(to, force=force)
+    problem = "" if found.proved else "there is no proof"
+    if to is not None and found.proved:
+        try:
+            found.save(to, force=force)
+        except CircuitError as error:
+            problem = str(error)
     if as_json:
-        proofs.show_convergence_json(found, str(to) if saved else None)
+        proofs.show_convergence_json(found, None if problem else to)
     elif found.assurance is not None:
-        typer.echo(found.assurance.text)
+        typer.echo(report.going_on(found.assurance.text, source, task))
         if found.assurance.asked is not None:
             typer.echo(f"asked: {found.assurance.asked}")
         proofs.show_healing([each.as_dict() for each in found.assurance.healing])
@@ -248,9 +237,9 @@ def convergence(
         proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
         if all_sizes:
             proofs.show_sizes(found.squares, found.theorem, found.assumed)
-    if saved and not as_json:
+    if to is not None and problem:
+        note(f"{to} was not written: {problem}")
+    elif to is not None and not as_json:
         note(f"saved {to}")
-    elif to is not None and not saved:
-        note(f"{to} was not written: there is no proof")
-    if not found.proved:
+    if not found.proved or (to is not None and problem):
         raise typer.Exit(FAILURE)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @calls("reporting.plot")
-def plot(draw: Call, *, file: Path, force: bool) -> None:
+def plot(draw: Call, *, file: Path) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
 
     A run's figure shows soft and hard loss, accuracy, seconds by phase, the share of decided gates,
@@ -29,11 +29,6 @@ def plot(draw: Call, *, file: Path, force: bool) -> None:
     Options:
         file --output -o FILE: File to write: .svg, .png or .pdf
     """
-    from difflogic.library.common import require_output
-    from difflogic.view.plotting.style import SUFFIXES, require_matplotlib
-
-    require_output(file, SUFFIXES, force)
-    require_matplotlib()
     announce_hard()
     found: Plotted = draw()
     note(f"saved {found.file}: curves of a {found.what}, {found.bytes / 1000:.0f} kB")
@@ -64,7 +59,6 @@ def report(
     sources: Sequence[Path],
     tests: bool,
     file: Path = Path("report.html"),
-    force: bool,
 ) -> None:
     """Write one web page about a run. It needs no server and no network.
 
@@ -76,10 +70,6 @@ def report(
     Options:
         file --output -o FILE.html: File to write
     """
-    from difflogic.library import reporting
-    from difflogic.library.common import require_output
-
-    require_output(file, reporting.SUFFIXES, force)
     if len(sources) == 1 and tests:
         announce_hard()
     with show_progress() as progress:

@@ -188,13 +188,7 @@ def line(progress: Progress) -> str:
     """Return the run's state as one line."""
     parts = [
         f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs}",
-        *([f"attempt {progress.attempt}"] if progress.restart_every else []),
-        f"soft loss {loss(progress.soft_loss)}",
-        f"hard loss {loss(progress.hard_loss)}",
-        f"accuracy {percent(progress.accuracy)}",
-        f"decided {percent(progress.decided)}",
-        f"best {loss(progress.best_hard_loss)} at epoch {progress.best_epoch or '-'}",
-        *([f"finishing {finishing(progress.finished)}"] if progress.finished else []),
+        *(f"{label} {(value + remark).strip()}" for label, value, remark in _numbers(progress)),
         f"{rate(progress.rate)} epochs/s",
         progress.outlook,
     ]
@@ -253,20 +247,16 @@ def _bar(progress: Progress, width: int) -> Text:
 
 def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
     """Return label, value and remark of each number on the live display."""
-    rows = [
+    rows = [("attempt", str(progress.attempt), "")] if progress.restart_every else []
+    best = f" at epoch {progress.best_epoch}" if progress.best_epoch else ""
+    rows += [
         ("soft loss", loss(progress.soft_loss), ""),
         ("hard loss", loss(progress.hard_loss), ""),
         ("accuracy", percent(progress.accuracy), ""),
-        (
-            "best",
-            loss(progress.best_hard_loss),
-            f" at epoch {progress.best_epoch}" if progress.best_epoch else "",
-        ),
-        ("", percent(progress.best_accuracy), ""),
+        ("best", loss(progress.best_hard_loss), best),
+        ("right", percent(progress.best_accuracy), best),
         ("decided", percent(progress.decided), " of the gates"),
     ]
-    if progress.restart_every:
-        rows.append(("attempt", str(progress.attempt), ""))
     if progress.finished:
         rows.append(("finishing", "", f" {finishing(progress.finished)}"))
     if now := progress.searching:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from difflogic.proof import Counterexample, Proof
     from difflogic.proof.convergence import Finding
     from difflogic.proof.convergence.sizes import Base, Size, Theorem
+    from difflogic.proof.equivalence import Method
 
 UNREAD = "·"
 MOST_ROWS, MOST_COLUMNS = 64, 128
@@ -32,25 +34,30 @@ WRONG = "xX"
 """Signs of a wrong 0 and a wrong 1."""
 
 
-def equality_lines(proof: Proof, differences: Sequence[str] = ()) -> list[str]:
-    """Say what was proved, how, and in what time; `differences` are those outside the circuits."""
+def equality_lines(
+    proof: Proof, differences: Sequence[str] = (), rule_only: bool = False
+) -> list[str]:
+    """Say what was proved, how, and in what time.
+
+    `differences` are those outside the circuits; with `rule_only` nobody asked for them.
+    """
     from difflogic.proof import Verdict
 
     undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
     done = len(proof.outputs) - undecided
-    how = []
-    if outputs := proof.count("exhaustive"):
-        every = "up to" if proof.verdict is Verdict.different else "all"
-        cases = counted(proof.cases, "case")
-        how.append(f"  {counted(outputs, 'output')} by trying {every} {cases}")
-    if outputs := proof.count("sat"):
-        conflicts = counted(proof.conflicts, "conflict")
-        how.append(f"  {counted(outputs, 'output')} by SAT, {conflicts}")
+    every = "up to" if proof.verdict is Verdict.different else "all"
+    ways: dict[Method, str] = {
+        "exhaustive": f"trying {every} {counted(proof.cases, 'case')}",
+        "sat": f"SAT, {counted(proof.conflicts, 'conflict')}",
+    }
+    counts = ((proof.count(method), way) for method, way in ways.items())
+    how = [f"  {counted(outputs, 'output')} by {way}" for outputs, way in counts if outputs]
     most = max(output.inputs for output in proof.outputs)
     where = f"with up to {counted(most, 'input')}, {proof.seconds:.2f} s"
     match proof.verdict:
         case Verdict.equal:
-            what = "NOT EQUAL, but proved the same rule" if differences else "proved equal"
+            what = "proved the same rule" if differences else "proved equal"
+            what = f"NOT EQUAL, but {what}" if differences and not rule_only else what
             head = f"{what}: {counted(done, 'next state')} {where}"
         case Verdict.different:
             head = f"NOT EQUAL, found after comparing {counted(done, 'next state')} {where}"
@@ -60,9 +67,11 @@ def equality_lines(proof: Proof, differences: Sequence[str] = ()) -> list[str]:
     return [head, *how, *(f"  differs in: {', '.join(differences)}" for _ in differences[:1])]
 
 
-def show_equality(proof: Proof, names: tuple[str, str], differences: Sequence[str] = ()) -> None:
+def show_equality(
+    proof: Proof, names: tuple[str, str], differences: Sequence[str] = (), rule_only: bool = False
+) -> None:
     """Print what was proved, and the counterexample; `names` are those of the circuits."""
-    lines = equality_lines(proof, differences)
+    lines = equality_lines(proof, differences, rule_only)
     if proof.counterexample is not None:
         width = shutil.get_terminal_size().columns
         lines += ["", *counterexample_lines(proof.counterexample, names, width)]
@@ -78,13 +87,8 @@ def counterexample_lines(found: Counterexample, names: tuple[str, str], width: i
     labels = sorted({label for _, label in found.bits})
     ones = [label for label in labels if any(found.bits.get((n, label)) for n in range(9))]
     boards = [_board(found, label) for label in ones]
-    columns = max((len(line) for board in boards for line in board), default=1)
-    per_row = max(1, (width + 2) // (columns + 2))
     text = [f"in this neighbourhood ({UNREAD}: neither circuit reads this bit):", ""]
-    for first in range(0, len(boards), per_row):
-        for lines in zip(*boards[first : first + per_row], strict=True):
-            text.append("  ".join(line.ljust(columns) for line in lines).rstrip())
-        text.append("")
+    text += output.side_by_side(boards, width)
     if not boards:
         text = [] if labels else ["Always, since the circuits read no bit,"]
     if zeros := [str(label) for label in labels if label not in ones]:
@@ -100,26 +104,23 @@ def counterexample_lines(found: Counterexample, names: tuple[str, str], width: i
 def _board(found: Counterexample, label: int) -> list[str]:
     bits = [found.bits.get((neighbour, label)) for neighbour in range(9)]
     signs = [UNREAD if bit is None else str(int(bit)) for bit in bits]
-    return [f"channel {label}", *(f"  {' '.join(signs[n : n + 3])}" for n in (0, 3, 6))]
+    return [f"channel {label}", *(f"  {' '.join(signs[n : n + 3])}" for n in (0, 3, 6)), ""]
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     """Print a table of all grids, its meaning, and a picture of each grid that is not proved."""
-    rows = []
-    for found in findings:
-        question = found.question
-        unit = "step" if question.synchronous else "round"
-        rows.append(
-            (
-                _size(found),
-                found.verdict.value,
-                found.method,
-                None if found.from_step is None else f"{unit} {found.from_step}",
-                found.unknown_cells,
-                question.circuit.gates,
-                f"{found.seconds * 1e3:.1f} ms",
-            )
+    rows = (
+        (
+            _size(found),
+            found.verdict.value,
+            found.method,
+            _first(found),
+            found.unknown_cells,
+            found.question.circuit.gates,
+            f"{found.seconds * 1e3:.1f} ms",
         )
+        for found in findings
+    )
     output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
     lines = ["", *(f"asked: {found.question.asked}" for found in findings)]
     lines += [f"Of {gates} gates, only those that the visible channels depend on are used."]
@@ -178,6 +179,11 @@ def _base(base: Base) -> tuple[int, int, int, int, int]:
 
 def _size(found: Finding) -> str:
     return f"{found.question.height}×{found.question.width}"
+
+
+def _first(found: Finding) -> str | None:
+    unit = "step" if found.question.synchronous else "round"
+    return None if found.from_step is None else f"{unit} {found.from_step}"
 
 
 def _pictures(found: Finding) -> list[str]:
@@ -251,7 +257,7 @@ def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
     return [row[:MOST_COLUMNS] for row in rows]
 
 
-def show_convergence_json(found: Certified, certificate: str | None) -> None:
+def show_convergence_json(found: Certified, certificate: Path | None) -> None:
     """Print all findings, and the file of the certificate."""
     larger = found.theorem and {
         "period": found.theorem.period,
@@ -263,36 +269,23 @@ def show_convergence_json(found: Certified, certificate: str | None) -> None:
     output.show_json(
         {
             "source": found.source.name,
-            "proved": found.proved,
             "certificate": certificate,
+            **{name: getattr(found, name) for name in ("proved", "assurance", "squares")},
             "findings": [_data(finding) for finding in found.findings],
-            "assurance": found.assurance,
-            "squares": found.squares,
             "larger": larger,
         }
     )
 
 
 def _data(found: Finding) -> dict[str, Any]:
-    question = found.question
+    from difflogic.system.json_values import chosen
+
+    question, rows = found.question, (row for channel in found.known.tolist() for row in channel)
+    names = "verdict method from_step any_schedule unknown_cells attempts counterexample seconds"
     return {
-        "asked": question.asked,
-        "height": question.height,
-        "width": question.width,
-        "boundary": question.boundary,
-        "verdict": found.verdict,
-        "method": found.method,
-        "from_step": found.from_step,
-        "any_schedule": found.any_schedule,
+        **chosen(question, "asked", "height", "width", "boundary"),
+        **chosen(found, *names.split()),
         "gates": question.circuit.gates,
         "channels": question.circuit.labels,
-        "unknown_cells": found.unknown_cells,
-        "known": [
-            "".join("01?"[bit] for bit in row)
-            for channel in found.known.tolist()
-            for row in channel
-        ],
-        "attempts": found.attempts,
-        "counterexample": found.counterexample,
-        "seconds": found.seconds,
+        "known": ["".join("01?"[bit] for bit in row) for row in rows],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from cli.errors import in_one_line
@@ -33,10 +34,7 @@ def render(
     headline, *commands = _next_step(summary, directory, " --allow-code" if custom_task else "")
     paragraphs = [
         *([] if quiet else [_timing(summary["seconds"], summary["epochs"])]),
-        [
-            *_scores(summary["scores"], summary["exact_epoch"], summary.get("polished")),
-            *_attempts(summary),
-        ],
+        [*_scores(summary, directory), *_attempts(summary)],
         [
             f"{'run':<11}{in_one_line(directory)}",
             f"{'next':<11}{headline}",
@@ -65,9 +63,8 @@ def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     return [*lines, f"{'processor':<17}{seconds['processor']:>9.3f}"]
 
 
-def _scores(
-    scores: Mapping[str, Any], exact_epoch: int | None, gain: Mapping[str, Any] | None
-) -> list[str]:
+def _scores(summary: Mapping[str, Any], directory: str) -> list[str]:
+    scores, exact_epoch, gain = summary["scores"], summary["exact_epoch"], summary.get("polished")
     checked = scores["checked"]
     lines = [
         f"as trained soft loss {display.loss(scores['soft_loss'])}, "
@@ -93,7 +90,8 @@ def _scores(
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
-        lines.append(f"{'proof':<11}{assurance(scores['assurance'], checked['exact'])}")
+        proof = assurance(scores["assurance"], checked["exact"], directory, None)
+        lines.append(f"{'proof':<11}{proof}")
     return lines
 
 
@@ -114,11 +112,18 @@ def polished(gates: Sequence[int], from_step: Sequence[int] | None) -> str:
     return ", ".join(words)
 
 
-def assurance(found: Mapping[str, Any], exact: bool) -> str:
+def assurance(found: Mapping[str, Any], exact: bool, source: str | Path, task: str | None) -> str:
     """Say what is proved about a circuit, or that it is right on samples."""
-    if exact and found["verdict"] == "open":
-        return f"right on samples; {found['text']}"
-    return str(found["text"])
+    text = going_on(found["text"], source, task)
+    return f"right on samples; {text}" if exact and found["verdict"] == "open" else text
+
+
+def going_on(text: str, source: str | Path, task: str | None = None) -> str:
+    """Return a verdict with the whole command that goes on with an open proof."""
+    named = "" if task is None else f" --task {for_shell(task)}"
+    return text.replace(
+        "convergence --time-limit", f"convergence {for_shell(source)}{named} --time-limit 600"
+    )
 
 
 def _exactness(found: Mapping[str, Any]) -> list[str]:

@@ -94,7 +94,9 @@ class Encoding:
         waiting = [self._explained(number, frame * self.gap, y, x)]
         while waiting:
             if self._deadline.passed:
-                raise StoppedError("the time limit passed before a rule was found")
+                raise StoppedError(
+                    "the time limit passed before a rule was found: raise --time-limit"
+                )
             if (key := next(waiting[-1], None)) is None:
                 waiting.pop()
             elif key not in self._cells:

@@ -168,7 +168,7 @@ class _Search:
 
     def _check_time(self) -> None:
         if self.deadline.passed:
-            raise StoppedError("the time limit passed before a rule was found")
+            raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
 
     def ask(self, assumptions: Sequence[int], conflicts: int) -> tuple[bool | None, Table | None]:
         """Return whether there is a rule (None if that takes too long), and the rule."""

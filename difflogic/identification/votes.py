@@ -217,7 +217,9 @@ def _fewest(
         model = solver.compute(expect_interrupt=True)
     if model is None:
         if deadline.passed:
-            raise StoppedError("the time limit passed before the wrong cells were found")
+            raise StoppedError(
+                "the time limit passed before the wrong cells were found: raise --time-limit"
+            )
         update(0, None, "wrong cells, at least")  # raises StoppedError if the user stopped it
         return None
     return set(model)

@@ -13,7 +13,7 @@ from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import AllowCode, Opt, Seconds, Seed, Source, Unsimplified, checked
 from difflogic.library.simplifying import small_form
-from difflogic.library.trusting import experiment_of, load_trusted
+from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
@@ -74,15 +74,10 @@ def require_experiment(loaded: Loaded, task: Config | str | None) -> Config:
 
     Raises ConfigError if there is none, or if its boundary or fire rate is another one.
     """
-    config, automaton = experiment_of(loaded, task), loaded.automaton
+    config = experiment_of(loaded, task)
     if config is None:
         raise ConfigError(f"{loaded.name}: is a circuit: --task names what to test it on")
-    for key in ("boundary", "fire_rate"):
-        asked, found = (getattr(each, key) for each in (config.automaton, automaton))
-        if asked != found:
-            raise ConfigError(
-                f"task {config.name}: its {key} is {asked}, but that of {loaded.name} is {found}"
-            )
+    require_same("fire_rate", config, loaded)
     return config
 
 

@@ -13,7 +13,7 @@ from difflogic.circuit.automaton import Automaton, places
 from difflogic.library.common import ProgressCallback, counter, require_output
 from difflogic.library.conditions import AS_TRAINED, Conditions
 from difflogic.library.loading import Loaded, load
-from difflogic.library.options import MOST_SIDE, Count, Force, Opt, Pixels, Source, checked
+from difflogic.library.options import Count, Force, Opt, Pixels, Source, checked
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
@@ -102,7 +102,9 @@ def render(
     steps = max(at) if at else automaton.steps
     shown = _frame_steps(steps, every, at, path.suffix == ".png")
     view = _view(automaton, channels, sheet)
-    sizes = _sizes(automaton, larger)
+    sizes = [(automaton.height, automaton.width)]
+    if larger:
+        sizes.append((LARGER * automaton.height, LARGER * automaton.width))
     panels, (height, width) = arrange([view.size(*each) for each in sizes], scale, SIDE, GAP)
     require_pixels(len(shown), height, width)
     frames = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
@@ -125,8 +127,8 @@ def render(
 
 def _frame_steps(steps: int, every: int, at: Sequence[int], still: bool) -> list[int]:
     """Return the steps of the frames; 0 is the start."""
-    if every < 1 or any(step < 0 for step in at):
-        raise ConfigError("--every must be at least 1, and every step of --at at least 0")
+    if any(step < 0 for step in at):
+        raise ConfigError("every step of --at must be at least 0")
     if at:
         shown = sorted(set(at))
     elif still and every == 1:
@@ -157,14 +159,6 @@ def _view(automaton: Automaton, channels: Sequence[int], sheet: bool) -> View:
             "--channels, or draw each channel separately with --sheet"
         )
     return View(places(automaton.circuit, chosen), sheet, named)
-
-
-def _sizes(automaton: Automaton, larger: bool) -> list[tuple[int, int]]:
-    height, width = automaton.height, automaton.width
-    sizes = [(height, width), *([(LARGER * height, LARGER * width)] if larger else [])]
-    if max(sizes[-1]) > MOST_SIDE:
-        raise ConfigError(f"{sizes[-1][0]}×{sizes[-1][1]} cells: a side may have {MOST_SIDE}")
-    return sizes
 
 
 def _begin(

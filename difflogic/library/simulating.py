@@ -30,6 +30,7 @@ from difflogic.simulation.simulator import (
 )
 from difflogic.system import machine
 from difflogic.system.callbacks import ignore
+from difflogic.system.json_values import chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +80,13 @@ class Simulated:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as values for JSON."""
-        automaton, grid = self.automaton, self.geometry
         names = "start seed step steps engine workers seconds updates_per_second"
         return {
             "source": self.source.name,
-            "name": automaton.name,
-            "channels": grid.channels,
-            "gates": automaton.circuit.gates,
-            "height": grid.height,
-            "width": grid.width,
-            "boundary": automaton.boundary,
-            "fire_rate": automaton.fire_rate,
-            **{name: getattr(self, name) for name in names.split()},
+            "gates": self.automaton.circuit.gates,
+            **chosen(self.automaton, "name", "boundary", "fire_rate"),
+            **chosen(self.geometry, "channels", "height", "width"),
+            **chosen(self, *names.split()),
             "populations": self.populations(),
             "sha256": self.digest(),
         }

@@ -28,6 +28,7 @@ from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named, refused
+from difflogic.system.quantities import counted
 
 MOST_BITS = 2**20
 """Bits of a grid's state; no device has as many flip-flops."""
@@ -119,8 +120,8 @@ def synthesize(
         )
     if circuit.channels * height * width > MOST_BITS:
         raise ConfigError(
-            f"{height}×{width} cells of {circuit.channels} channels need more than {MOST_BITS} "
-            "flip-flops, more than any device here has: choose a smaller --size"
+            f"{height}×{width} cells with {counted(circuit.channels, 'channel')} need more "
+            f"than {MOST_BITS} flip-flops, more than any device here has: choose a smaller --size"
         )
     if len(conditions.damage) > 1:
         raise ConfigError("the damage input clears one rectangle: give --damage once")

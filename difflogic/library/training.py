@@ -96,7 +96,9 @@ def resolve(
         source, kept = source or path, [*map(Override, whole, whole.values()), *kept]
     if source is None:
         known = ", ".join(shipped_configs())
-        raise ConfigError(f"name a configuration, one of {known}, or a TOML file; or a run")
+        raise ConfigError(
+            f"name a configuration, one of {known}, or a TOML file; or use --resume RUN"
+        )
     read = partial(load_config, source, allow_code=allow_code)
     settings = read(kept, recipe)
     task_class(settings.task)  # fails now if its code may not run

@@ -8,6 +8,7 @@ from difflogic.config import Config, load_config
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import Source
 from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
 from difflogic.tasks import make_task
 from difflogic.tasks.code import allow_code as run_code
 
@@ -37,11 +38,21 @@ def experiment_of(loaded: Loaded, experiment: Config | str | None) -> Config | N
     labels = automaton.circuit.labels
     if task.loss_channels != automaton.visible or max(labels) >= task.channels:
         raise ConfigError(
-            f"task {config.name}: it has {task.channels} channels and compares "
+            f"task {config.name}: it has {counted(task.channels, 'channel')} and compares "
             f"{_list(task.loss_channels)}, but the circuit has the channels {_list(labels)}, with "
             f"{_list(automaton.visible)} visible"
         )
+    require_same("boundary", config, loaded)
     return config
+
+
+def require_same(key: str, config: Config, loaded: Loaded) -> None:
+    """Raise ConfigError if an experiment's boundary or fire rate is not that of a circuit."""
+    asked, found = (getattr(each, key) for each in (config.automaton, loaded.automaton))
+    if asked != found:
+        raise ConfigError(
+            f"task {config.name}: its {key} is {asked}, but that of {loaded.name} is {found}"
+        )
 
 
 def _list(numbers: Sequence[int]) -> str:

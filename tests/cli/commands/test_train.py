@@ -444,7 +444,7 @@ class TestExperiments:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["train"], "name a configuration: addition, checkerboard, checkerboard-async"),
+            (["train"], "name a configuration, one of addition, checkerboard, checkerboard-async"),
             (["train", "lizzard"], 'did you mean "lizard"?'),
             (["train", "."], ".: is a directory: name a configuration or a TOML file"),
             (["train-gol", "lizard"], 'lizard is of kind "pattern"'),

@@ -162,6 +162,24 @@ class TestOtherTasks:
         assert (proof["format"], len(proof["cases"])) == ("dct-cases", 512)
 
 
+def test_a_proof_for_every_size_without_a_certificate(verify):
+    circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "flood.json")
+    result = verify(circuit, "--task flood -o c.json")
+    assert result.exit_code == 1
+    said, asked = result.stdout.splitlines()
+    assert said.startswith("proved for every grid")
+    assert asked.startswith("asked: ")
+    assert "c.json was not written: " in result.stderr
+    assert "there is no certificate to write" in result.stderr
+
+
+def test_a_task_with_another_boundary(verify, tmp_path):
+    experiment = tmp_path / "torus.toml"
+    config = load_config("checkerboard", ["automaton.boundary=periodic"])
+    experiment.write_text(config.to_toml(), encoding="utf-8")
+    assert "its boundary is periodic, but that of" in verify(SEED_1, f"--task {experiment}").refusal
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

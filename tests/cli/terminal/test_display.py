@@ -216,8 +216,8 @@ def test_lines_are_few(capsys: pytest.CaptureFixture[str]) -> None:
         f"{epoch}/1000" for epoch in [1, *range(100, 1001, 100)]
     ]
     assert (
-        "soft loss 12.250  hard loss 5  accuracy 75.00 %  decided 87.50 %  best 5 at epoch 1 "
-        in shown[0]
+        "soft loss 12.250  hard loss 5  accuracy 75.00 %  best 5 at epoch 1  "
+        "right 75.00 % at epoch 1  decided 87.50 % of the gates" in shown[0]
     )
 
 
