@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import plot as plot
     from difflogic.library.reporting import report as report
+    from difflogic.library.ruling import rule as rule
     from difflogic.library.serving import watch as watch
     from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
@@ -74,6 +75,7 @@ _NAMES = {
     "difflogic.library.loading": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",
+    "difflogic.library.ruling": "rule",
     "difflogic.library.serving": "watch",
     "difflogic.library.simplifying": "prove simplify",
     "difflogic.library.conditions": "Conditions Rectangle",

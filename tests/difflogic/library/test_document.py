@@ -12,8 +12,11 @@ import difflogic
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-LAYERS = PAGE.with_name("layers.md").read_text(encoding="utf-8")
-OTHERS = LAYERS + PAGE.with_name("identify.md").read_text(encoding="utf-8")
+LAYERS, IDENTIFY, TOUGH = (
+    PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
+    for name in ("layers", "identify", "tough")
+)
+OTHERS = LAYERS + IDENTIFY + TOUGH
 
 
 @pytest.mark.thorough
