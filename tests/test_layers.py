@@ -3,8 +3,6 @@
 No package has an import cycle, and what one must know to understand a module stays small.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

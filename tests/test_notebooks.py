@@ -1,7 +1,5 @@
 """The notebooks of docs/notebooks run from top to bottom, and are stored without outputs."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path

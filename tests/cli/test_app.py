@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import typer
 
 from cli.app import Config, LazyGroup, Root, Verify, app
 from cli.commands.bench import Bench
+from difflogic.version import __version__
 from tests.cli.processes import ROOT, run_dct, run_python
 
 HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
@@ -30,7 +30,7 @@ HEAVY = ("numpy", "numba", "joblib", "rich.live", "rich.console", "scipy")
         (["config", "show", "--help"], HEAVY),
     ],
 )
-def test_help_imports_nothing_heavy(arguments: list[str], heavy: tuple[str, ...]) -> None:
+def test_help_imports_nothing_heavy(arguments, heavy):
     code = (
         "import sys\n"
         "from cli.app import main\n"
@@ -44,15 +44,10 @@ def test_help_imports_nothing_heavy(arguments: list[str], heavy: tuple[str, ...]
     assert done.stderr.strip() == "[]"
 
 
-def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
-    result = dct()
-    assert result.exit_code == 2
-    assert "train-checkerboard" in result.stdout + result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
+        ([], "train-checkerboard"),
         (["train-checkerbord"], 'did you mean "train-checkerboard"?'),
         (["verify", "equivalent"], 'did you mean "equivalence"?'),
         (["nonsense"], "choose from train, train-checkerboard, "),
@@ -66,18 +61,14 @@ def test_no_command_shows_the_help_and_fails(dct: Callable[..., Any]) -> None:
         (["train-checkerboard", "extra"], "extra"),
     ],
 )
-def test_usage_errors_exit_2_with_a_hint(
-    dct: Callable[..., Any], arguments: list[str], hint: str
-) -> None:
+def test_usage_errors_exit_2_with_a_hint(dct, arguments, hint):
     result = dct(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert hint in result.stderr
 
 
-def test_version(dct: Callable[..., Any]) -> None:
-    from difflogic.version import __version__
-
+def test_version(dct):
     assert dct("--version").stdout == f"dct {__version__}\n"
 
 
@@ -85,12 +76,11 @@ def test_version(dct: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("", ["train-checkerboard"]),
         ("import a_module_that_nobody_has_installed\n", ["--version"]),
         ("PROJECT = 'another'\n", ["config", "show"]),
     ],
 )
-def test_the_other_difflogic_is_refused(tmp_path: Path, source: str, words: list[str]) -> None:
+def test_the_other_difflogic_is_refused(tmp_path, source, words):
     package = tmp_path / "difflogic"
     package.mkdir()
     (package / "__init__.py").write_text(source)
@@ -106,7 +96,7 @@ def test_the_other_difflogic_is_refused(tmp_path: Path, source: str, words: list
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
-def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
+def test_a_closed_pipe_ends_quietly(arguments):
     reader, writer = os.pipe()
     os.close(reader)
     done = run_dct(*arguments, stdout=writer)
@@ -117,7 +107,7 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_a_closed_output_is_discarded(closed: str) -> None:
+def test_a_closed_output_is_discarded(closed):
     command = f"{shlex.quote(sys.executable)} -m cli config list {closed}"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0
@@ -125,13 +115,13 @@ def test_a_closed_output_is_discarded(closed: str) -> None:
 
 
 @pytest.mark.thorough
-def test_characters_that_stdout_cannot_show_are_replaced() -> None:
+def test_characters_that_stdout_cannot_show_are_replaced():
     done = run_dct("config", "show", variables={"PYTHONIOENCODING": "cp437"})
     assert done.returncode == 0
     assert done.stdout.isascii()
 
 
-def every_command() -> list[list[str]]:
+def every_command():
     """Return the words of every command, sub-commands included."""
     groups: dict[str, type[LazyGroup]] = {"verify": Verify, "config": Config, "bench": Bench}
     inner = [[group, name] for group, cls in groups.items() for name in cls.entries]
@@ -139,7 +129,7 @@ def every_command() -> list[list[str]]:
 
 
 @pytest.mark.parametrize("words", every_command(), ids=" ".join)
-def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> None:
+def test_help_of_every_command(dct, words):
     """An option's help is a phrase on a line or two; rare options come last."""
     for flag in ("-h", "--help"):
         shown = dct(*words, flag).stdout
@@ -161,7 +151,7 @@ def test_help_of_every_command(dct: Callable[..., Any], words: list[str]) -> Non
 @pytest.mark.parametrize(
     ("typed", "found"), [("dct tr", "train-checkerboard"), ("dct sweep --wo", "--workers")]
 )
-def test_the_shell_completes(typed: str, found: str) -> None:
+def test_the_shell_completes(typed, found):
     last = str(len(typed.split()) - 1)
     asked = {"_DCT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": last}
     done = run_dct(variables=asked)
@@ -171,7 +161,7 @@ def test_the_shell_completes(typed: str, found: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["config", "show"]])
-def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> None:
+def test_results_that_cannot_be_printed_are_a_failure(arguments):
     with open("/dev/full", "w") as full:
         done = run_dct(*arguments, stdout=full)
     assert done.returncode == 1
@@ -179,7 +169,7 @@ def test_results_that_cannot_be_printed_are_a_failure(arguments: list[str]) -> N
 
 
 @pytest.mark.skipif(os.name != "posix", reason="where a directory in use can be removed")
-def test_a_removed_working_directory_is_reported(tmp_path: Path) -> None:
+def test_a_removed_working_directory_is_reported(tmp_path):
     gone = "import os, sys; os.rmdir(os.getcwd()); from cli.entry import main; main()"
     result = run_python("-c", gone, cwd=tmp_path)
     assert result.returncode == 2

@@ -1,18 +1,12 @@
 """Ctrl-C and SIGTERM: requests during training, otherwise the end of the process."""
 
-from __future__ import annotations
-
 import os
 import signal
-import threading
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from cli.interrupt import Interruption
-from tests.cli.processes import Process, with_hook
+from tests.cli.processes import with_hook
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
@@ -20,7 +14,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
 
 
 @pytest.mark.parametrize(("number", "code"), EXIT_CODES.items())
-def test_a_signal_is_a_request_and_interrupts_nothing(number: signal.Signals, code: int) -> None:
+def test_a_signal_is_a_request_and_interrupts_nothing(number, code):
     before = [signal.getsignal(each) for each in EXIT_CODES]
     with Interruption() as interruption:
         assert not interruption.requested
@@ -30,33 +24,8 @@ def test_a_signal_is_a_request_and_interrupts_nothing(number: signal.Signals, co
         assert interruption.exit_code == code  # of the first
         with pytest.raises(KeyboardInterrupt) as caught:
             interruption.check()
-        assert caught.value.exit_code == code  # type: ignore[attr-defined]
+        assert caught.value.exit_code == code
     assert [signal.getsignal(each) for each in EXIT_CODES] == before
-
-
-def test_the_awaited_work_is_named_once(capfd: pytest.CaptureFixture[str]) -> None:
-    with Interruption("this search"):
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-    assert capfd.readouterr().err == "\nstopping after this search …\n"
-    with Interruption(None):
-        os.kill(os.getpid(), signal.SIGINT)
-    assert capfd.readouterr().err == ""
-
-
-def test_outside_the_main_thread_it_does_nothing() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    outcome: list[bool] = []
-
-    def enter() -> None:
-        with Interruption() as interruption:
-            outcome.append(interruption.requested)
-
-    thread = threading.Thread(target=enter)
-    thread.start()
-    thread.join()
-    assert outcome == [False]
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 HANGING_IMPORT = """
@@ -82,9 +51,7 @@ sys.meta_path.insert(0, Hanging())
         ("difflogic.training.session", signal.SIGINT),
     ],
 )
-def test_a_signal_during_imports_ends_without_traceback(
-    tmp_path: Path, start: Callable[..., Process], name: str, number: signal.Signals
-) -> None:
+def test_a_signal_during_imports_ends_without_traceback(tmp_path, start, name, number):
     hook = with_hook(tmp_path, HANGING_IMPORT.format(name=name))
     process = start("train", "checkerboard-small", variables=hook)
     process.wait_for("importing")
@@ -95,9 +62,7 @@ def test_a_signal_during_imports_ends_without_traceback(
 
 
 @posix
-def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
-    tmp_path: Path, start: Callable[..., Process]
-) -> None:
+def test_ctrl_c_before_signals_are_handled_shows_no_traceback(tmp_path, start):
     process = start(
         "runs", variables=with_hook(tmp_path, HANGING_IMPORT.format(name="cli.interrupt"))
     )
@@ -107,9 +72,7 @@ def test_ctrl_c_before_signals_are_handled_shows_no_traceback(
 
 
 @posix
-def test_python_does_not_exit_by_itself_after_an_interrupted_import(
-    tmp_path: Path, start: Callable[..., Process]
-) -> None:
+def test_python_does_not_exit_by_itself_after_an_interrupted_import(tmp_path, start):
     crashing = "import atexit, os\natexit.register(os.abort)\n"
     hanging = HANGING_IMPORT.format(name="difflogic.training.run_directory")
     process = start("runs", variables=with_hook(tmp_path, crashing + hanging))
@@ -131,7 +94,7 @@ sys.excepthook(ImportError, ImportError("numpy failed to import"), None)
 """
 
 
-def test_an_error_that_a_signal_caused_is_not_printed_in_c(start: Callable[..., Process]) -> None:
+def test_an_error_that_a_signal_caused_is_not_printed_in_c(start):
     process = start(code=PRINTED_IN_C)
     assert process.end() == 0
     assert process.err == ""
@@ -154,43 +117,12 @@ sys.exit(130)
 
 @posix
 @pytest.mark.parametrize("number", EXIT_CODES)
-def test_a_signal_while_python_exits_changes_no_exit_code(
-    tmp_path: Path, start: Callable[..., Process], number: signal.Signals
-) -> None:
+def test_a_signal_while_python_exits_changes_no_exit_code(tmp_path, start, number):
     process = start(code=PYTHON_EXIT)
     process.wait_for("ending")
     process.send_signal(number)
     (tmp_path / "go").touch()
     assert process.end() == 130
-
-
-LONG_COMPILATION = """
-import time
-from difflogic.training.searching import Trainer
-
-warm_up = Trainer.warm_up
-
-def longer(self, meanwhile=False):
-    warm_up(self, meanwhile)
-    time.sleep(600)
-
-Trainer.warm_up = longer
-"""
-
-
-@posix
-@pytest.mark.slow
-def test_a_signal_while_compiling_leaves_no_run(
-    tmp_path: Path, start: Callable[..., Process]
-) -> None:
-    variables = with_hook(tmp_path, LONG_COMPILATION) | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    process = start("train", "checkerboard-small", variables=variables)
-    process.wait_for("compiling")
-    time.sleep(1)  # into the compiler, wherever it is then
-    assert process.end(signal.SIGINT) == 130
-    assert "compiled in" not in process.err
-    assert "Traceback" not in process.err
-    assert list((tmp_path / "runs").iterdir()) == []
 
 
 SWALLOWING = """
@@ -209,7 +141,7 @@ with interrupt.command():
 
 @pytest.mark.thorough
 @posix
-def test_a_swallowed_exception_still_ends_the_process(start: Callable[..., Process]) -> None:
+def test_a_swallowed_exception_still_ends_the_process(start):
     process = start(code=SWALLOWING)
     process.wait_for("ready")
     assert process.end(signal.SIGTERM) == 143
@@ -230,9 +162,7 @@ with interrupt.command(), interrupt.Interruption("this step", patience={patience
 
 @pytest.mark.thorough
 @posix
-def test_during_a_long_step_a_signal_is_reported_at_once(
-    tmp_path: Path, start: Callable[..., Process]
-) -> None:
+def test_during_a_long_step_a_signal_is_reported_at_once(tmp_path, start):
     process = start(code=LONG_STEP.format(patience=None))
     process.wait_for("ready")
     process.send_signal(signal.SIGTERM)
@@ -244,33 +174,11 @@ def test_during_a_long_step_a_signal_is_reported_at_once(
 
 
 @posix
-def test_a_long_step_without_results_is_cut_short(start: Callable[..., Process]) -> None:
+def test_a_long_step_without_results_is_cut_short(start):
     process = start(code=LONG_STEP.format(patience=0.1))
     process.wait_for("ready")
     assert process.end(signal.SIGTERM) == 143
     assert "saved" not in process.err
-
-
-UNDOING = """
-import contextlib, hashlib, sys
-from cli import interrupt
-from difflogic.system.callbacks import undoing
-interrupt.install()
-interrupt.PATIENCE = 0.1
-with interrupt.command(), undoing(lambda: print("undone", file=sys.stderr, flush=True)):
-    for _ in range(2):  # a signal before the kernel begins is swallowed, as in a callback
-        with contextlib.suppress(KeyboardInterrupt):
-            print("ready", file=sys.stderr, flush=True)
-            hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
-"""
-
-
-@posix
-def test_half_done_work_is_undone(start: Callable[..., Process]) -> None:
-    process = start(code=UNDOING)
-    process.wait_for("ready")
-    assert process.end(signal.SIGINT) == 130
-    assert "undone" in process.err
 
 
 WRITING = """
@@ -293,7 +201,7 @@ with interrupt.command():
 
 
 @posix
-def test_an_unfinished_file_is_removed(tmp_path: Path, start: Callable[..., Process]) -> None:
+def test_an_unfinished_file_is_removed(tmp_path, start):
     process = start(code=WRITING)
     process.wait_for("ready")
     assert process.end(signal.SIGTERM) == 143
@@ -301,7 +209,7 @@ def test_an_unfinished_file_is_removed(tmp_path: Path, start: Callable[..., Proc
 
 
 @posix
-def test_ignored_signals_stay_ignored(start: Callable[..., Process]) -> None:
+def test_ignored_signals_stay_ignored(start):
     code = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,10 +1,7 @@
 """Limits on a process's address space (ulimit -v): a limit that is too low is reported at once."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ pytestmark = [
 ]
 
 
-def limited(limit: int, words: list[str], place: Path) -> Any:
+def limited(limit, words, place):
     return run_dct(
         *words,
         cwd=place,
@@ -32,7 +29,7 @@ def limited(limit: int, words: list[str], place: Path) -> Any:
     "megabytes",
     [60, 300, 900, *(pytest.param(each, marks=pytest.mark.exhaustive) for each in (150, 550, 700))],
 )
-def test_too_low_a_limit_is_refused(megabytes: int, tmp_path: Path) -> None:
+def test_too_low_a_limit_is_refused(megabytes, tmp_path):
     done = limited(megabytes * 10**6, ["train", "checkerboard-small", "--dir=run"], tmp_path)
     assert done.returncode == 1
     said = f"error: the limit on a process's address space, {megabytes} MB, is too low"
@@ -42,20 +39,20 @@ def test_too_low_a_limit_is_refused(megabytes: int, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_plots_need_memory_not_another_installation(tmp_path: Path) -> None:
+def test_plots_need_memory_not_another_installation(tmp_path):
     done = limited(430 * 10**6, ["plot", "run", "--output=run.svg"], tmp_path)
     assert done.returncode == 1
     assert "address space, 430 MB, is too low" in done.stderr
     assert "matplotlib" not in done.stderr
 
 
-def test_commands_without_compiling_need_less(tmp_path: Path) -> None:
+def test_commands_without_compiling_need_less(tmp_path):
     done = limited(300 * 10**6, ["config", "show", "checkerboard"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
-def test_the_limit_in_the_message_suffices(tmp_path: Path, tiny: list[str]) -> None:
+def test_the_limit_in_the_message_suffices(tmp_path, tiny):
     words = ["train", "checkerboard-small", *(f"--set={change}" for change in tiny)]
     words += ["--epochs=150", "--workers=2", "--dir=run", "--quiet"]
     refused = limited(600 * 10**6, words, tmp_path)

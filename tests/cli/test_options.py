@@ -22,7 +22,7 @@ from difflogic.system.errors import ConfigError
 @pytest.mark.parametrize(
     ("text", "kind", "number"), [("007", int, 7), ("4096", int, 4096), ("0.5", float, 0.5)]
 )
-def test_numbers_in_digits(text: str, kind: type, number: float) -> None:
+def test_numbers_in_digits(text, kind, number):
     assert Opt(0, 4096).read(kind, text) == number
 
 
@@ -30,12 +30,12 @@ def test_numbers_in_digits(text: str, kind: type, number: float) -> None:
     "text", ["1_000", "+5", "0", "4097", "1.", " 5", "5\n", "٣", "", "9" * 5000, "nan", "1e999"]
 )
 @pytest.mark.parametrize("kind", [int, float])
-def test_other_texts_are_refused(text: str, kind: type) -> None:
+def test_other_texts_are_refused(text, kind):
     with pytest.raises(ConfigError, match=r"is not a (whole )?number from 1 to 4096"):
         Opt(1, 4096).read(kind, text)
 
 
-def test_a_docstring_names_the_options() -> None:
+def test_a_docstring_names_the_options():
     text, found = documented(
         """Do it.
 
@@ -54,7 +54,7 @@ def test_a_docstring_names_the_options() -> None:
     assert (damage.metavar, damage.panel) == ("STEPS:Y,X,HxW", "Advanced options")
 
 
-def test_the_signature_that_is_read_is_the_real_one() -> None:
+def test_the_signature_that_is_read_is_the_real_one():
     """Commands read the source; the functions that they call must declare the same."""
     for target in ["simulating.simulate", "training.train", "sweeping.sweep", "certifying.certify"]:
         read, words = calling._of_library(target)
@@ -70,7 +70,7 @@ def test_the_signature_that_is_read_is_the_real_one() -> None:
                 assert declared(annotation, calling.NAMES)[0] == declared(annotation, names)[0]
 
 
-def test_a_function_holds_its_callers_to_what_it_declares() -> None:
+def test_a_function_holds_its_callers_to_what_it_declares():
     @checked
     def grow(steps: Annotated[int, Opt(1, 9)] = 1, mode: Literal["slow", "fast"] = "slow") -> int:
         return steps
@@ -82,7 +82,7 @@ def test_a_function_holds_its_callers_to_what_it_declares() -> None:
         grow(mode="fats")
 
 
-def test_a_command_gets_its_own_options_and_the_shared_ones() -> None:
+def test_a_command_gets_its_own_options_and_the_shared_ones():
     found = []
 
     @calls("training.train")
@@ -122,14 +122,12 @@ def test_a_command_gets_its_own_options_and_the_shared_ones() -> None:
         ("x" * 99, "pattern-" + "x" * 56),
     ],
 )
-def test_an_experiment_is_named_after_its_picture(target: str, name: str) -> None:
+def test_an_experiment_is_named_after_its_picture(target, name):
     assert picture_name(target) == name
     assert load_config("lizard", [f"name={name}"]).name == name
 
 
-def test_a_local_file_has_priority_over_a_shipped_picture(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_local_file_has_priority_over_a_shipped_picture(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert picture_override("lizard").value == "lizard"
     Path("lizard").write_text("#")

@@ -1,9 +1,6 @@
 """The wheel holds the command, both packages and the configurations."""
 
-from __future__ import annotations
-
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +10,7 @@ pytest.importorskip("hatchling")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """Build the wheel without a network: the development tools include the build backend."""
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
@@ -24,7 +21,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
+def test_the_wheel_holds_packages_configs_and_command(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (entry_points,) = [name for name in names if name.endswith("/entry_points.txt")]
@@ -45,7 +42,7 @@ def test_the_wheel_holds_packages_configs_and_command(wheel: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_the_installed_command_finds_its_configs(wheel: Path, tmp_path: Path) -> None:
+def test_the_installed_command_finds_its_configs(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     code = (

@@ -1,7 +1,5 @@
 """Long rollouts are announced, and signals stop them and other long work."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -67,10 +65,10 @@ def test_a_pause_raises_if_a_stop_was_requested(monkeypatch):
             LongWork()(Pause("rollout", 1, 3))
 
 
-def test_a_signal_in_the_last_part_ends_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_signal_in_the_last_part_ends_the_command(capfd):
     with pytest.raises(KeyboardInterrupt), show_progress():
-        os.kill(os.getpid(), signal.SIGINT)
-    assert "stopping after this part" in capfd.readouterr().err
+        [os.kill(os.getpid(), signal.SIGINT) for _ in range(2)]
+    assert capfd.readouterr().err.count("stopping after this part") == 1
 
 
 @pytest.mark.thorough

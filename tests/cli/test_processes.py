@@ -3,29 +3,16 @@
 None of them listens beyond this machine.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.processes import (
-    HELD,
-    ROOT,
-    Process,
-    compiles,
-    end_session,
-    listening,
-    of_session,
-    with_hook,
-)
+from tests.cli.processes import HELD, ROOT, compiles, end_session, listening, of_session, with_hook
 from tests.difflogic.training.tiny import TINY
 
 MOST = 16
@@ -50,14 +37,14 @@ SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
 VERIFY = ["verify", "equivalence", *SMALL, "--ranks=1,2"]
 
 
-def listens_beyond(process: int) -> set[str]:
+def listens_beyond(process):
     """Return the addresses beyond loopback on which a process listens."""
     with suppress(OSError):
         return {place for place in listening(process) if not place.startswith(LOOPBACK)}
     return set()
 
 
-def test_a_port_that_is_open_to_all_is_seen() -> None:
+def test_a_port_that_is_open_to_all_is_seen():
     with socket.create_server(("127.0.0.1", 0)):
         assert not listens_beyond(os.getpid())
         with socket.create_server(("0.0.0.0", 0)):
@@ -65,7 +52,7 @@ def test_a_port_that_is_open_to_all_is_seen() -> None:
     assert not listens_beyond(os.getpid())
 
 
-def exhaustive(*values: object) -> Any:
+def exhaustive(*values):
     return pytest.param(*values, marks=pytest.mark.exhaustive)
 
 
@@ -74,6 +61,9 @@ def exhaustive(*values: object) -> Any:
     [
         ([*TRAIN, "--workers=2", "--ranks=1"], 1, 1),
         ([*BENCH, "--ranks=1"], 1, 1),
+        # The command, MPI's own, and the ranks.
+        ([*TRAIN, "--ranks=3", "--oversubscribe"], 5, 5),
+        exhaustive([*BENCH, "--ranks=2", "--oversubscribe"], 4, 4),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled"], 1, 1),
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
@@ -85,9 +75,9 @@ def exhaustive(*values: object) -> Any:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
-def test_as_many_as_asked_for_and_none_is_left(
-    words: list[str], least: int, most: int, start: Callable[..., Process], tmp_path: Path
-) -> None:
+def test_as_many_as_asked_for_and_none_is_left(words, least, most, start, tmp_path):
+    if "--oversubscribe" in words:
+        pytest.importorskip("mpi4py")
     go = tmp_path / "go"
     hook = with_hook(tmp_path, HELD.format(epoch=1, go=str(go)))
     nowhere = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)

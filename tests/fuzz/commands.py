@@ -14,10 +14,15 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import typer
+
+from cli.app import app
 from tests.difflogic.training.tiny import TINY
 from tests.fuzz import readers
 from tests.fuzz.readers import MOST_BYTES, MOST_SECONDS
@@ -90,35 +95,27 @@ SETTINGS = [
     """),
 ]
 
-COMMANDS = {
-    command: options.split()
-    for command, options in {
-        "train": "--epochs --seed --workers --recipe --set --dir --resume --quiet --json",
-        "train-checkerboard": "--small --async --epochs --seed --workers --set --dir --json",
-        "train-gol": "--small --rule --epochs --seed --set --dir",
-        "train-pattern": "--target --channels --epochs --dir",
-        "sweep": "--seeds --grid --set --epochs --workers --backend --scheduler --dir --json",
-        "runs": "--json",
-        "config list": "--json",
-        "eval": "--test --starts --seed --require-exact --json",
-        "simplify": "--output --force --effort --time-limit --json",
-        "export": "--format --output --list --force --unsimplified --time-limit",
-        "import": "--output --force --channels",
-        "inspect": "--json --time-limit",
-        "simulate": "--size --steps --start --seed --density --damage --save --picture --json",
-        "report": "--output --force",
-        "plot": "--output --force",
-        "render": "--output --steps --size",
-        "bench": "--small --repeat --workers --set",
-        "verify circuit": "--against --time-limit --json",
-        "config show": "--small --recipe --set",
-    }.items()
-}
-"""Commands, with options that they have, had, or never had."""
+UNENDING = ("watch", "verify equivalence", "bench simulate", "config docs")
+"""Commands that wait for a browser, take minutes, or read nothing."""
 
-TAKES_NO_VALUE = set(
-    str.split("--quiet --json --small --async --require-exact --force --list --unsimplified")
-)
+LEFT_OUT = {"--allow-code", "--watch", "--ranks", "--oversubscribe", "--device", "--port"}
+"""Options that run what stands in a file, and those that need other programs."""
+
+
+def _commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, dict[str, bool]]]:
+    """Yield each command, with its options and whether they take no value."""
+    for name in group.entries if hasattr(group, "entries") else ():
+        yield from _commands(group.get_command(None, name), (*words, name))
+    if words and group.params and " ".join(words) not in UNENDING:
+        found = {
+            (*each.opts, *each.secondary_opts)[0]: each.is_flag
+            for each in group.params
+            if each.param_type_name == "option" and LEFT_OUT.isdisjoint(each.opts)
+        }
+        yield " ".join(words), found | {"--x": False}
+
+
+COMMANDS = dict(_commands(typer.main.get_command(app)))
 
 
 def make_directory(folder: Path, right: Path, random: Random) -> list[str]:
@@ -194,11 +191,10 @@ def make_command(names: list[str], random: Random) -> list[str]:
         words.append(random.choice(known if right or random.random() < 0.5 else names))
     if right and command == "sweep":
         words.append("--seeds=0")
-    for option in random.sample(
-        options := COMMANDS.get(command, ["--x"]), random.randint(0, min(4, len(options)))
-    ):
+    options = COMMANDS.get(command, {"--x": False})
+    for option in random.sample(list(options), random.randint(0, min(4, len(options)))):
         words.append(option)
-        if option not in TAKES_NO_VALUE or random.random() < 0.03:
+        if not options.get(option) or random.random() < 0.03:
             values = VALID_VALUES.get(option)
             take = right and values is not None
             words.append(random.choice(values) if take else _value(option, names, random))

@@ -1,14 +1,10 @@
 """Short campaigns; `python -m tests.fuzz` runs longer ones."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -35,19 +31,9 @@ def test_valid_files_are_accepted(kind):
     assert accepted[0] if name == "text" else all(accepted)
 
 
-def test_damaged_files_are_accepted_or_refused(kind):
-    module, name, made, folder = kind
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile warns of duplicate names
-        for number in range(200):
-            random = Random(number)
-            content = module.damage(name, random.choice(made), random)
-            module.check(name, content, folder)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="forks")
-@pytest.mark.parametrize(("what", "count"), [("files", 50), ("commands", 10), ("kills", 1)])
+@pytest.mark.parametrize(("what", "count"), [("files", 2000), ("commands", 10), ("kills", 1)])
 def test_campaigns(tmp_path, what, count):
     words = f"-m tests.fuzz --minutes 1e-6 --only {what} --count {count} --keep {tmp_path}"
     done = subprocess.run(

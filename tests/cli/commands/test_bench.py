@@ -2,9 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +15,6 @@ from difflogic.engine.tracing import WorkStats
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Comparison, Row, Setting
-from difflogic.system.machine import Processors
-
-REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def measured(name, workers, milliseconds, config=None, **changes):
@@ -114,25 +108,6 @@ class TestRun:
             "oracle",
         ]
 
-    def test_json_is_one_object(self, bench_tiny):
-        found = bench_tiny("--workers=2", "--json").json
-        assert (found["repeat"], found["path"]["workers"]) == (2, 2)
-        assert set(found["versions"]) == {"python", "numpy", "numba", "joblib", "dct"}
-        assert found["cpu"]["count"] >= 1
-
-    def test_unequal_results_fail(self, bench_tiny, monkeypatch):
-        class OffByALittle(rows.Trainer):
-            def step(self):
-                result = super().step()
-                return replace(result, soft_loss=result.soft_loss + self.workers / 4)
-
-        monkeypatch.setattr(rows, "Trainer", OffByALittle)
-        result = bench_tiny("--compare=sequential", "--workers=2", "--json")
-        assert result.exit_code == 1
-        assert "error: sequential (by 0.25, tolerance 0) and configured disagree" in result.stderr
-        assert "dct verify equivalence" in result.stderr
-        assert [row["equal"] for row in result.json["rows"]] == [True, False]
-
     def test_ctrl_c_stops_between_steps(self, bench_tiny, monkeypatch):
         steps = []
 
@@ -155,7 +130,11 @@ class TestShown:
     """The output for a made-up report."""
 
     def test_table(self, shown):
-        table = shown(made_up()).stdout.split("\n\n")[1].splitlines()
+        result = shown(made_up())
+        assert result.stderr == (
+            "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
+        )
+        table = result.stdout.split("\n\n")[1].splitlines()
         cells = [" ".join(line.split()) for line in table]
         assert cells == [
             "ms per step min median max share",
@@ -179,33 +158,12 @@ class TestShown:
             "noise": "unknown from 3 repeats: use --repeat 10",
         }
 
-    def test_no_line_is_wider_than_a_terminal(self, shown):
-        lines = shown(made_up(peak_all_workers=1e11)).stdout.splitlines()
-        assert max(map(len, lines)) <= 100
-        assert not [line for line in lines if line != line.rstrip()]
-
     def test_a_reduced_configuration_is_reported(self):
         asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
         cut = asked.with_sections(automaton={"steps": 1})
         compared = Comparison([measured(name, 1, 500.0, cut) for name in ("configured", "oracle")])
         notes = bench._notes(compared, asked)
         assert "reduced for the oracle, which is slow: automaton steps from 20 to 1" in notes
-
-    def test_another_batch_size_than_in_training_is_reported(self, shown):
-        assert shown(made_up()).stderr == (
-            "note: using the published batch size, 2; training uses 1 (--set training.batch=1)\n"
-        )
-        assert not shown(made_up(), "--set=training.batch=1").stderr
-        assert not shown(made_up(), "--config=game-of-life").stderr
-
-    def test_one_worker_and_unknown_memory(self, shown):
-        report = made_up(
-            path=measured("parallel", 1, 10.0), peak_all_workers=1e11, peak_memory=None
-        )
-        text = shown(report).stdout
-        assert "1 worker ·" in text
-        assert below(text)["arithmetic peak"].endswith("on one core")
-        assert "memory unknown" in below(text)["process"]
 
     @pytest.mark.parametrize(
         ("share", "words"), [(0.0, "quiet"), (0.05, "normal"), (0.11, "busy"), (3.0, "busy")]
@@ -214,65 +172,3 @@ class TestShown:
         assert words in bench.noise(share, 10)
         assert bench.noise(share, 10).startswith(f"{100 * share:.1f} %")
         assert bench.noise(share, 4).startswith("unknown")
-
-    def test_limits_on_workers(self):
-        found = Processors(logical=64, affinity=8, quota=1.5, physical=32, usable=1)
-        assert bench.processors(found) == (
-            "64 on 32 cores; 8 by CPU affinity; a quota of 1.5: 1 worker by default"
-        )
-        plain = Processors(logical=2, affinity=2, quota=None, physical=2, usable=2)
-        assert bench.processors(plain) == "2 on 2 cores: 2 workers by default"
-
-    def test_workers_that_share_cores(self, shown):
-        # A steady competitor makes no noise: only the peak shows it.
-        text = shown(made_up(peak_all_workers=110e9)).stdout
-        assert "2 workers reach 1.1 times the peak of one: they share cores" in text
-        assert "share cores" not in shown(made_up()).stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--compare", "orcale"], "oracle"),
-        (["--repeat", "0"], "--repeat"),
-        (["--repeat", "many"], "whole number of at least 1"),
-        (["--workers", "none"], 'for --workers: "none" is not a whole number'),
-        (["--workers", "100000"], "1024"),
-        (["--config", "missing.toml"], "no such file"),
-        (["--small", "--config", "checkerboard"], "--small and --config"),
-        (["--set", "training.bach=2"], 'did you mean "batch"'),
-        (["quick"], "quick"),
-    ],
-)
-def test_bad_values(dct, arguments, words):
-    assert words in dct("bench", *arguments).refusal
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(os.name != "posix", reason="opens a pseudo-terminal")
-def test_on_a_terminal(tmp_path, tiny):
-    """Draws a counter, and honours NO_COLOR."""
-    import pty
-
-    parent, child = pty.openpty()
-    environment = {"PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
-    environment |= {"TERM": "xterm-256color", "COLUMNS": "100"}
-    options = [*(f"--set={x}" for x in tiny), "--repeat=3", "--compare=sequential"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "bench", *options],
-        cwd=tmp_path,
-        env=os.environ | environment,
-        stdout=child,
-        stderr=child,
-    )
-    os.close(child)
-    received = b""
-    with suppress(OSError):  # Linux's end of a pseudo-terminal
-        while part := os.read(parent, 4096):
-            received += part
-    os.close(parent)
-    text = received.decode()
-    assert process.wait(timeout=60) == 0
-    assert "rounds measured: 0/3" in text
-    assert "speed-up" in text
-    assert "\x1b[32m" not in text  # green

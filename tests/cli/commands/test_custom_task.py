@@ -47,14 +47,6 @@ def test_what_needs_the_circuit_alone_runs_no_code(dct, run):
         assert not has_run(run)
 
 
-@pytest.mark.thorough
-def test_a_run_is_plotted_without_its_code(dct, run):
-    pytest.importorskip("matplotlib")
-    result = dct("plot", "run", "-o", "curves.svg")
-    assert result.exit_code == 0, result.stderr
-    assert not has_run(run)
-
-
 @pytest.mark.parametrize("source", ["run", "run/model.npz"])
 def test_what_needs_the_task_asks_for_leave(dct, run, source):
     assert QUESTION in dct("report", source, "-o", "page.html").refusal

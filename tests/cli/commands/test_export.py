@@ -1,7 +1,6 @@
 """`dct export`: files, messages and refusals."""
 
 import io
-import json
 import sys
 from pathlib import Path
 
@@ -109,13 +108,6 @@ def test_an_earlier_file_stays_unless_it_may_go(dct, source):
     assert Path("x.v").read_text() == "mine"
     assert dct("export", source, "-o", "x.v", "--force").exit_code == 0
     assert Path("x.v").read_text().startswith("// little")
-
-
-def test_other_files_are_refused(dct):
-    Path("x.json").write_text(json.dumps({"format": "other"}))
-    for name in ("x.json", "missing"):
-        assert name in dct("export", name, "-o", "x.v").refusal
-        assert not Path("x.v").exists()
 
 
 class Stdout(io.TextIOWrapper):

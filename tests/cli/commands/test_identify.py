@@ -1,7 +1,5 @@
 """`dct identify`: recordings of all kinds, output and refusals."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -61,16 +59,6 @@ def test_patterns_before_and_after(dct, tmp_path):
 def _counts(entry):
     numbers = [int(word) for word in entry.replace(",", "").split() if word.isdigit()]
     return numbers[0], numbers[1]
-
-
-@pytest.mark.thorough
-def test_masked_cells_of_an_array(dct, tmp_path, frames):
-    mask = np.random.default_rng(2).random(frames.shape) < 0.05
-    np.savez(tmp_path / "f.npz", frames=frames.astype(np.int8), mask=mask)
-    settings = ["--symmetry", "outer-totalistic", "--effort", "low"]
-    result = dct("identify", str(tmp_path / "f.npz"), *settings)
-    assert "found by SAT" in result.stdout
-    assert "rule: B3/S23" in result.stdout
 
 
 @pytest.mark.thorough

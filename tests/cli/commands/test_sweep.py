@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from cli.commands.sweep import _report, compose, line
-from difflogic.config import Config
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Progress, Running, Snapshot
-from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
+from difflogic.scale.sweeps.plan import Request, make_plan
 from difflogic.scale.sweeps.results import aggregate, make_row
 from difflogic.system.callbacks import HALF_DONE
 from tests.cli.processes import with_hook
@@ -38,14 +37,14 @@ def rows_of(path):
         ]
 
 
-def _sweep_and_die(point: int, settings: list[str], place: Path) -> None:
+def _sweep_and_die(point, settings, place):
     with killing(point):
         sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path: Path, tiny: list[str]) -> None:
+def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
     settings, tables = [*tiny, "training.epochs=2", "checkpoint.every_epochs=1"], []
     for point in (0, 1, 2, 3, 9, 16, 10**9):
         place = tmp_path / str(point)
@@ -91,23 +90,16 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     assert again.exit_code == 0, again.stderr
     assert "4 already done" in again.stderr
     assert f"sweep      {place}" in again.stdout
+    assert "\x1b" not in again.stdout
+    assert again.stdout.split()[:2] == ["training.weight_decay", "exact"]
     rows = rows_of(place)
     assert [row["seed"] for row in rows] == ["0", "1", "5"] * 2
-
-
-def test_the_table_is_for_people(dct, words):
-    done = dct(*words, "--seeds=3", "--workers=1", "--dir=there", "--quiet")
-    assert done.exit_code == 0
-    assert done.stderr == ""
-    heading, line, *_ = done.stdout.splitlines()
-    assert heading.split()[:2] == ["experiment", "exact"]
-    assert line.split()[0] == "checkerboard-small"
-    assert "\x1b" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["checkerboard", "--seeds=0", "--backend=dask"], "pip install '.[cluster]'"),
         (["checkerboard"], "--seeds 0-15"),
         ([], "name a configuration"),
         (["checkerboard", "--seeds=3-1"], "must be numbers and ascending ranges"),
@@ -125,7 +117,8 @@ def test_the_table_is_for_people(dct, words):
         (["--dir=absent", "--epochs=3"], "settings need a CONFIG"),
     ],
 )
-def test_refusals_write_nothing(dct, tmp_path, arguments, says):
+def test_refusals_write_nothing(dct, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.setitem(sys.modules, "distributed", None)
     (tmp_path / "file").write_text("")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
@@ -150,7 +143,7 @@ def test_two_sweeps_in_one_directory(dct, words):
     assert "there: in use by" in done.stderr
 
 
-def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, words):
+def test_a_failed_run_is_reported_at_the_end_and_repeated(dct, monkeypatch, words):
     from difflogic.system.errors import TrainingError
     from difflogic.training import session
 
@@ -159,34 +152,23 @@ def test_a_failed_run_is_reported_at_the_end(dct, monkeypatch, words):
     def failing(config, path, **options):
         if config.training.seed == 1:
             raise TrainingError("epoch 3: the soft loss is nan")
+        if config.training.seed == 2:
+            raise ZeroDivisionError("a bug")
         return real(config, path, **options)
 
     monkeypatch.setattr(session, "execute", failing)
-    done = dct(*words, "--seeds=0-2", "--workers=1", "--dir=there", "--json")
+    done = dct(*words, "--seeds=0-3", "--workers=1", "--dir=there", "--json")
     assert done.exit_code == 1
     assert "error: checkerboard-small, seed 1: epoch 3: the soft loss is nan" in done.stderr
-    assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, False]
-    assert done.json["variants"][0]["failed"] == 1
+    assert [run["status"] == "failed" for run in done.json["runs"]] == [False, True, True, False]
+    assert done.json["runs"][2]["error"] == "ZeroDivisionError: a bug"
+    assert done.json["variants"][0]["failed"] == 2
     assert done.json["interrupted"] is False
-
-
-def test_a_missing_dask_is_reported(dct, monkeypatch, words, tmp_path):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install '.[cluster]'" in dct(*words, "--seeds=0", "--backend=dask").refusal
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unreachable_scheduler(dct, monkeypatch, words, tmp_path):
-    pytest.importorskip("distributed")
-    from difflogic.scale.sweeps import cluster
-
-    monkeypatch.setattr(cluster, "TIMEOUT", 0.5)
-    address = "tcp://127.0.0.1:9"
-    options = ["--backend=dask", f"--scheduler={address}", "--dir=there"]
-    refusal = dct(*words, "--seeds=0", *options).refusal
-    assert f"no scheduler answers at {address}" in refusal
-    assert "dask scheduler" in refusal
-    assert list(tmp_path.iterdir()) == []
+    models = {path: path.stat().st_mtime_ns for path in Path("there").rglob("model.npz")}
+    monkeypatch.setattr(session, "execute", real)
+    again = dct("sweep", "--dir=there", "--workers=1", "--json").json
+    assert "failed" not in [run["status"] for run in again["runs"]]
+    assert {path: path.stat().st_mtime_ns for path in models} == models, "kept"
 
 
 ONLY_SOME_END = """
@@ -239,10 +221,10 @@ def ended(sweep):
     return sum(json.loads(summary)["finished"] for summary in summaries)
 
 
-def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path: Path) -> None:
+def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path):
     place = tmp_path / "sweep"
 
-    def compile_kernels(config: Config) -> None:
+    def compile_kernels(config):
         for undo in HALF_DONE:
             undo()
         assert not place.exists()
@@ -253,12 +235,12 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path: Pat
 
 
 @pytest.fixture
-def plan() -> SweepPlan:
+def plan():
     return make_plan(Request("checkerboard-small", (), ("training.batch=1,2",)), tuple(range(8)))
 
 
 @pytest.fixture
-def snapshot(plan: SweepPlan) -> Snapshot:
+def snapshot(plan):
     variant = plan.variants[0]
     rows = [make_row(variant, seed, None, "no") for seed in plan.seeds[:1]]
     rows += [make_row(variant, seed, None) for seed in plan.seeds[1:]]
@@ -274,31 +256,24 @@ def snapshot(plan: SweepPlan) -> Snapshot:
     )
 
 
-def test_a_signal_after_the_last_run_is_named(
-    plan: SweepPlan, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_signal_after_the_last_run_is_named(plan, capsys):
     rows = [make_row(variant, seed, None, "no") for variant, seed in plan.runs]
     _report(Path("sweep"), plan, rows, 130, as_json=False)
     assert capsys.readouterr().err.endswith("interrupted after all 16 runs had ended\n")
 
 
-def test_a_frame_shows_runs_results_and_remaining_time(snapshot: Snapshot) -> None:
-    text = compose("title", snapshot, 100, 40).plain
-    assert "1/16 runs, 1 failed  at most 2:30 left" in text
-    assert "exact 0/1" in text
-    for seed in range(8):
-        assert f"batch=2 seed {seed}" in text
-    assert "epoch 50/" in text
-
-
-@pytest.mark.parametrize("height", [4, 6, 10, 24])
-def test_a_frame_fits_the_terminal(snapshot: Snapshot, height: int) -> None:
+@pytest.mark.parametrize("height", [4, 10, 24])
+def test_a_frame_shows_what_fits_the_terminal(snapshot, height):
     text = compose("title", snapshot, 80, height, "stopping").plain
     assert text.count("\n") + 1 <= max(height, 6)
     assert text.endswith("stopping")
+    assert "1/16 runs, 1 failed  at most 2:30 left" in text
+    if height == 24:
+        for said in ("exact 0/1", "epoch 50/", *(f"batch=2 seed {seed}" for seed in range(8))):
+            assert said in text
 
 
-def test_lines(plan: SweepPlan, snapshot: Snapshot) -> None:
+def test_lines(plan, snapshot):
     variant = plan.variants[0]
     summary: dict[str, Any] = {
         "finished": True,
@@ -322,12 +297,10 @@ class Idle:
     slots = 1
 
 
-def test_the_estimate_follows_the_epochs(
-    tmp_path: Path, plan: SweepPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_estimate_follows_the_epochs(tmp_path, plan, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    execution = Execution(SweepDirectory(tmp_path), plan, Idle())  # type: ignore[arg-type]
+    execution = Execution(SweepDirectory(tmp_path), plan, Idle())
     progress = Progress(plan, execution)
     assert progress.snapshot().seconds_left is None
     epochs = plan.variants[0].config.training.epochs

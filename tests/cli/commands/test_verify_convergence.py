@@ -1,13 +1,13 @@
 """`dct verify convergence`: verdicts, pictures, exit codes and files."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cli.terminal.proofs import MOST_COLUMNS, MOST_ROWS, healing_picture, state_picture
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import read_circuit, write_circuit
@@ -21,8 +21,8 @@ from tests.difflogic.circuit.circuits import automaton_of, circuit_of
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
+DOCS = Path(__file__).parents[3] / "docs"
 SEED_1, SEED_2 = str(path("checkerboard-seed-1")), str(path("checkerboard-seed-2"))
-ASYNCHRONOUS = str(path("checkerboard-async-seed-1"))
 
 SLOW = [
     (Op.A_AND_NOT_B, 24, 23),
@@ -57,12 +57,6 @@ def test_proved(verify):
     assert result.stderr.endswith("saved c.json\n")
     proof = json.loads(Path("c.json").read_text())
     assert (proof["format"], proof["question"]["step"]) == ("dct-certificate", 18)
-
-
-def test_asynchronous_counts_rounds(verify):
-    result = verify(ASYNCHRONOUS, "--task checkerboard-async")
-    assert result.exit_code == 0
-    assert "round 19" in result.stdout
 
 
 def test_json_of_several_sizes(verify):
@@ -103,12 +97,6 @@ def test_without_a_task_the_target_is_what_zeros_end_in(verify):
     assert "the state that a start of zeros ends in" in result.stderr
 
 
-def test_zeros_that_never_settle(verify, tmp_path):
-    file = tmp_path / "blinker.json"
-    file.write_text(write_circuit(automaton_of(circuit_of([(Op.NOT_A, 4, 4)], [9]))))
-    assert "use --task to name an experiment" in verify(str(file)).refusal
-
-
 def test_zeros_that_settle_late(verify, tmp_path):
     """On 22 cells in a row, they come to rest at step 4194348."""
     file, circuit = tmp_path / "slow.json", circuit_of(SLOW, [56, 49, 50, 54, 55])
@@ -119,47 +107,15 @@ def test_zeros_that_settle_late(verify, tmp_path):
     assert "raise --time-limit" in refused
 
 
-def test_a_certificate_overwrites_only_with_force(verify):
-    Path("c.json").write_text("mine")
-    assert "--force" in verify(SEED_1, "-o c.json").refusal
-    assert Path("c.json").read_text() == "mine"
-    assert verify(SEED_1, "-o c.json --force").exit_code == 0
-    assert "one grid" in verify(SEED_1, "-o d.json --size 8x8 --size 9x9").refusal
-
-
-class TestOtherTasks:
-    @pytest.fixture
-    def life(self, tmp_path):
-        config = load_config("game-of-life-small", ["training.epochs=1"])
-        model = tmp_path / "life.npz"
-        Model.create(config).save(model)
-        return str(model)
-
-    def test_an_untrained_life(self, verify, life):
-        result = verify(life, "-o c.json")
-        assert result.exit_code == 1
-        assert "fails on" in result.stdout
-        assert "c.json was not written: there is no proof" in result.stderr
-        found = verify(life, "--json").json["assurance"]
-        assert (found["verdict"], found["scope"]) == ("refuted", "every case")
-
-    @pytest.mark.parametrize(
-        ("options", "said"),
-        [
-            ("--size 9x9", "no target that every start should end in"),
-            ("--task checkerboard", "has a task of its own"),
-        ],
-    )
-    def test_options_that_do_not_apply(self, verify, life, options, said):
-        assert said in verify(life, options).refusal
-
-    def test_a_proof_by_all_cases_is_saved(self, verify, tmp_path):
-        circuit = str(Path(__file__).parents[3] / "docs" / "gallery" / "game-of-life.json")
-        result = verify(circuit, "--task game-of-life -o c.json")
-        assert result.exit_code == 0
-        assert "saved c.json" in result.stderr
-        proof = json.loads((tmp_path / "c.json").read_text())
-        assert (proof["format"], len(proof["cases"])) == ("dct-cases", 512)
+@pytest.fixture
+def sources(tmp_path):
+    """Circuits by their names: an untrained model of Life, and two of one gate."""
+    made = {"life": tmp_path / "life.npz", "checkerboard": SEED_1}
+    Model.create(load_config("game-of-life-small", ["training.epochs=1"])).save(made["life"])
+    for name, op in (("blinker", Op.NOT_A), ("ones", Op.TRUE)):
+        made[name] = tmp_path / f"{name}.json"
+        made[name].write_text(write_circuit(automaton_of(circuit_of([(op, 4, 4)], [9]))))
+    return {name: str(path) for name, path in made.items()}
 
 
 def test_a_proof_for_every_size_without_a_certificate(verify):
@@ -181,24 +137,37 @@ def test_a_task_with_another_boundary(verify, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("source", "options", "said"),
     [
-        ("--size 0x3", "must be rows x columns"),
-        ("--size 4096x4096", "from 1 to 256"),
-        ("--task chess", "chess"),
-        ("--task letter-g", "compares 0, 1, 2"),
+        ("checkerboard", "--size 0x3", "must be rows x columns"),
+        ("checkerboard", "--size 4096x4096", "from 1 to 256"),
+        ("checkerboard", "--task chess", "chess"),
+        ("checkerboard", "--task letter-g", "compares 0, 1, 2"),
+        ("checkerboard", "-o there.json", "--force"),
+        ("checkerboard", "-o d.json --size 8x8 --size 9x9", "one grid"),
+        ("blinker", "", "use --task to name an experiment"),
+        ("ones", "--all-sizes", "zero boundary"),
+        ("life", "--size 9x9", "no target that every start should end in"),
+        ("life", "--task checkerboard", "has a task of its own"),
     ],
 )
-def test_bad_input(verify, options, said):
-    assert said in verify(SEED_1, options).refusal
+def test_refusals(verify, sources, source, options, said):
+    Path("there.json").write_text("mine")
+    assert said in verify(sources[source], options).refusal
+    assert Path("there.json").read_text() == "mine"
 
 
-def test_a_large_picture_is_cut():
-    bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
-    lines = state_picture(bits, bits)
-    assert len(lines) == MOST_ROWS + 1
-    assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
-    assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
+def test_all_cases_are_refuted_and_proved(verify, sources):
+    result = verify(sources["life"], "-o c.json")
+    assert result.exit_code == 1
+    assert "fails on" in result.stdout
+    assert "c.json was not written: there is no proof" in result.stderr
+    found = verify(sources["life"], "--json").json["assurance"]
+    assert (found["verdict"], found["scope"]) == ("refuted", "every case")
+    Path("c.json").write_text("mine")
+    proved = str(DOCS / "gallery" / "game-of-life.json")
+    assert verify(proved, "--task game-of-life -o c.json --force").exit_code == 0
+    assert json.loads(Path("c.json").read_text())["format"] == "dct-cases"
 
 
 class TestAllSizes:
@@ -249,129 +218,43 @@ class TestAllSizes:
         assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
         assert "no proof found" in result.stdout
 
-    @pytest.mark.thorough
-    def test_no_theorem(self, verify, monkeypatch):
-        monkeypatch.setattr(certifying, "SIDES", range(4, 10))
-        options = "--task checkerboard-async --all-sizes --time-limit 1"
-        assert "no proof found" in verify(ASYNCHRONOUS, options).stdout
 
-    def test_on_a_torus(self, verify, tmp_path):
-        file = tmp_path / "ones.json"
-        file.write_text(write_circuit(automaton_of(circuit_of([(Op.TRUE, 0, 0)], [9]))))
-        assert "zero boundary" in verify(str(file), "--all-sizes").refusal
-
-
-def dot_of(tmp_path, op):
-    """A circuit for 3×3 cells with `op` of the cell itself, and an experiment to heal all ones."""
-    config = load_config(
-        "lizard",
-        [
-            'task.target="""\n###\n###\n###"""',
-            "task.height=3",
-            "task.width=3",
-            "task.hold=true",
-            "task.heal=[1,2]",
-            "automaton.channels=1",
-            "automaton.boundary=zero",
-            "automaton.steps=2",
-            "perception.kernels=1",
-            "update.gates=[1]",
-        ],
-    )
-    experiment, circuit = tmp_path / "dot.toml", tmp_path / "dot.json"
-    experiment.write_text(config.to_toml(), encoding="utf-8")
-    diagonal = [(Op.OR, 9 + number, row) for number, row in enumerate((0, 2, 6, 8))]
-    automaton = replace(
-        automaton_of(circuit_of([(op, 4, 4), *diagonal], [13])), boundary="zero", start="center"
-    )
-    circuit.write_text(write_circuit(automaton), encoding="utf-8")
-    return str(circuit), str(experiment)
-
-
-def test_damage_that_heals(dct, tmp_path):
-    circuit, experiment = dot_of(tmp_path, Op.TRUE)
-    result = dct("verify", "convergence", circuit, "--task", experiment)
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[0] == (
-        "proved at step 2 and at every later one, and at most 1 step after each of 13 cases of "
-        "damage"
-    )
-    rows = [line.split() for line in result.stdout.splitlines() if line.startswith(("1×1", "2×2"))]
-    assert rows[0][:6] == ["1×1", "9", "1", "9", "of", "9"]
-    assert rows[1][:6] == ["2×2", "4", "1", "4", "of", "4"]
-    assert result.stdout.splitlines()[-2:] == ["  11", "  11"]
-
-
-def test_damage_that_stays(dct, tmp_path):
-    """The rule grows diagonally only, so five of the nine cells never become 1."""
-    circuit, experiment = dot_of(tmp_path, Op.A)
-    result = dct("verify", "convergence", circuit, "--task", experiment)
-    assert result.exit_code == 1
-    assert "fails at step 2" in result.stdout
-    found = dct("verify", "convergence", circuit, "--task", experiment, "--json")
-    assert found.json["assurance"]["healing"] == []
+HOLDS = "proved at step {} and at every later one"
+HEALS = HOLDS + ", and at most {} steps after each of {} cases of damage"
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("file", "task", "from_step", "for_every_start"),
-    [("letter-g-hold", "letter-g-hold", 15, 30), ("lizard-small", "lizard-small-hold", 12, 16)],
-)
-def test_pictures_that_hold(verify, file, task, from_step, for_every_start):
-    """The circuits that docs/experiments.md shows, by proof and cell by cell."""
-    source = Path(__file__).parents[3] / "docs" / f"{file}.json"
-    result = verify(str(source), f"--task {task}")
-    said, asked = result.stdout.splitlines()
-    assert said == f"proved at step {from_step} and at every later one"
-    assert asked.startswith(f"asked: the target at step {from_step} and at every later one, from ")
-    automaton = read_circuit(source)
-    target = make_task(load_config(task)).target
-    state = np.zeros((1, automaton.circuit.channels, *target.shape[1:]), np.uint8)
-    for step in range(1, 2 * from_step + 2):
-        state = step_all(automaton.circuit, state, "zero")
-        shown = state[0, list(automaton.visible_rows)]
-        assert (shown == target).all() == (step >= from_step)
-    found = verify(str(source), "--json").json["findings"]
-    assert [(each["from_step"], each["any_schedule"]) for each in found] == [
-        (for_every_start, True)
-    ]
-    bits = [[int(sign) for sign in row] for row in found[0]["known"]]
-    assert (np.array(bits).reshape(target.shape) == target).all()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("name", "experiment", "steps", "rounds"),
+    ("file", "task", "said", "steps", "rounds"),
     [
-        ("lizard-small", "lizard-small-heal", (12, 12, 73), 16),
-        ("lizard-heal", "lizard-heal", (24, 28, 377), 39),
+        ("letter-g-hold", "letter-g-hold", HOLDS, (15,), 30),
+        ("lizard-small", "lizard-small-hold", HOLDS, (12,), 16),
+        ("lizard-small", "lizard-small-heal", HEALS, (12, 12, 73), 16),
+        ("lizard-heal", "lizard-heal", HEALS, (24, 28, 377), 39),
     ],
 )
-def test_lizards_that_heal(verify, name, experiment, steps, rounds):
-    """By proof, and by damages that the proof did not try: any cells, at any time."""
-    source = Path(__file__).parents[3] / "docs" / f"{name}.json"
-    result = verify(str(source), f"--task {experiment}")
-    said = (
-        "proved at step {} and at every later one, and at most {} steps after each of {} cases of "
-        "damage"
-    )
-    assert result.stdout.splitlines()[0] == said.format(*steps)
+def test_shipped_pictures(verify, file, task, said, steps, rounds):
+    """By proof, cell by cell, and by damages that no proof tried: any cells, at any time."""
+    source = DOCS / f"{file}.json"
+    result = verify(str(source), f"--task {task}")
+    first, *lines = result.stdout.splitlines()
+    assert first == said.format(*steps)
+    if said == HEALS:
+        healed = [re.search(r"(\d+) of \1  (\d+) steps", line) for line in lines[3:5]]
+        assert sum(int(each[1]) for each in healed) == steps[2]
+        assert max(int(each[2]) for each in healed) == steps[1]
     found = verify(str(source), "--json").json["findings"]
     assert [(each["from_step"], each["any_schedule"]) for each in found] == [(rounds, True)]
-    automaton = read_circuit(source)
-    target = make_task(load_config(experiment)).target
+    automaton, target = read_circuit(source), make_task(load_config(task)).target
+    known = np.array([[int(sign) for sign in row] for row in found[0]["known"]])
+    assert np.array_equal(known.reshape(target.shape), target)
     rng = np.random.default_rng(0)
     state = np.zeros((4, automaton.circuit.channels, *target.shape[1:]), np.uint8)
-    for _ in range(2):
-        hurt = rng.random((4, 1, *target.shape[1:])) < 0.4
-        state = np.where(hurt, rng.integers(0, 2, state.shape, np.uint8), state)
+    for number in range(3):
         for step in range(1, rounds + 5):
             state = step_all(automaton.circuit, state, "zero")
-            if step >= rounds:
-                assert (state[:, list(automaton.visible_rows)] == target).all()
-
-
-def test_pictures_of_healing():
-    assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
-    assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS
-    assert len(healing_picture([1] * 200, 200)[0]) == MOST_COLUMNS
+            right = (state[:, list(automaton.visible_rows)] == target).all()
+            assert right == (step >= steps[0]) if not number else right or step < rounds
+        # Every start ends in the target, whatever was damaged.
+        hurt = rng.random((4, 1, *target.shape[1:])) < 0.4
+        state = np.where(hurt, rng.integers(0, 2, state.shape, np.uint8), state)

@@ -1,10 +1,16 @@
 """Proofs in words and pictures."""
 
-from __future__ import annotations
-
+import numpy as np
 import pytest
 
-from cli.terminal.proofs import counterexample_lines, equality_lines
+from cli.terminal.proofs import (
+    MOST_COLUMNS,
+    MOST_ROWS,
+    counterexample_lines,
+    equality_lines,
+    healing_picture,
+    state_picture,
+)
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, prove
 from tests.difflogic.circuit.circuits import circuit_of
@@ -32,13 +38,13 @@ NAMES = ("one", "the other")
         ({}, ["Always, since the circuits read no bit,"]),
     ],
 )
-def test_a_counterexample(bits: dict[tuple[int, int], bool], lines: list[str]) -> None:
+def test_a_counterexample(bits, lines):
     end = ["the next state of channel 3 is", "  0  in one", "  1  in the other"]
     assert counterexample_lines(Counterexample(3, False, True, bits), NAMES, 80) == [*lines, *end]
 
 
 @pytest.mark.parametrize("width", [10, 24, 80])
-def test_boards_fold_on_a_narrow_terminal(width: int) -> None:
+def test_boards_fold_on_a_narrow_terminal(width):
     bits = {(4, label): True for label in range(12)}
     text = counterexample_lines(Counterexample(0, False, True, bits), NAMES, width)
     boards = [line for line in text if line.startswith("channel ")]
@@ -46,7 +52,7 @@ def test_boards_fold_on_a_narrow_terminal(width: int) -> None:
     assert max(len(line) for line in boards) <= width
 
 
-def test_equality_in_words() -> None:
+def test_equality_in_words():
     circuit = circuit_of([(Op.AND, 0, 3)], [18, 1])
     first, *others = equality_lines(prove(circuit, circuit, (0,)))
     assert first.startswith("proved equal: 2 next states with up to 2 inputs, ")
@@ -58,3 +64,13 @@ def test_equality_in_words() -> None:
     assert equality_lines(different)[0].startswith("NOT EQUAL, found after comparing 1 next state ")
     unknown = equality_lines(prove(circuit, circuit, (0,), -1))[0]
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")
+
+
+def test_large_pictures_are_cut():
+    bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
+    lines = state_picture(bits, bits)
+    assert len(lines) == MOST_ROWS + 1
+    assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
+    assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
+    assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
+    assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS

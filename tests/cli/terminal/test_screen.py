@@ -1,7 +1,5 @@
 """The counter on stderr, and tables on stdout."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -12,14 +10,14 @@ from tests.cli.terminal.screens import open_terminal
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def clock(monkeypatch):
     """A clock that shows its only element."""
     now = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     return now
 
 
-def test_live(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+def test_live(monkeypatch, clock):
     terminal = open_terminal(monkeypatch)
     with Counter("steps:", 10) as count:
         assert "steps: 0/10 ─" in terminal.text
@@ -36,7 +34,7 @@ def test_live(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
     assert terminal.text.endswith("\x1b[2K")  # nothing stays behind
 
 
-def test_live_without_a_total(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+def test_live_without_a_total(monkeypatch, clock):
     terminal = open_terminal(monkeypatch, 60)
     with Counter("comparisons:") as count:
         clock[0] += 1
@@ -45,7 +43,7 @@ def test_live_without_a_total(monkeypatch: pytest.MonkeyPatch, clock: list[float
     assert "…" in terminal.text
 
 
-def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], clock: list[float]) -> None:
+def test_lines_without_a_terminal(capsys, clock):
     with Counter("steps:", 10) as count:
         for done in range(1, 6):
             clock[0] += 0.6 * screen.QUIET_SECONDS
@@ -54,9 +52,7 @@ def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], clock: lis
 
 
 @pytest.mark.parametrize("spare", ["", "column 0 | column 8"])
-def test_a_table_cuts_no_number_on_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, spare: str
-) -> None:
+def test_a_table_cuts_no_number_on_a_narrow_terminal(monkeypatch, spare):
     terminal = open_terminal(monkeypatch, 60)
     heads = " | ".join(["what it is", *(f"column {index}" for index in range(9))])
     output.show_table(heads, [["some words [here]", *([123456.789] * 9)]], spare=spare)
@@ -66,14 +62,14 @@ def test_a_table_cuts_no_number_on_a_narrow_terminal(
     assert "…" not in text
 
 
-def test_a_table_in_a_pipe_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_in_a_pipe_is_plain(capsys):
     output.show_table("what | how many | why", [("a", 12, None), (), ("bc", 3, "x")], texts=1)
     assert capsys.readouterr().out == (
         "what  how many  why\na           12    -\nbc           3    x\n"
     )
 
 
-def test_json_has_no_bare_infinity(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_no_bare_infinity(capsys):
     output.show_json({"a": [float("inf"), -1.5], "b": (float("nan"), None), "c": True})
     text = "".join(capsys.readouterr().out.split())
     assert text == '{"a":[null,-1.5],"b":[null,null],"c":true}'

@@ -151,27 +151,12 @@ def test_round_trip(tmp_path, name, changes):
 # Overrides
 
 
-def test_overrides():
-    config = load_config(
-        "checkerboard",
-        [
-            "training.epochs=-7",
-            "training.epochs = 8 ",  # the last one wins
-            'automaton.boundary="periodic"',
-            "name=mine",
-            "update.gates=[200, 100, 50, 25, 13, 8]",
-            "task.loss_channels=[1, 0]",
-            "parallel.lanes=32",
-            "training.learning_rate=1e-3",
-        ],
-    )
+def test_the_last_override_wins():
+    words = ["training.epochs=-7", "training.epochs = 8 ", 'automaton.boundary="periodic"']
+    config = load_config("checkerboard", [*words, "name=mine", "task.loss_channels=[1, 0]"])
     assert config.training.epochs == 8
-    assert config.automaton.boundary == "periodic"
-    assert config.name == "mine"
-    assert config.update.gates == (200, 100, 50, 25, 13, 8)
+    assert (config.automaton.boundary, config.name) == ("periodic", "mine")
     assert config.task.loss_channels == (1, 0)
-    assert config.parallel.lanes == 32
-    assert config.training.learning_rate == 0.001
 
 
 @pytest.mark.parametrize(
@@ -201,12 +186,9 @@ def test_overrides_that_cannot_be_used(override, says):
 
 EPOCHS = "[training] epochs must be an integer from 1 to 1000000000, not "
 RATE = "[training] learning_rate must be a number above 0, at most 1000, not "
-FIRE = "[automaton] fire_rate must be a number above 0, at most 1, not "
 SEED = "[training] seed must be an integer from 0 to 9223372036854775807, not "
 WORKERS = '[parallel] workers must be "auto" or an integer from 1 to 1024, not '
-LANES = '[parallel] lanes must be "auto" or 16 or 32 or 64, not '
 LAYERS = "[update] gates must be a list of 1 to 1000 integers from 1 to 65536, not "
-LAYER = "[update] gates[1] must be an integer from 1 to 65536, not "
 LOSS = "[task] loss_channels"
 
 
@@ -214,15 +196,12 @@ LOSS = "[task] loss_channels"
     ("override", "says"),
     [
         ("training.epochs=1.0", EPOCHS + "the float 1.0"),
-        ("training.epochs=true", EPOCHS + "the boolean true"),
         ("training.epochs=many", EPOCHS + 'the string "many"'),
-        ("training.epochs=[5]", EPOCHS + "a list of 1"),
         ("training.epochs=2020-01-01", EPOCHS + "2020-01-01 (date)"),
         ("training.epochs=" + "9" * 4000, EPOCHS + "such a large integer"),
         (f"training.seed={2**63}", SEED + str(2**63)),
         ("training.learning_rate=nan", RATE + "the float nan"),
         ("training.beta2=1", "[training] beta2 must be a number from 0 to 0.999999, not 1"),
-        ("automaton.fire_rate=1.01", FIRE + "the float 1.01"),
         ("automaton.boundary=perodic", 'not the string "perodic": did you mean "periodic"?'),
         ("task.kind=chess", '[task] kind must be "checkerboard" or "dead-ends" or "flood" or '),
         ("task.kind=checkerbord", 'did you mean "checkerboard"?'),
@@ -232,17 +211,12 @@ LOSS = "[task] loss_channels"
         ("task.loss_channels=[0, 8]", f"{LOSS}: no channel 8, as the automaton has 8: use 0 to 7"),
         ("task.loss_channels=[1, 1]", f"{LOSS}: a channel is listed twice"),
         ("task.inputs=[99]", "[task] inputs: no channel 99"),
-        ("task.inputs=[7, 7]", "[task] inputs: a channel is listed twice"),
         ("task.inputs=[0]", "[task] inputs: channel 0 never changes"),
-        ("perception.wiring=uniqe", 'did you mean "unique"?'),
         ("perception.gates=[8, 3, 2]", "[perception] gates, layer 1: wiring unique: 3 gates"),
         ("update.gates=[]", LAYERS + "an empty list"),
-        ("update.gates=[256, 0, 8]", LAYER + "0"),
         ("update.gates=[256, 128, 7]", "one gate per channel: 8 ([automaton] channels), not 7"),
         ("update.gates=[256, 8]", "[update] gates, layer 1: wiring unique: 8 gates have 16"),
-        ("parallel.workers=true", WORKERS + "the boolean true"),
         ("parallel.workers=aut", WORKERS + 'the string "aut": did you mean "auto"?'),
-        ("parallel.lanes=16.0", LANES + "the float 16.0"),
     ],
 )
 def test_values_that_cannot_be_used(override, says):

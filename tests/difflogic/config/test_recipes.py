@@ -87,12 +87,6 @@ def test_shipped_configurations_restart_until_they_succeed(name):
     assert config.training.epochs >= 10 * config.training.restart_every > 0
 
 
-def test_overrides_replace_the_recipe():
-    overrides = ["training.weight_decay=0", "training.epochs=3"]
-    training = load_config("checkerboard", overrides, recipe="reference").training
-    assert (training.weight_decay, training.epochs) == (0, 3)
-
-
 def test_a_recipe_does_not_hide_mistakes(write):
     path = write()
     path.write_text(path.read_text().replace("beta1", "bta1"))
@@ -104,10 +98,6 @@ def test_a_recipe_does_not_hide_mistakes(write):
 
 
 def test_unknown_recipes():
-    for name, hint in (
-        ("referense", 'did you mean "reference"'),
-        ("x", "choose from reference, benchmark"),
-    ):
-        with pytest.raises(ConfigError, match=f'no recipe "{name}": {hint}'):
-            load_config("checkerboard", recipe=name)
+    with pytest.raises(ConfigError, match='no recipe "x": choose from reference, benchmark'):
+        load_config("checkerboard", recipe="x")
     assert list(RECIPES) == ["reference", "benchmark"]

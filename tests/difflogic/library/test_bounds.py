@@ -1,7 +1,5 @@
 """What a stranger's circuit file may cost: its own numbers are bounded, and time limits hold."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -9,13 +9,12 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.formats.logicars import write_logicars
 from difflogic.library import loading
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.errors import CircuitError, ConfigError, DctError
 from tests.difflogic.circuit.circuits import automaton
-from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.formats.made import assert_same, random_circuit
 
 MADE = automaton(random_circuit(2, 30, np.random.default_rng(0), (3, 1)))
 
@@ -59,13 +58,6 @@ def test_loaded_objects_are_accepted(model):
     assert loading.load(made).model is made
     assert loading.load(MADE).automaton is MADE
     assert [loading.load(each).trained for each in (found, made, MADE)] == [True, True, False]
-
-
-def test_a_circuit_of_logicars_is_to_be_imported(tmp_path):
-    (tmp_path / "x").write_text(write_logicars(automaton(life())))
-    assert "it looks like a circuit of logicars, which dct import converts" in problem(
-        tmp_path / "x"
-    )
 
 
 def test_a_file_of_another_kind(tmp_path):

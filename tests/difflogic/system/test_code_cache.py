@@ -1,7 +1,5 @@
 """Machine code from the cache runs as the user, so others must not have written it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

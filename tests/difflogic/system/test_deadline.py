@@ -28,7 +28,7 @@ compiled = pytest.mark.skipif(not JIT, reason="takes minutes")
 
 
 @compiled
-def test_simplification_looks_at_the_clock() -> None:
+def test_simplification_looks_at_the_clock():
     before = automaton(deep_circuit(GATES))
     nets.from_circuit(before.circuit)  # compiling does not count
     for looks in (0, 40):
@@ -40,7 +40,7 @@ def test_simplification_looks_at_the_clock() -> None:
 
 
 @compiled
-def test_proofs_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proofs_look_at_the_clock(monkeypatch):
     before = deep_circuit(GATES)
     after = fold(before)
     for looks in (0, 30):
@@ -54,7 +54,7 @@ def test_proofs_look_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @compiled
-def test_inspection_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspection_looks_at_the_clock(monkeypatch):
     large = automaton(fold(deep_circuit(20_000)))
     questions: list[Callable[[], object]] = [
         partial(symmetry.examine, large.circuit, 1.0),

@@ -1,7 +1,5 @@
 """Versions, processors, memory and limits."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -65,7 +63,7 @@ def test_the_bounds_of_the_workers(groups):
     assert found.physical <= found.logical
 
 
-def test_physical_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_physical_memory(monkeypatch):
     memory = own_memory.physical_memory()
     assert memory is not None
     assert memory > 2**20
@@ -107,17 +105,12 @@ def test_available_memory_is_what_the_container_has_left(memory):
     (memory / "memory.current").write_text("200000000\n")
     (memory / "memory.stat").write_text("anon 5\ninactive_file 50000000\n")
     assert own_memory.available_memory() == 350_000_000
+    assert own_memory.memory_limit() == 500_000_000
     limit.write_text("max\n")
+    assert own_memory.memory_limit() is None
     assert own_memory.available_memory() == 1024 * 10**6
     limit.write_text("100\n")
     assert own_memory.available_memory() == 0
-
-
-def test_the_memory_limit_of_a_container(memory):
-    (memory / "memory.max").write_text("max\n")
-    assert own_memory.memory_limit() is None
-    (memory / "memory.max").write_text("500000000\n")
-    assert own_memory.memory_limit() == 500_000_000
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells what is used")
@@ -143,7 +136,7 @@ def write_nodes(root, monkeypatch, **lists):
     monkeypatch.setattr(machine.os, "sched_getaffinity", lambda process: {0, 1, 2, 3, 6})
 
 
-def test_nodes_are_those_on_which_this_process_may_run(tmp_path, monkeypatch) -> None:
+def test_nodes_are_those_on_which_this_process_may_run(tmp_path, monkeypatch):
     broken = {"node3": "0-", "node4": "0-999999999", "node5": "x", "nodes": "0", "node6": "9"}
     write_nodes(tmp_path, monkeypatch, **broken)
     (tmp_path / "node7").mkdir()

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -8,21 +6,21 @@ from difflogic.system import measuring
 from difflogic.system.measuring import Spread, differ, fastest_rate, peak_memory
 
 
-def test_spread() -> None:
+def test_spread():
     spread = Spread((3.0, 1.0, 2.0, 10.0))
     assert (spread.minimum, spread.median, spread.maximum) == (1.0, 2.5, 10.0)
     assert spread.as_dict() == {"min": 1.0, "median": 2.5, "max": 10.0}
 
 
-def test_peak_memory_is_that_of_this_process() -> None:
+def test_peak_memory_is_that_of_this_process():
     peak = peak_memory()
     assert peak is None or 1e7 < peak < 1e11
 
 
-def test_the_fastest_of_many_bursts_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fastest_of_many_bursts_counts(monkeypatch):
     now, calls = [0.0], []
 
-    def run(rounds: int) -> None:
+    def run(rounds):
         calls.append(rounds)
         slow = 1 + len(calls) % 3  # as if other programs were running
         now[0] += 1e-6 * rounds * slow
@@ -34,13 +32,13 @@ def test_the_fastest_of_many_bursts_counts(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(set(calls[-6:])) == 1
 
 
-def test_a_clock_may_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_may_stand_still(monkeypatch):
     ticks = iter([0.0, 0.0, 0.0, 1.0, 1.0, 3.0])
     monkeypatch.setattr(measuring, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
     assert fastest_rate(lambda rounds: None, bursts=1) == 1000
 
 
-def test_differences_by_more_than_chance() -> None:
+def test_differences_by_more_than_chance():
     slow, quick = [2.0 + x / 10 for x in range(8)], [1.0 + x / 10 for x in range(8)]
     assert differ(slow, quick)
     assert differ(quick, slow)

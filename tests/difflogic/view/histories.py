@@ -1,7 +1,5 @@
 """Epochs of made-up runs, for figures and pages."""
 
-from __future__ import annotations
-
 from difflogic.training.metrics import MetricsRow, Search
 
 

@@ -1,7 +1,5 @@
 """Pictures of rollouts, read back by Pillow and compared pixel by pixel with the oracle."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np

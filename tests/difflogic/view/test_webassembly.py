@@ -1,7 +1,5 @@
 """Modules made from LLVM's objects. `reports/test_engines.py` runs them."""
 
-from __future__ import annotations
-
 import pytest
 
 from difflogic.system.errors import CircuitError

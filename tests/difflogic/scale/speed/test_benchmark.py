@@ -11,7 +11,6 @@ from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.rows import Comparison, measure, of_ways, of_workers
 from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.searching import Trainer
 from tests.difflogic.training.tiny import growing, tiny
 
@@ -113,14 +112,6 @@ def test_a_single_different_loss_is_found(monkeypatch):
 
     monkeypatch.setattr(rows, "Trainer", OnceWrong)
     assert compared("sequential")[1].difference == 0.5
-
-
-def test_an_oracle_with_another_learning_rate_is_found(monkeypatch):
-    def slower(config):
-        return ReferenceTrainer(config.with_sections(training={"learning_rate": 0.045}))
-
-    monkeypatch.setattr(rows, "ReferenceTrainer", slower)
-    assert not compared("oracle", 2)[1].equal
 
 
 @pytest.mark.parametrize(("overrides", "steps"), [([], 20), (["automaton.steps=1000"], 1000)])

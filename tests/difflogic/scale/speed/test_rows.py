@@ -79,13 +79,6 @@ def test_speedups_above_the_ceiling_are_hidden():
     assert row.speedup(first) is row.efficiency(first) is None
 
 
-def test_phases_without_time_have_no_speedup():
-    first, row = made_up(3.0, 2.0, repeat=1).rows
-    first.phases["reduce"], row.phases["hard"] = [0.0], [0.0]
-    for phase in ("reduce", "hard", "waiting", "no such phase"):
-        assert row.phase_speedup(phase, first) is None
-
-
 def test_a_ratio_is_the_median_of_pairs():
     # A machine that becomes ten times slower in between changes no ratio.
     assert ratio([2.0, 20.0, 21.0], [1.0, 10.0, 10.0]) == 2.0

@@ -42,13 +42,6 @@ def test_seeds_are_added_to_the_same_plan(place):
     assert place.join(small_plan(seeds=(1, 5))).seeds == (0, 1, 5)
 
 
-def test_another_plan_is_refused_with_its_keys(place):
-    place.write_plan(small_plan())
-    with pytest.raises(RunDirectoryError, match=r"training\.batch: 2 → 3") as caught:
-        place.join(small_plan(overrides=("training.batch=3",)))
-    assert "dct sweep --dir" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

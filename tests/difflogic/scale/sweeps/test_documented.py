@@ -21,7 +21,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from difflogic.scale.sweeps.cluster import is_exposed
+from difflogic.scale.sweeps.cluster import DaskBackend, is_exposed
 from tests.difflogic.scale.sweeps.small import TINY
 
 pytestmark = pytest.mark.thorough
@@ -190,31 +190,4 @@ def test_tls_lets_in_who_has_a_certificate_and_nobody_else(documented, tmp_path)
 )
 def test_what_is_reached_without_tls_is_told(address, exposed):
     assert is_exposed(address) == exposed
-
-
-HOSTILE = """
-import pathlib
-pathlib.Path({path!r}).open("a").write(__name__ + "\\n")
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.exhaustive), "dask"])
-def test_workers_import_nothing_from_the_working_directory(tmp_path, backend):
-    """Nor do the processes that help them: trackers, nannies, the command itself."""
-    folder, traces = tmp_path / "hostile", tmp_path / "traces"
-    folder.mkdir()
-    for name in ("json", "random", "typing", "psutil", "numpy", "distributed", "sitecustomize"):
-        (folder / f"{name}.py").write_text(HOSTILE.format(path=str(traces)))
-    for name in ("joblib", "multiprocessing", "difflogic"):
-        (folder / name).mkdir()
-        (folder / name / "__init__.py").write_text(HOSTILE.format(path=str(traces)))
-    # Like the installed command: Python's path begins with its directory, not the working one.
-    script = tmp_path / "bin" / "dct"
-    script.parent.mkdir()
-    script.write_text("from cli.entry import main\nif __name__ == '__main__':\n    main()\n")
-    arguments = [sys.executable, str(script), "sweep", "checkerboard-small", "--seeds=0-2"]
-    arguments += ["--workers=2", f"--backend={backend}", f"--dir={tmp_path / 'sweep'}", *SETTINGS]
-    done = run(arguments, folder, ENVIRONMENT)
-    assert done.returncode == 0, done.stderr
-    assert not traces.exists(), traces.read_text()
+    assert DaskBackend(address, 3, []).slots == 3

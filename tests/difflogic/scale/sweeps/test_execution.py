@@ -14,11 +14,11 @@ from difflogic.model.model import Model
 from difflogic.scale.sweeps import work
 from difflogic.scale.sweeps.backends import Backend, LocalBackend, WorkersLostError
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import CONTROL, Execution, Progress, default_jobs
+from difflogic.scale.sweeps.execution import CONTROL, Execution, default_jobs
 from difflogic.scale.sweeps.plan import with_seed
 from difflogic.scale.sweeps.results import make_row
-from difflogic.scale.sweeps.work import Beat, Control, Job, Outcome, run
-from difflogic.system.errors import RunDirectoryError, StorageError, TrainingError
+from difflogic.scale.sweeps.work import Control, Job, Outcome, run
+from difflogic.system.errors import RunDirectoryError, StorageError
 from difflogic.training import session
 from difflogic.training.lock import RunLock
 from tests.cli.processes import with_hook
@@ -68,57 +68,6 @@ def test_runs_equal_those_of_a_plain_session(tmp_path):
         assert there.read_bytes() == (path / "model.npz").read_bytes()
     assert timeless(rows) == timeless(expected)
     assert not list((tmp_path / "sweep").glob(f"{CONTROL}*"))
-
-
-def test_finished_runs_are_kept_and_missing_runs_done(ended, finished):
-    models = {path: path.stat().st_mtime_ns for path in ended.rglob("model.npz")}
-    assert len(models) == 2
-    rows = execute_all(ended, small_plan(seeds=(0, 1, 2)))
-    assert timeless(rows)[:2] == finished[1]
-    assert [row.seed for row in rows] == [0, 1, 2]
-    assert {path: path.stat().st_mtime_ns for path in models} == models
-
-
-@pytest.mark.thorough
-def test_a_failed_run_stops_no_other_run_and_is_repeated(tmp_path, monkeypatch):
-    real = session.execute
-
-    def failing(config, path, **options):
-        if config.training.seed == 1:
-            raise TrainingError("epoch 3: the soft loss is nan")
-        if config.training.seed == 2:
-            raise ZeroDivisionError("a bug")
-        return real(config, path, **options)
-
-    monkeypatch.setattr(session, "execute", failing)
-    rows = execute_all(tmp_path, small_plan(seeds=(0, 1, 2, 3)))
-    assert [row.status == "failed" for row in rows] == [False, True, True, False]
-    assert rows[1].error == "epoch 3: the soft loss is nan"
-    assert rows[2].error == "ZeroDivisionError: a bug"
-
-    monkeypatch.setattr(session, "execute", real)
-    rows = execute_all(tmp_path, small_plan(seeds=(0, 1, 2, 3)))
-    assert "failed" not in [row.status for row in rows]
-
-
-@pytest.mark.thorough
-def test_stopped_runs_are_saved_and_resumed(tmp_path, whole, monkeypatch):
-    # One job at a time runs in this process, so that the stop comes at a chosen epoch.
-    report = Beat.__call__
-
-    def stopping(beat, result):
-        report(beat, result)
-        if result.epoch == 100:
-            execution.stop()
-
-    with at_work(tmp_path, LONG, 1) as execution:
-        with monkeypatch.context() as patch:
-            patch.setattr(Beat, "__call__", stopping)
-            list(execution.work(tick=0.02))
-        assert Progress(LONG, execution).snapshot().ended == 0
-    saved = {path.name for path in tmp_path.rglob("checkpoint-*.npz")}
-    assert saved == {"checkpoint-0.npz", "checkpoint-100.npz"}
-    assert timeless(execute_all(tmp_path, LONG)) == whole
 
 
 HELD = """

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import statistics
 
 import pytest
@@ -94,16 +93,6 @@ def test_the_csv_has_a_line_per_run(plan, rows):
     assert lines[3]["error"].startswith("the loss is not finite")
 
 
-def test_the_json_has_everything(plan, rows):
-    data = json.loads(json.dumps(to_data(plan, rows), allow_nan=False))
-    assert data["command"] == plan.command
-    assert data["seeds"] == "0-5"
-    values = [variant["values"]["training.weight_decay"] for variant in data["variants"]]
-    assert values == [0.0, 0.5]
-    assert [run["seed"] for run in data["runs"]] == [0, 1, 2, 3, 4, 5] * 2
-    assert [variant["exact"] for variant in data["variants"]] == [2, 0]
-
-
 def test_the_markdown_has_a_line_per_variant(plan, rows):
     lines = to_markdown(plan, rows).splitlines()
     table = [[text.strip() for text in line.strip("|").split("|")] for line in lines[:4]]
@@ -113,12 +102,6 @@ def test_the_markdown_has_a_line_per_variant(plan, rows):
     assert table[2][:9] == ["0.0", "2/4", "1/4", *ends]
     assert table[3][:9] == ["0.5", "0/0", "0/0", *["-"] * 6]
     assert plan.command in lines[-1]
-
-
-def test_without_a_grid_the_experiment_is_named():
-    plan = small_plan()
-    text = to_markdown(plan, [make_row(plan.variants[0], 0, summary(True))])
-    assert text.splitlines()[2].startswith("| checkerboard-small | 1/1 | 0/1 |")
 
 
 def test_pictures_are_shown_by_their_names(tmp_path):

@@ -5,8 +5,7 @@ from difflogic.engine import oracle
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid, make_layout, samples_per_group
 from difflogic.engine.program import compile_program
-from difflogic.scale.verification.cases import SMALL, Case, awkward_cases, case_of, hard_cases
-from tests.difflogic.training.tiny import tiny
+from difflogic.scale.verification.cases import SMALL, Case, awkward_cases, hard_cases
 
 
 def test_a_case_is_determined_by_its_seed():
@@ -57,10 +56,3 @@ def test_the_hard_cases_depend_on_every_neighbour():
             share = (next_states(flipped) != next_states(inputs)).mean(axis=1)
             dependent[row // netlist.channels] |= share > 0.02
         assert dependent.all(), case.name
-
-
-def test_the_circuit_of_a_configuration():
-    case = case_of(tiny("automaton.boundary=periodic", "automaton.fire_rate=0.5"), 2, 4)
-    assert case.architecture == tiny().architecture
-    assert case.grid == Grid(6, 7, "periodic")
-    assert (case.steps, case.batch, case.fire_rate, case.seed) == (2, 4, 0.5, 23)

@@ -1,7 +1,5 @@
 """Numba ignores its settings file in the working directory, and needs enough memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -30,7 +28,7 @@ print(config.CPU_NAME, int(config.OPT), config._HAVE_YAML)
         ("difflogic.engine.kernels.llvm.vectors", "a: ["),
     ],
 )
-def test_a_file_of_settings_changes_nothing(tmp_path: Path, module: str, text: str) -> None:
+def test_a_file_of_settings_changes_nothing(tmp_path, module, text):
     (tmp_path / ".numba_config.yaml").write_text(text)
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM.format(module=module)],
@@ -43,19 +41,14 @@ def test_a_file_of_settings_changes_nothing(tmp_path: Path, module: str, text: s
 
 
 @pytest.mark.parametrize(("limit", "warned"), [(None, False), (2**30, False), (2**28, True)])
-def test_a_container_with_too_little_memory_is_warned_of(
-    limit: int | None,
-    warned: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_container_with_too_little_memory_is_warned_of(limit, warned, monkeypatch, caplog):
     monkeypatch.setattr(memory, "address_space", lambda: None)
     monkeypatch.setattr(memory, "memory_limit", lambda: limit)
     require_memory()
     assert ("may use 268 MB" in caplog.text) == warned
 
 
-def test_the_limit_on_address_space_counts_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_on_address_space_counts_what_is_used(monkeypatch):
     """Loaded libraries, with a thread per core, have taken some already."""
     for used, enough in ((10**8, True), (10**9, False)):
         monkeypatch.setattr(memory, "address_space", lambda used=used: (used, 15 * 10**8))

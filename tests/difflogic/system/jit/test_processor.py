@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from difflogic.engine.kernels.probes import fma_per_round
-from difflogic.engine.kernels.structures import LANES, chains_of
-from difflogic.system.jit import JIT, processor
+from difflogic.system.jit import JIT
 from difflogic.system.jit.processor import AVX, AVX512, SSE, registers, registers_of
 
 
@@ -26,19 +24,6 @@ from difflogic.system.jit.processor import AVX, AVX512, SSE, registers, register
 )
 def test_registers(triple, features, width, count):
     assert registers_of(triple, features) == (width, count)
-
-
-@pytest.mark.parametrize("kind", ["AVX512", "AVX", "NEON", "SSE"])
-def test_chains_fit_the_registers_and_hide_the_latency(kind):
-    found = getattr(processor, kind)
-    # One register for the factor; two units that take four cycles each, and on NEON four.
-    assert chains_of(found) < found.number
-    assert chains_of(found) >= (16 if kind == "NEON" else 8)
-    assert found.width // 4 <= LANES[0]
-
-
-def test_a_round_counts_all_lanes():
-    assert fma_per_round() == chains_of(registers()) * registers().width // 4
 
 
 @pytest.mark.thorough

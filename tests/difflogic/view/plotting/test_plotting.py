@@ -1,7 +1,5 @@
 """Figures of runs and sweeps: their lines have the numbers of the files."""
 
-from __future__ import annotations
-
 import builtins
 import os
 import subprocess

@@ -6,8 +6,6 @@ All bits follow from the seeds below; a page also tells how long its training to
 page needs Chromium; without it, the old one stays.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

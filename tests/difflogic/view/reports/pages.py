@@ -1,7 +1,5 @@
 """Reports of the gallery's circuits, as if just trained."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from pathlib import Path

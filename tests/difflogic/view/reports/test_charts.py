@@ -1,7 +1,5 @@
 """The pages' charts, in Node.js: places of lines, ticks and bars."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

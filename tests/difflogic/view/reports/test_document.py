@@ -1,7 +1,5 @@
 """The page as text: its content, no requests, and no way in for hostile texts."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """The page's two engines in Node.js, against the interpreter of `dct simulate`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

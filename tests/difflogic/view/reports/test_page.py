@@ -1,7 +1,5 @@
 """The page in a real browser: its simulation, its controls, and no other requests."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -89,7 +87,8 @@ def test_without_webassembly_the_circuit_is_interpreted(window, files, tmp_path)
     window.messages()  # the browser reports what the policy forbade
 
 
-def test_play_pause_step_and_reset(board):
+def test_a_page_is_played_from_end_to_end(board):
+    """Play, pause, step and reset; damage that heals; a cell's bits and a gate in the drawing."""
     board.find("#play").click()
     board.wait("return dct.simulation.step >= 3")
     board.find("#play").click()
@@ -102,13 +101,11 @@ def test_play_pause_step_and_reset(board):
     start = case(automaton("checkerboard"), 16, 16, False, 0, seed=0)
     np.testing.assert_array_equal(board.bits(), in_python(start))
 
-
-def test_damage_heals_and_the_page_shows_it(board):
     board.js("dct.player.advance(60)")
     board.wait("return document.querySelector('#shown-wrong').textContent === '0'")
-    board.drag((3, 3), (12, 12))
+    board.drag((3, 3), (5, 7))
     hurt = wrong_cells(board.bits())
-    assert hurt > 20
+    assert hurt > 9
     board.wait(f"return document.querySelector('#shown-wrong').textContent === '{hurt}'")
     assert board.js("return document.querySelectorAll('#curve .start').length") == 1
     colors = board.js(
@@ -116,10 +113,38 @@ def test_damage_heals_and_the_page_shows_it(board):
         "return new Set(new Uint32Array(c.data.buffer)).size"
     )
     assert colors == 3, "right ones, right zeros, and zeros that are wrong"
-    for _ in range(60):
-        board.js("dct.player.advance(1)")
+
+    assert board.text("#cell-head") == "Row 5, column 7, and around it"
+    lit = board.js(
+        "return Object.fromEntries([...document.querySelectorAll('.node.next')].map((n) =>"
+        " [n.textContent, n.classList.contains('on')]))"
+    )
+    board.js("dct.player.advance(1)")
+    after, labels = board.bits(), automaton("checkerboard").circuit.labels
+    assert lit == {f"n{label}′": bool(after[c, 5, 7]) for c, label in enumerate(labels)}
+    board.js("dct.player.advance(60)")
     board.wait("return document.querySelector('#shown-wrong').textContent === '0'")
-    assert wrong_cells(board.bits()) == 0
+
+    board.js(
+        "document.querySelector('.node.or').dispatchEvent("
+        "new PointerEvent('pointerover', {bubbles: true}))"
+    )
+    assert "∨" in board.text("#gate")
+    rows = board.js(
+        "return [...document.querySelectorAll('.truth tr')].slice(1).map((r) =>"
+        " [...r.children].map((c) => Number(c.textContent)))"
+    )
+    assert [row[:2] for row in rows] == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert 0 < sum(row[2] for row in rows) < 4
+
+    for start, ones in (("zeros", 0), ("center", automaton("checkerboard").circuit.channels)):
+        board.set("#start", start)
+        assert board.bits().sum() == ones
+    for name, value in (("size", "64x64"), ("start", "random"), ("seed", 11)):
+        board.set(f"#{name}", value)
+    board.js("dct.player.advance(7)")
+    shown = case(automaton("checkerboard"), 64, 64, False, 7, seed=11)
+    np.testing.assert_array_equal(board.bits(), in_python(shown))
 
 
 @pytest.mark.parametrize("brush", ["ones", "noise", "erase"])
@@ -141,74 +166,6 @@ def test_each_brush_paints_a_square_of_its_size(board, brush):
     else:
         assert (painted[0] == (brush == "ones")).all()
         np.testing.assert_array_equal(painted[1:], before[1:, inside])
-
-
-def test_touch_paints_too(board):
-    board.set("#start", "zeros")
-    board.find("[name=brush][value=ones]").find_element("xpath", "..").click()
-    left, top = board.js(
-        "const b = document.querySelector('#cells').getBoundingClientRect();"
-        "return [b.left + b.width / 2, b.top + b.height / 2]"
-    )
-    for kind, points in (("touchStart", [{"x": left, "y": top}]), ("touchEnd", [])):
-        board.driver.execute_cdp_cmd(
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
-        )
-    board.wait("return dct.simulation.bits(0).some(Boolean)")
-
-
-def test_the_grid_can_be_changed(board):
-    board.set("#size", "64x64")
-    assert board.js("return [dct.simulation.geometry.height, dct.simulation.step]") == [64, 0]
-    board.js("dct.player.advance(90)")
-    assert wrong_cells(board.bits()) == 0
-    board.set("#start", "zeros")
-    assert not board.bits().any()
-    board.set("#start", "center")
-    assert board.bits().sum() == automaton("checkerboard").circuit.channels
-    board.set("#start", "random")
-    board.set("#seed", 11)
-    shown = case(automaton("checkerboard"), 64, 64, False, 7, seed=11)
-    board.js("dct.player.advance(7)")
-    np.testing.assert_array_equal(board.bits(), in_python(shown))
-    board.set("#size", "1024x1024")
-    board.js("dct.player.advance(3)")
-    assert board.js("return dct.simulation.geometry.cells") == 1024**2
-
-
-def test_a_cells_bits_run_through_the_circuit(board):
-    board.js("dct.player.advance(3)")
-    before = board.bits()
-    board.drag((5, 7))
-    board.js("dct.simulation.grid")
-    bits = board.bits()
-    assert (bits != before).any()
-    assert board.text("#cell-head") == "Row 5, column 7, and around it"
-    lit = board.js(
-        "return Object.fromEntries([...document.querySelectorAll('.node.next')].map((n) =>"
-        " [n.textContent, n.classList.contains('on')]))"
-    )
-    board.js("dct.player.advance(1)")
-    after = board.bits()
-    labels = automaton("checkerboard").circuit.labels
-    expected = {f"n{label}′": bool(after[c, 5, 7]) for c, label in enumerate(labels)}
-    assert lit == expected
-
-
-def test_a_gate_says_what_it_does(board):
-    board.js(
-        "document.querySelector('.node.or').dispatchEvent("
-        "new PointerEvent('pointerover', {bubbles: true}))"
-    )
-    text = board.text("#gate")
-    assert "∨" in text
-    assert "made this gate" in text
-    rows = board.js(
-        "return [...document.querySelectorAll('.truth tr')].slice(1).map((r) =>"
-        " [...r.children].map((c) => Number(c.textContent)))"
-    )
-    assert [row[:2] for row in rows] == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    assert 0 < sum(row[2] for row in rows) < 4
 
 
 def test_thousands_of_gates_are_tiles(window, tmp_path):
@@ -270,6 +227,12 @@ def test_everything_by_keyboard_alone(board):
     controls = """cells play step reset speed brush brush-size channel mark-wrong pause-at size
         start edges seed fire engine drawing"""
     assert set(controls.split()) <= set(order)
+    nameless = board.js(
+        "return [...document.querySelectorAll('input, select, button, canvas')].filter((e) =>"
+        " !(e.labels?.length || e.textContent.trim() || e.getAttribute('aria-label')))"
+        ".map((e) => e.outerHTML)"
+    )
+    assert nameless == []
     board.js("document.querySelector('#cells').focus()")
     board.press("s", "s")
     assert board.js("return dct.simulation.step") == 2
@@ -317,6 +280,17 @@ def test_it_fits_a_phone(window, files, name):
             " e.getBoundingClientRect().height < 39).map((e) => e.id)"
         )
         assert tiny == []
+        left, top = window.js(
+            "const c = document.querySelector('#cells'); c.scrollIntoView({block: 'center'});"
+            "const b = c.getBoundingClientRect();"
+            "return [b.left + b.width / 2, b.top + b.height / 2]"
+        )
+        window.js("document.querySelector('[name=brush][value=ones]').click()")
+        before = window.bits()
+        for kind, points in (("touchStart", [{"x": left, "y": top}]), ("touchEnd", [])):
+            touch = {"type": kind, "touchPoints": points}
+            window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", touch)
+        assert (window.bits() != before).any(), "touch paints"
         assert window.messages() == []
 
 
@@ -349,12 +323,3 @@ def test_text_has_contrast(window, files, scheme):
     for text, ground, words in pairs:
         light, dark = sorted([luminance(text), luminance(ground)], reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (words, text, ground)
-
-
-def test_every_control_has_a_name(board):
-    nameless = board.js(
-        "return [...document.querySelectorAll('input, select, button, canvas')].filter((e) =>"
-        " !(e.labels?.length || e.textContent.trim() || e.getAttribute('aria-label')))"
-        ".map((e) => e.outerHTML)"
-    )
-    assert nameless == []

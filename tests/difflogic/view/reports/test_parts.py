@@ -1,7 +1,5 @@
 """Parts of a report: charts, the command that repeats a training, and attempts."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 from itertools import pairwise
@@ -74,7 +72,6 @@ def test_figures_mark_restarts():
     [
         (None, None, "gradient descent and a search found them"),
         (0, None, "gradient descent found them"),
-        (1, None, "gradient descent found them, and a search mended the last 1 wrong bit"),
         (
             539,
             [245, 2],

@@ -1,7 +1,5 @@
 """Following runs and sweeps by their directories: complete, incomplete or damaged."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

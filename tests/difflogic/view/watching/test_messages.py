@@ -1,7 +1,5 @@
 """Events for a browser: everything once, then only what is new."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import replace

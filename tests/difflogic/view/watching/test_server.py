@@ -1,7 +1,5 @@
 """The server of a live page: allowed and refused requests, and slow or idle browsers."""
 
-from __future__ import annotations
-
 import errno
 import http.client
 import json
@@ -122,15 +120,6 @@ def test_without_the_token_or_for_anything_else_there_is_nothing(refusing, path)
 @pytest.mark.parametrize("method", ["POST", "OPTIONS"])
 def test_it_can_only_be_read(refusing, method):
     assert ask(refusing, method=method)[0] == 501
-
-
-def test_events_show_the_run(server):
-    server.feed.publish(model=model(), epoch=2, rows=rows(2), status="running")
-    found = dict(events(server, 4))
-    assert found["run"]["name"] == "checkerboard-small"
-    assert len(found["rows"]["rows"]) == 2
-    assert found["circuit"]["epoch"] == 2
-    assert found["state"]["status"] == "running"
 
 
 def test_a_stalled_browser_keeps_nobody_waiting(server):
