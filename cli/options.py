@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from difflogic.library.options import AUTO, MOST_WORKERS, Count, Opt, Set, parse_workers
+from difflogic.library.options import AUTO, MOST_WORKERS, Count, Opt, Set, named, parse_workers
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,22 +23,12 @@ ADVANCED = "Advanced options"
 
 def numbers(text: str, most: int) -> tuple[int, ...]:
     """Parse a list such as 1,2,4, each number from 1 to `most`. Raises ConfigError."""
-    found = tuple(Opt(1, most).read(int, part.strip()) for part in text.split(","))
-    if len(set(found)) < len(found):
-        raise ConfigError(f'"{text}" lists a number twice')
-    return found
+    return tuple(Opt(1, most).read(int, part.strip()) for part in text.split(","))
 
 
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
     return numbers(text, MOST_WORKERS) if "," in text else parse_workers(text)
-
-
-def named_path(text: str) -> Path:
-    """Parse a path. An empty one, as from an unset variable, would mean this directory."""
-    if not text:
-        raise ConfigError('"" names no file')
-    return Path(text)
 
 
 def _key(text: str) -> int | str:
@@ -111,7 +101,7 @@ class RunOptions:
     quiet: Quiet = False
     as_json: AsJson = False
     allow_code: bool = False
-    trace: Annotated[Path | None, Opt(parse=named_path)] = None
+    trace: Annotated[Path | None, Opt(parse=named)] = None
     ranks: Count | None = None
     oversubscribe: Oversubscribe = False
 

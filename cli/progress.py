@@ -117,8 +117,7 @@ def compile_kernels(config: Config) -> None:
     from difflogic.training.searching import Trainer
 
     # With one worker: no other is left waiting in a kernel if Ctrl-C ends the compilation.
-    alone = config.parallel.model_copy(update={"workers": 1})
-    with Trainer(config.model_copy(update={"parallel": alone})) as trainer:
+    with Trainer(config.with_sections(parallel={"workers": 1})) as trainer:
         if trainer.needs_compiling:
             warm_up(trainer)
 

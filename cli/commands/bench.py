@@ -120,7 +120,12 @@ def bench(
     chosen = [*(overrides or ()), *own]
     settings = load_config(source, chosen, BENCHMARK, allow_code=True)
     if settings.published.batch is not None:
-        _note_batch(settings, load_config(source, chosen))
+        samples, usual = settings.training.batch, load_config(source, chosen).training.batch
+        if samples != usual:
+            note(
+                f"note: using the published batch size, {samples}; training uses {usual} "
+                f"(--set training.batch={usual})"
+            )
     if given == ["--ranks"]:
         _compare_ranks(counts, settings, oversubscribe, repeat, as_json)
         return
@@ -159,16 +164,6 @@ def _refuse_options(context: typer.Context) -> None:
                 f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
                 "its own options after it"
             )
-
-
-def _note_batch(measured: Config, trained: Config) -> None:
-    """Say so if the batch size is not that of training."""
-    samples, usual = measured.training.batch, trained.training.batch
-    if samples != usual:
-        note(
-            f"note: using the published batch size, {samples}; training uses {usual} "
-            f"(--set training.batch={usual})"
-        )
 
 
 def _show_profile(config: Config, repeat: int, as_json: bool) -> None:
@@ -366,12 +361,12 @@ def _show_table(found: Comparison, head: str) -> None:
         f"{head} | min | ms | max | speed-up | efficiency | ceiling | stolen | waiting | samples/s"
         " | run | equal"
     )
-    ranked = any(row.setting.ranks > 1 for row in found.rows)
-    if ranked:
+    rows = [_cells(row, found.rows[0]) for row in found.rows]
+    if any(row.setting.ranks > 1 for row in found.rows):
         heads += " | reduce | exchange"
-    rows = [
-        [*_cells(row, found.rows[0]), *(_exchange(row) if ranked else ())] for row in found.rows
-    ]
+        for cells, row in zip(rows, found.rows, strict=True):
+            exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
+            cells += [f"{1000 * row.phase('reduce').median:.2f}", exchange]
     output.show_table(heads, rows, spare="samples/s | max")
 
 
@@ -392,12 +387,6 @@ def _cells(row: Row, first: Row) -> list[Any]:
         _duration(row.run_seconds),
         equal,
     ]
-
-
-def _exchange(row: Row) -> list[Any]:
-    """Return the cells of comparisons of ranks: median and least milliseconds."""
-    exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
-    return [f"{1000 * row.phase('reduce').median:.2f}", exchange]
 
 
 def _notes(found: Comparison, requested: Config) -> list[str]:

@@ -14,8 +14,6 @@ from cli.options import AsJson
 from cli.progress import announce_hard, show_progress
 from cli.terminal import display, output, proofs, report
 
-SCOPES = {"all": "all", "next_state": "next state", "loss_channels": "loss channels"}
-
 
 @calls("evaluating.evaluate")
 def evaluate(
@@ -132,16 +130,10 @@ def _show_robustness(test: Mapping[str, Any]) -> None:
 
 def _show_gates(test: Mapping[str, Any]) -> None:
     scopes, published = test["scopes"], test["published_active_gates"]
-    rows: list[Sequence[Any]] = []
-    for scope, name in SCOPES.items():
-        active = [scopes[scope][part]["active"] for part in ("perception", "update", "both")]
-        rows.append((name, *active, published if scope == "all" else None))
+    parts = ("perception", "update", "both")
+    rows = [
+        [scope.replace("_", " "), *(scopes[scope][part]["active"] for part in parts)]
+        for scope in scopes
+    ]
+    rows[0].append(published)
     output.show_table("active gates | perception | update | both | published", rows)
-    typer.echo()
-    rows = []
-    for op in scopes["all"]["both"]["ops"]:
-        counts = [scopes[s][part]["ops"][op] for part in ("perception", "update") for s in SCOPES]
-        if any(counts):
-            rows.append((op, *counts))
-    names = " | ".join(SCOPES.values())
-    output.show_table(f"op | perception: {names} | update: {names}", rows)

@@ -94,10 +94,10 @@ def lines(found: Identified) -> list[str]:
 
         how = "no rule with the same clear entries needs fewer"
         text.append(f"wrong cells: {len(rule.flipped)} ({how})")
-        text += _listed([place(cell) for cell in rule.flipped[: MOST_LISTED + 1]], rule.flipped)
+        text += _listed([place(cell) for cell in rule.flipped[:MOST_LISTED]], len(rule.flipped))
         assert rule.agreement is not None
-        least = int(rule.agreement[~rule.never_seen].argmin())
-        weakest = [entry for entry in range(space.entries) if not rule.never_seen[entry]][least]
+        seen = (~rule.never_seen).nonzero()[0]
+        weakest = int(seen[rule.agreement[seen].argmin()])
         text.append(
             f"least sure entry: {space.describe(weakest)} is followed by {rule.table[weakest]} in "
             f"{100 * rule.agreement[weakest]:.0f} % of its occurrences"
@@ -109,10 +109,9 @@ def lines(found: Identified) -> list[str]:
             f"never seen {rule.never_seen.sum()}"
         )
         for flags, what in ((rule.open, "open"), (rule.never_seen, "never seen")):
-            if flags.any():
-                first = [entry for entry in range(space.entries) if flags[entry]]
-                shown = [_entry(found, entry) for entry in first[: MOST_LISTED + 1]]
-                text += [f"{what}:", *_listed(shown, first)]
+            first = flags.nonzero()[0].tolist()
+            shown = [_entry(found, entry) for entry in first[:MOST_LISTED]]
+            text += [f"{what}:", *_listed(shown, len(first))] if first else []
         text.append(_other(found))
     return text
 
@@ -127,11 +126,9 @@ def _entry(found: Identified, entry: int) -> str:
     return f"{text} → {rule.table[entry]}, or {rule.second[entry]} in another rule"
 
 
-def _listed(shown: list[str], every: Any) -> list[str]:
-    more = len(every) - MOST_LISTED
-    return [f"    {line}" for line in shown[:MOST_LISTED]] + (
-        [f"    … and {more} more"] if more > 0 else []
-    )
+def _listed(shown: list[str], count: int) -> list[str]:
+    more = count - len(shown)
+    return [f"    {line}" for line in [*shown, *[f"… and {more} more"] * (more > 0)]]
 
 
 def _other(found: Identified) -> str:

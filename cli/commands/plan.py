@@ -26,6 +26,7 @@ from difflogic.system.quantities import counted, show_bytes
 if TYPE_CHECKING:
     from difflogic.config import Config
     from difflogic.library.benchmarking import Planned
+    from difflogic.training.plan import ParallelPlan
 
 
 @calls("benchmarking.plan")
@@ -100,24 +101,18 @@ def _show(found: Planned) -> None:
     output.show_table(" | decided | because", rows, texts=3)
     typer.echo()
     heads = "workers | tasks at once | samples in flight | most speed-up | memory"
-    output.show_table(heads, map(_row, found.by_workers), texts=0)
+    output.show_table(heads, (_row(*each) for each in found.others.items()), texts=0)
     if lines := _lines(found):
         typer.echo()
         output.show_lines(lines)
 
 
-def _row(found: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the cells of a number of workers; None where there is too little memory."""
-    asked, used = found["workers"], found["used"]
-    if not used:
+def _row(asked: int, plan: ParallelPlan | None) -> tuple[Any, ...]:
+    """Return the cells of a number of workers; without a plan there is too little memory."""
+    if plan is None:
         return asked, None, None, None, "too little"
-    return (
-        asked if used == asked else f"{used} of {asked}",
-        found["tasks"],
-        found["samples_in_flight"],
-        f"{found['speedup_ceiling']:.2f}",
-        show_bytes(found["bytes"]),
-    )
+    workers = asked if plan.workers == asked else f"{plan.workers} of {asked}"
+    return workers, plan.tasks, plan.wave, f"{plan.ceiling():.2f}", show_bytes(plan.bytes)
 
 
 def _lines(found: Planned) -> dict[str, str]:

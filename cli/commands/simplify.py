@@ -14,7 +14,6 @@ from cli.terminal import output, proofs
 from difflogic.library.options import Force
 
 if TYPE_CHECKING:
-    from difflogic.circuit.circuit import Circuit
     from difflogic.library.simplifying import Simplified
 
 
@@ -52,23 +51,12 @@ def simplify(
 
 
 def _show(found: Simplified) -> None:
-    rows = ((stage.name, *_cells(stage.circuit)) for stage in found.simplification.stages)
-    output.show_table("stage | gates | active | depth | channels | and | xor | other", rows)
+    stages = ((stage.name, stage.circuit) for stage in found.simplification.stages)
+    rows = ((name, c.gates, c.active_gates, c.depth, c.channels) for name, c in stages)
+    output.show_table("stage | gates | active | depth | channels", rows)
     ops = ", ".join(
         f"{op.name} {count}" for op, count in found.automaton.circuit.op_counts().items()
     )
     typer.echo(f"\ngates by op: {ops or 'none'}")
     typer.echo(f"simplified in {found.seconds:.2f} s")
     proofs.show_equality(found.proof, ("the original circuit", "the simplified circuit"))
-
-
-XORS = ("XOR", "XNOR")
-OTHERS = ("FALSE", "A", "B", "NOT_A", "NOT_B", "TRUE")
-"""Ops that read fewer than two inputs. All ops in neither list are like AND."""
-
-
-def _cells(circuit: Circuit) -> list[int]:
-    ops = {op.name: count for op, count in circuit.op_counts().items()}
-    xors, others = (sum(ops.get(op, 0) for op in kind) for kind in (XORS, OTHERS))
-    sizes = [circuit.gates, circuit.active_gates, circuit.depth, circuit.channels]
-    return [*sizes, circuit.gates - xors - others, xors, others]

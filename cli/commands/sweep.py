@@ -90,12 +90,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         return
     headings = results.value_headings(plan)
     lines = [results.to_cells(plan, result) for result in results.aggregate(plan, rows)]
-    heads = " | ".join([*headings, *results.HEADINGS])
-    table = output.make_table(heads, lines, texts=len(headings))
-    for column, *texts in zip(table.columns, *lines, strict=True):
-        # On a narrow terminal lines are folded; without a minimum, whole columns would vanish.
-        column.min_width = max(map(len, [str(column.header), *texts]))
-    output.print_table(table)
+    output.show_table(" | ".join([*headings, *results.HEADINGS]), lines, texts=len(headings))
     typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")
 
 

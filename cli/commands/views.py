@@ -15,7 +15,7 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.rendering import Rendered
-    from difflogic.library.reporting import Plotted
+    from difflogic.library.reporting import Plotted, Reported
 
 
 @calls("reporting.plot")
@@ -51,14 +51,9 @@ def render(draw: Call) -> None:
     )
 
 
-@calls("reporting.gallery", "reporting.report", without="source")
+@calls("reporting.report")
 def report(
-    gallery: Call,
-    draw: Call,
-    *,
-    sources: Sequence[Path],
-    tests: bool,
-    file: Path = Path("report.html"),
+    draw: Call, *, sources: Sequence[Path], tests: bool, file: Path = Path("report.html")
 ) -> None:
     """Write one web page about a run. It needs no server and no network.
 
@@ -73,11 +68,8 @@ def report(
     if len(sources) == 1 and tests:
         announce_hard()
     with show_progress() as progress:
-        if len(sources) > 1:
-            page = gallery(progress=progress)
-        else:
-            page = draw(sources[0], progress=progress).page
-    note(f"saved {file}: {len(page.encode()) / 1000:.0f} kB, opens in any browser")
+        found: Reported = draw(progress=progress)
+    note(f"saved {file}: {len(found.page.encode()) / 1000:.0f} kB, opens in any browser")
 
 
 @calls("serving.watch")

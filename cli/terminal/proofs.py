@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 UNREAD = "·"
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Largest part of a picture that is drawn."""
-SIDES_PER_ROW = 16
 STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LATE = "+"
 """Sign for more steps than STEPS has signs."""
@@ -141,14 +140,11 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
 
 def show_sizes(squares: Sequence[Size], theorem: Theorem | None, assumed: str) -> None:
     """Print from which step square grids are certified, and the theorem about larger grids."""
-    typer.echo(
-        "\nsquare grids, and the step from which each is certified by sets (- if it is not):"
+    steps = (
+        f"{size.height}: {'-' if size.from_step is None else size.from_step}" for size in squares
     )
-    of_side = {size.height: size.from_step for size in squares}
-    rows: list[list[object]] = []
-    for first in range(0, max(of_side, default=0) + 1, SIDES_PER_ROW):
-        rows.append([first, *(of_side.get(first + n, "") for n in range(SIDES_PER_ROW))])
-    output.show_table(" | ".join(["side", *(f"+{n}" for n in range(SIDES_PER_ROW))]), rows)
+    typer.echo("\nsides of square grids, and the step from which each is certified by sets:")
+    typer.echo(textwrap.fill(", ".join(steps), 80) or "none")
     if theorem is None:
         typer.echo("\nAll larger grids: no proof found; use --size to check one size.")
         return

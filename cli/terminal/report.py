@@ -47,19 +47,15 @@ def render(
 def _timing(seconds: Mapping[str, Any], epochs: int) -> list[str]:
     total = seconds["training"]
     lines = [f"{'phase':<17}{'seconds':>9}{'share':>9}{'ms/epoch':>11}"]
-    rows = [
-        (display.PHASE_NAMES.get(name, name), spent) for name, spent in seconds["phases"].items()
-    ]
+    phases = seconds["phases"].items()
+    rows = [(display.PHASE_NAMES.get(name, name), spent) for name, spent in phases]
     for name, spent in [*rows, ("training", total)]:
         share = 100 * spent / total if total else 0.0
-        lines.append(
-            f"{name:<17}{spent:>9.3f}{share:>7.1f} %{1000 * spent / max(epochs, 1):>11.3f}"
-        )
-    lines += [
-        f"{name:<17}{seconds[part]:>9.3f}"
-        for part, name in AROUND.items()
-        if part in seconds  # a run of an earlier version lacks some
-    ]
+        per_epoch = 1000 * spent / max(epochs, 1)
+        lines.append(f"{name:<17}{spent:>9.3f}{share:>7.1f} %{per_epoch:>11.3f}")
+    for part, name in AROUND.items():
+        if part in seconds:  # a run of an earlier version lacks some
+            lines.append(f"{name:<17}{seconds[part]:>9.3f}")
     return [*lines, f"{'processor':<17}{seconds['processor']:>9.3f}"]
 
 

@@ -173,24 +173,6 @@ class Planned:
     def __repr__(self) -> str:
         return f"Planned({self.config!r}, {self.plan.workers} workers)"
 
-    @property
-    def by_workers(self) -> list[dict[str, Any]]:
-        """What differs between requested numbers of workers.
-
-        `used` is less if the memory does not suffice for all, and 0 if it suffices for none.
-        """
-        return [
-            {
-                "workers": workers,
-                "used": plan.workers if plan else 0,
-                "tasks": plan and plan.tasks,
-                "samples_in_flight": plan and plan.wave,
-                "speedup_ceiling": plan and plan.ceiling(),
-                "bytes": plan and plan.bytes,
-            }
-            for workers, plan in self.others.items()
-        ]
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as values for JSON."""
         return {
@@ -199,7 +181,10 @@ class Planned:
             "plan": self.plan,
             "reasons": {each.what: each.why for each in self.decisions},
             "warnings": self.plan.warnings,
-            "by_workers": self.by_workers,
+            "by_workers": [
+                {"workers": workers, "used": plan.workers if plan else 0, "plan": plan}
+                for workers, plan in self.others.items()
+            ],
             "nodes": self.nodes,
         }
 

@@ -13,6 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system.archive import is_archive
 from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.json_values import chosen
 from difflogic.training.finding import saved_model
 
 
@@ -32,15 +33,9 @@ class Loaded:
 
     def _repr_html_(self) -> str:
         """Show the circuit's sizes in a notebook; `Simplified` shows its gates."""
-        automaton = self.automaton
-        sizes = {
-            "name": self.name,
-            "gates": automaton.circuit.gates,
-            "channels": automaton.circuit.channels,
-            "cells": f"{automaton.height}×{automaton.width}",
-            "steps": automaton.steps,
-        }
-        return table([sizes])
+        sizes = chosen(self.automaton.circuit, "gates", "channels")
+        grid = chosen(self.automaton, "height", "width", "steps")
+        return table([{"name": self.name, **sizes, **grid}])
 
     @property
     def trained(self) -> bool:

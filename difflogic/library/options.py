@@ -194,18 +194,16 @@ def parse_workers(text: str) -> int | Literal["auto"]:
 
 def run_directory(text: str) -> Path:
     """Parse the directory of a new run. Elsewhere, "last" means the newest run."""
-    if not text:
-        raise ConfigError('"" names no directory (use . for the current one)')
-    if Path(text) == Path("last"):
+    if named(text) == Path("last"):
         raise ConfigError('"last" means the newest run: choose another name')
     return Path(text)
 
 
-def named_model(text: str) -> str:
-    """Parse the name of a run or a model, which must not be empty."""
+def named(text: str) -> Path:
+    """Parse a path. An empty one, as from an unset variable, would mean this directory."""
     if not text:
-        raise ConfigError('"" names no run and no model file (use last for the newest run)')
-    return text
+        raise ConfigError('"" names no file, no directory and no run')
+    return Path(text)
 
 
 _SOURCE = Opt(
@@ -214,7 +212,7 @@ _SOURCE = Opt(
     panel="Operands",
 )
 Source = Annotated["loading.Source", _SOURCE]
-Sources = Annotated["Sequence[loading.Source]", _SOURCE]
+Sources = Annotated["loading.Source | Sequence[loading.Source]", _SOURCE]
 Neighbourhood = Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"]
 Set = Annotated[
     "Sequence[str | Override]",
@@ -233,7 +231,7 @@ Recipe = Annotated[
     ),
 ]
 NewDirectory = Annotated[str | Path, Opt(parse=run_directory)]
-StartSource = Annotated["loading.Source | None", Opt(parse=named_model)]
+StartSource = Annotated["loading.Source | None", Opt(parse=named)]
 Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]
 Count = Annotated[int, Opt(1)]
 Natural = Annotated[int, Opt(0)]

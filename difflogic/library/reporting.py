@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.gates import count
+from difflogic.library import loading
 from difflogic.library.common import ProgressCallback, framed, require_output, write_output
 from difflogic.library.evaluating import evaluate
 from difflogic.library.loading import Loaded, load
-from difflogic.library.options import AllowCode, Effort, Force, Source, Sources, TimeLimit, checked
+from difflogic.library.options import AllowCode, Effort, Force, Sources, TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.scale.sweeps.directory import SweepDirectory
@@ -36,11 +37,11 @@ SUFFIXES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class Reported:
-    """A web page for a run."""
+    """A web page for a run, or a gallery."""
 
-    source: Loaded
-    automaton: Automaton
-    """The automaton in the page: simplified, and proved equal."""
+    sources: tuple[Loaded, ...]
+    automata: tuple[Automaton, ...]
+    """The automata in the page: simplified, and proved equal."""
     page: str = field(repr=False)
     tested: bool
     """Whether it has the tests of `evaluate`."""
@@ -52,7 +53,7 @@ class Reported:
 
 @checked
 def report(
-    source: Source,
+    sources: Sources,
     file: str | Path | None = None,
     *,
     effort: Effort = "normal",
@@ -64,7 +65,8 @@ def report(
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
-    It needs no server and no network. The circuit of a run or a model is simplified and proved
+    Several sources make a gallery, in which each runs, is wounded, and heals. The page needs no
+    server and no network. The circuit of a run or a model is simplified and proved
     equal first, and tested unless `tests` is false; `time_limit` is as in `simplify`. `force`
     overwrites an earlier file. `allow_code` allows the code of a custom task, which tests need, to
     run.
@@ -78,47 +80,24 @@ def report(
     """
     if file is not None:
         require_output(file, SUFFIXES, force)
-    loaded = load_trusted(source, allow_code)
-    tested = tests and loaded.trained
+    given = [sources] if isinstance(sources, loading.Source) else sources
+    loaded = tuple(load_trusted(each, allow_code) for each in given)
+    tested = tests and len(loaded) == 1 and loaded[0].trained
     if tested:
-        task_class(loaded.require_model().config.task)  # fails now if its code may not run
-    history, summary = None, None
-    if loaded.trained and isinstance(source, str | Path):
-        history, summary = _training(source)
-    small = small_form(loaded, effort, time_limit=time_limit, progress=progress)
-    results = evaluate(loaded, progress=progress).results if tested else None
-    found = reports.Source(loaded.automaton, loaded.model, history, summary)
-    page = reports.build(found, small, results)
+        task_class(loaded[0].require_model().config.task)  # fails now if its code may not run
+    small = [small_form(x, effort, time_limit=time_limit, progress=progress) for x in loaded]
+    if len(loaded) > 1:
+        page = reports.build_gallery(small)
+    else:
+        (only,), history, summary = loaded, None, None
+        if only.trained and isinstance(given[0], str | Path):
+            history, summary = _training(given[0])
+        results = evaluate(only, progress=progress).results if tested else None
+        found = reports.Source(only.automaton, only.model, history, summary)
+        page = reports.build(found, small[0], results)
     if file is not None:
         write_output(file, page, force)
-    return Reported(loaded, small, page, tested)
-
-
-@checked
-def gallery(
-    sources: Sources,
-    file: str | Path | None = None,
-    *,
-    effort: Effort = "normal",
-    force: Force = False,
-    time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
-    allow_code: AllowCode = False,
-) -> str:
-    """Make one web page in which several runs, models or circuits run, are wounded, and heal.
-
-    Everything else is as in `report`.
-    """
-    if file is not None:
-        require_output(file, SUFFIXES, force)
-    automata = []
-    for source in sources:
-        loaded = load_trusted(source, allow_code)
-        automata.append(small_form(loaded, effort, time_limit=time_limit, progress=progress))
-    page = reports.build_gallery(automata)
-    if file is not None:
-        write_output(file, page, force)
-    return page
+    return Reported(loaded, tuple(small), page, tested)
 
 
 def _training(source: str | Path) -> tuple[History | None, dict[str, Any] | None]:

@@ -20,6 +20,7 @@ from difflogic.proof import prove as compare
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ProofError
+from difflogic.system.json_values import chosen
 
 SIMPLIFYING, PROVING = "simplifying, steps done:", "outputs proved:"
 """Labels of progress."""
@@ -67,10 +68,8 @@ class Simplified:
         stages = [
             {
                 "name": stage.name,
-                "gates": stage.circuit.gates,
                 "active": stage.circuit.active_gates,
-                "depth": stage.circuit.depth,
-                "channels": stage.circuit.channels,
+                **chosen(stage.circuit, "gates", "depth", "channels"),
                 "inputs": len(stage.circuit.read_inputs),
                 "ops": {op.name: count for op, count in stage.circuit.op_counts().items()},
             }
@@ -78,11 +77,9 @@ class Simplified:
         ]
         return {
             "circuit": self.source.name,
-            "effort": self.effort,
-            "seconds": self.seconds,
             "stopped": self.simplification.stopped,
             "stages": stages,
-            "proof": self.proof,
+            **chosen(self, "effort", "seconds", "proof"),
         }
 
     def require_proved(self) -> Automaton:

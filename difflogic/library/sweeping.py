@@ -22,6 +22,7 @@ from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_
 from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
 from difflogic.system.files import remove_leftovers
+from difflogic.system.json_values import chosen
 from difflogic.system.quantities import parse_seeds
 from difflogic.training.lock import RunLock
 from difflogic.training.run_directory import RunDirectory
@@ -60,19 +61,8 @@ class Swept:
 
     def _repr_html_(self) -> str:
         """Show the table of results in a notebook."""
-        return table(
-            [
-                {
-                    "variant": each.variant,
-                    "exact": each.exact,
-                    "runs": each.seeds,
-                    "epochs": each.epochs_to_exact,
-                    "gates": each.active_gates,
-                    "seconds": each.seconds,
-                }
-                for each in self.results
-            ]
-        )
+        names = ("variant", "exact", "seeds", "epochs_to_exact", "active_gates", "seconds")
+        return table([chosen(each, *names) for each in self.results])
 
     @property
     def results(self) -> list[VariantResult]:

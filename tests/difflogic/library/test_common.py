@@ -47,7 +47,7 @@ def test_results_have_short_representations(tmp_path, monkeypatch):
     run = difflogic.train("checkerboard-small", SETTINGS, directory="run")
     loaded = run.load()
     assert Cells(run._repr_html_()).cells[4:] == ["run", "3", "True", ""]
-    assert Cells(loaded._repr_html_()).cells[5] == "run"
+    assert Cells(loaded._repr_html_()).cells[6] == "run"
     small = difflogic.simplify(loaded, "low")
     shown = [run, loaded, loaded.model, loaded.automaton, small, difflogic.inspect(loaded)]
     shown += [loaded.model.config, loaded.automaton.circuit, difflogic.plan()]
