@@ -160,6 +160,25 @@ class TestTheOnlyStart:
             "cases of damage"
         )
 
+    @pytest.mark.parametrize("steps", [2, 3])
+    def test_every_state_of_a_cycle_is_damaged(self, steps: int) -> None:
+        """Channel 1 blinks. A cell is mended where it blinks in time with its western neighbour.
+
+        Zeros are out of time after odd steps only.
+        """
+        found = self.run(
+            [(Op.XNOR, 9, 7), (Op.OR, 8, 18), (Op.NOT_A, 9, 9)],
+            [19, 20],
+            *WIDE,
+            "task.start=zeros",
+            "task.heal=[1]",
+            "automaton.channels=2",
+            "update.gates=[4,3,2]",
+            steps=steps,
+        )
+        assert found.text.startswith("fails: 25 of 25 cases of damage do not heal; ")
+        assert found.healing[0].states == 2
+
     @pytest.mark.parametrize(
         ("limit", "text"),
         [

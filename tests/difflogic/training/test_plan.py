@@ -198,13 +198,6 @@ def test_the_smaller_of_both_limits_holds():
     }
     assert found[7] == ("6", "7 samples in flight: [parallel] samples_at_once")
     assert found[30] == ("4", "10 samples in flight: as many as the memory holds")
-    # Seven samples of 3×3 cells share a tile.
-    assert (
-        plan_of(
-            "task.height=3", "task.width=3", "training.batch=40", "parallel.samples_at_once=20"
-        ).wave
-        == 14
-    )
 
 
 def _least(*overrides):

@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,6 @@ from difflogic.tasks import Task
 from difflogic.training.metrics import PHASES
 from difflogic.training.sampling import draw_epoch
 from difflogic.training.searching import Trainer
-from tests.difflogic.training.clock import timed_steps
 from tests.difflogic.training.tiny import resumed, tiny, trained
 
 FOUR_NUMBERS = (
@@ -141,6 +141,19 @@ def test_a_search_at_any_time():
         found = trainer.search()
         assert trainer.epoch == 0
         np.testing.assert_array_equal(trainer.result.ops, found.ops)
+
+
+def timed_steps(config, steps):
+    """Yield the seconds of each step by an outside clock, and what each phase adds meanwhile."""
+    with Trainer(config) as trainer:
+        trainer.warm_up()
+        trainer.step()
+        for _ in range(steps):
+            before, begun = dict(trainer.phases.seconds), time.perf_counter()
+            trainer.step()
+            passed = time.perf_counter() - begun
+            now = trainer.phases.seconds
+            yield passed, {phase: now[phase] - before[phase] for phase in now}
 
 
 @pytest.mark.parametrize(

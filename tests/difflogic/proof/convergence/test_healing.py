@@ -16,6 +16,13 @@ from difflogic.proof.convergence.planes import pack, unpack
 from tests.difflogic.proof.convergence.brute import number, questions, settling_of
 
 
+class Steps(int):
+    """A number of steps, whatever the grid's side."""
+
+    def __mul__(self, side: int) -> int:
+        return int(self)
+
+
 @pytest.mark.thorough
 @settings(max_examples=25)
 @given(question=questions(), data=st.data())
@@ -35,7 +42,8 @@ def test_patches_on_all_states_of_a_run(question: Question, data) -> None:
             steps = settled[number(bits * (1 - patch))]
             never = NEVER in (steps, expected[place])
             expected[place] = NEVER if never else max(steps, expected[place])
-    for together in (0, orbits.TOGETHER):  # with 0 each damage is followed alone
+    # Each damage is followed alone; or together for a step; or as always.
+    for together in (Steps(0), Steps(1), orbits.TOGETHER):
         with mock.patch.object(orbits, "TOGETHER", together):
             assert steps_to_heal(question, resting, patches).tolist() == expected.tolist()
             for most in range(4):
