@@ -102,7 +102,11 @@ def test_a_command_gets_its_own_options_and_the_shared_ones():
     ((many, options, given),) = found
     assert many
     assert (options.epochs, options.workers, options.quiet) == (7, 2, True)
-    assert given == {"overrides": ["training.epochs=9"], "source": Path("last"), "allow_code": False}
+    assert given == {
+        "overrides": ["training.epochs=9"],
+        "source": Path("last"),
+        "allow_code": False,
+    }
     assert options.all_overrides == [
         "training.epochs=9",
         Override("training.epochs", 7, "--epochs 7"),

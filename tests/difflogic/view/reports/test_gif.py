@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from difflogic.library.reporting import gallery
+from difflogic.library.reporting import report
 from tests.difflogic.view.node import needs_node, run_node
 from tests.difflogic.view.reports.browser import chromium, needs_browser
 from tests.difflogic.view.reports.pages import GALLERY
@@ -40,7 +40,7 @@ def test_a_gif_has_the_frames_shown(colors, height, width):
 
 @pytest.mark.thorough
 def test_a_page_of_several_automata(tmp_path):
-    page = gallery(CIRCUITS, tmp_path / "g.html")
+    page = report(CIRCUITS, tmp_path / "g.html").page
     assert (tmp_path / "g.html").read_text(encoding="utf-8") == page
     assert page.count("<figure>") == 2
     data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
@@ -52,7 +52,7 @@ def test_a_page_of_several_automata(tmp_path):
 @pytest.mark.thorough
 @needs_browser
 def test_a_gallery_grows_and_a_click_erases_a_square(tmp_path):
-    gallery(CIRCUITS, tmp_path / "g.html")
+    report(CIRCUITS, tmp_path / "g.html")
     with chromium() as window:
         window.open(tmp_path / "g.html")
         window.js("for (let i = 0; i < 15; i++) for (const each of dct.pieces) each.advance()")
