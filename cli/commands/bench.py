@@ -468,35 +468,23 @@ def _show_simulation(report: SimulationReport) -> None:
     for path in report.paths:
         rates = path.rates(g.cells)
         spread = (f"{rate / 1e9:.3f}" for rate in (rates.minimum, rates.median, rates.maximum))
-        speedup, gates = f"{report.speedup(path):.1f}×", f"{report.gates_per_cycle(path):.0f}"
-        rows.append(
-            (path.name, *spread, speedup, gates, f"{100 * report.share_of_peak(path):.0f} %")
-        )
-    heads = "billion updates/s | min | median | max | speed-up | gates/cycle | of peak"
-    output.show_table(heads, rows)
+        rows.append((path.name, *spread, f"{report.speedup(path):.1f}×"))
+    output.show_table("billion updates/s | min | median | max | speed-up", rows)
     typer.echo()
     output.show_lines(simulation_lines(report))
 
 
 def simulation_lines(report: SimulationReport) -> dict[str, str]:
     """Return label and text of each line below the table."""
-    from difflogic.simulation.native import CACHE, vector_words
+    from difflogic.simulation.native import CACHE
 
-    one, every = (f"{rate / 1e12:.2f}" for rate in (report.peak_one_core, report.peak_all_workers))
     found = {
-        "peak": f"{one} trillion two-input bit operations per second on one core, {every} on all, "
-        f"{64 * vector_words()} at a time; a processor with ternary logic can join gates in pairs "
-        "and exceed it",
-        "clock": f"{report.clock / 1e9:.2f} GHz",
         "compiling": f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms "
         f"from {CACHE.directory()}",
         "two grids": f"{report.grid_bytes / 1e6:.1f} MB for each path",
     }
     if report.peak_memory is not None:
         found["process"] = f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"
-    workers = max(path.workers for path in report.paths)
-    if shared := poor_gain(report.peak_all_workers / report.peak_one_core, workers):
-        found["cores"] = shared
     verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
     found["equal bits"] = "\n".join(verdicts)
     return found

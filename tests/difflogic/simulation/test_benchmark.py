@@ -15,8 +15,6 @@ from tests.difflogic.formats.made import random_circuit
 def quick(monkeypatch):
     monkeypatch.setattr(benchmark, "PART_SECONDS", 0.002)
     monkeypatch.setattr(benchmark, "INTERPRETER_SECONDS", 0.01)
-    monkeypatch.setattr(benchmark, "clock_rate", lambda: 2e9)
-    monkeypatch.setattr(benchmark, "logic_rate", lambda workers=1: workers * 1e12)
 
 
 def made(**changes):
@@ -30,13 +28,10 @@ def test_a_report_adds_up():
     assert set(seen) == {0, 1, 2, 3, 4}
     assert report.agree
     assert [path.workers for path in report.paths] == [1, 1, 2]
-    assert len(report.checks) == 3
+    assert len(report.checks) == 2
     for path in report.paths:
         rates = path.rates(6400)
         assert rates.minimum == 6400 * path.steps / max(path.seconds)
-        gates = rates.median * report.instructions
-        assert report.gates_per_cycle(path) == pytest.approx(gates / path.workers / 2e9)
-        assert report.share_of_peak(path) == pytest.approx(gates / path.workers / 1e12)
     assert report.speedup(report.paths[0]) == 1
     assert report.as_dict()["paths"][2]["repeat"] == 3
 
