@@ -1,4 +1,4 @@
-"""Formats whose text stands in a template beside this file, such as `write_c.jinja`."""
+"""Formats whose text stands in a template beside their module, such as `write_c.jinja`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from difflogic.formats.common import folded, head, identifier
 
 
 def rendered(template: str, automaton: Automaton, *usage: str, **values: Any) -> str:
-    """Return the text of `template`.jinja beside this file, for an automaton.
+    """Return the text of `template`.jinja, such as "formats/write_c", for an automaton.
 
     `usage` ends the comment at its head. Templates know `values` and what is set here; the filter
     `listed` joins items by commas, in lines after the first indented by some columns.
@@ -19,7 +19,7 @@ def rendered(template: str, automaton: Automaton, *usage: str, **values: Any) ->
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parents[1]),
         undefined=StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,

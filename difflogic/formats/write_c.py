@@ -34,7 +34,7 @@ def write_c(automaton: Automaton) -> str:
     unread -= {row for gate in range(circuit.gates) for row in circuit.reads(gate)}
     parameters = [f"uint64_t {name}" for name in interface.inputs]
     return rendered(
-        "write_c",
+        "formats/write_c",
         automaton,
         f"{name}_step makes a step of a grid of any size, {name}_cells the next state of any 64 "
         "cells. It is fastest with -O3 -march=native.",

@@ -23,7 +23,7 @@ def write_dot(automaton: Automaton) -> str:
         for rank, family in (("source", Family.INPUT), ("sink", Family.OUTPUT))
     }
     return rendered(
-        "write_dot",
+        "formats/write_dot",
         automaton,
         drawn=drawn,
         names=names,

@@ -64,7 +64,7 @@ def write_golly(automaton: Automaton, rule: str | None = None) -> str:
         meaning = f"A state's bits, lowest first: channels {', '.join(map(str, labels))}."
     colours = automaton.palette if tuple(labels) == automaton.visible else ()
     return rendered(
-        "write_golly",
+        "formats/write_golly",
         automaton,
         rule=name,
         version=__version__,

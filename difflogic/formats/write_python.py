@@ -20,7 +20,7 @@ def write_python(automaton: Automaton) -> str:
     circuit, names = automaton.circuit, _names(automaton.circuit)
     used = used_rows(circuit)
     return rendered(
-        "write_python",
+        "formats/write_python",
         automaton,
         "step(state) is one step of a grid of any size; save this text as "
         f"{identifier(automaton)}.py and import it.",

@@ -35,12 +35,12 @@ def write_verilog(automaton: Automaton) -> str:
             f"give it random bits that are 1 with probability {automaton.fire_rate:g}, "
             "new ones for each step."
         )
-    return _rendered("write_verilog", automaton, *usage)
+    return _rendered("formats/write_verilog", automaton, *usage)
 
 
 def write_cell(automaton: Automaton) -> str:
     """Return the combinational module of one cell."""
-    return _rendered("write_verilog_cell", automaton)
+    return _rendered("formats/write_verilog_cell", automaton)
 
 
 def _rendered(template: str, automaton: Automaton, *usage: str) -> str:

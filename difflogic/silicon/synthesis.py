@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats.common import identifier, used_interface
+from difflogic.formats.templates import rendered
 from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
 from difflogic.silicon.write_top import site_names, write_sites, write_top
@@ -30,9 +31,6 @@ UNUSED = re.compile(
     re.M | re.S,
 )
 """Models that no grid uses. Reading memories takes Yosys a minute, and Icarus fails on them."""
-
-CLOCK_BUFFER = "module DCCA (input CLKI, CE, output CLKO); assign CLKO = CLKI; endmodule\n"
-"""The ECP5's clock buffer, which its models lack. CE is not connected."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,7 @@ def prove_cells(
     interface = used_interface(automaton.circuit)
     cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
     (folder / "cell.blif").write_text(write_blif(automaton, interface))
-    (folder / "sites.v").write_text("\n".join(write_sites(automaton)))
+    (folder / "sites.v").write_text(write_sites(automaton))
     (folder / "mutated.v").write_text(mutate((folder / MAPPED).read_text()))
     script = [
         f"read_verilog /design/mutated.v; {_models(device, folder)}",
@@ -283,7 +281,7 @@ def read_out(
         if step in moments:
             starts.append(len(acts))
             acts += ["shift"] * bits
-    (folder / "bench.v").write_text(_bench(identifier(automaton), acts))
+    (folder / "bench.v").write_text(_bench(automaton, acts))
     script = [
         f"read_json /design/{ROUTED}; rename top {identifier(automaton)}_top",
         "write_verilog -noattr /design/netlist.v",
@@ -300,33 +298,10 @@ def read_out(
         yield values[first : first + bits].reshape(shown)
 
 
-ACTS = ("run", "damage", "shift", "reset")
-"""What a clock cycle of the simulation does, by number."""
+ACTS = {"run": 0, "damage": 1, "shift": 10, "reset": 11}
+"""What a clock cycle of the simulation does, and its code of two binary digits."""
 
 
-def _bench(name: str, acts: Sequence[str]) -> str:
+def _bench(automaton: Automaton, acts: Sequence[str]) -> str:
     """Return a test bench that does `acts` in turn and prints serial_out before each."""
-    numbers = "".join(f"{ACTS.index(act):02b}" for act in reversed(acts))
-    # A placed design's pins only connect to nets.
-    pins = "\n    ".join(f"wire {act} = act == {number};" for number, act in enumerate(ACTS))
-    return f"""\
-{CLOCK_BUFFER}
-module bench;
-    reg now = 0;
-    wire clock = now;
-    integer t = 0;
-    localparam [{2 * len(acts) - 1}:0] ACTS = {2 * len(acts)}'b{numbers};
-    wire [1:0] act = ACTS[2 * t +: 2];
-    {pins}
-    wire serial;
-    {name}_top top (
-        .clock(clock), .run(run), .damage(damage), .shift(shift), .reset(reset),
-        .serial_in(serial), .serial_out(serial)
-    );
-    initial for (t = 0; t < {len(acts)}; t = t + 1) begin
-        #1 $write("%b", serial);
-        now = 1;
-        #1 now = 0;
-    end
-endmodule
-"""
+    return rendered("silicon/bench", automaton, acts=acts, codes=ACTS)

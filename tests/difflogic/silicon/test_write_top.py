@@ -47,16 +47,16 @@ def test_pins_do_their_acts(size, tmp_path):
     rng = np.random.default_rng(3)
     for number, automaton in enumerate([*examples.wicked(), examples.life()]):
         labels = automaton.circuit.labels
+        visible = labels[-1], *labels[:-1][:1]
         automaton = replace(
-            automaton, height=size[0], width=size[1], visible=(labels[-1], *labels[:-1][:1])
+            automaton, name=f"t{number}", height=size[0], width=size[1], visible=visible
         )
         start = rng.integers(0, 2, (len(labels), *size)).astype(np.uint8)
         damaged = rng.integers(0, 2, size).astype(np.uint8)
         acts = ["reset", *rng.choice([*ACTS, "run", "shift", "shift"], 60).tolist()]
-        name = f"t{number}"
-        top = write_top(replace(automaton, name=name), start, damaged, seed=number)
+        top = write_top(automaton, start, damaged, seed=number)
         (tmp_path / "top.v").write_text(top)
-        (tmp_path / "bench.v").write_text(_bench(name, acts))
+        (tmp_path / "bench.v").write_text(_bench(automaton, acts))
         call("iverilog", "-g2001", "-o", "b", "-s", "bench", "top.v", "bench.v", cwd=tmp_path)
         bits = call("vvp", "-n", "b", cwd=tmp_path)
         right = expected(automaton, start, damaged, acts, number)
