@@ -64,11 +64,14 @@ def test_the_graph_computes_the_circuit(circuit: Circuit) -> None:
         for n, neighbor in enumerate(NEIGHBORS)
         for c, label in enumerate(circuit.labels)
     }
-    found = evaluate(write_dot(automaton(circuit)), names)
+    text = write_dot(automaton(circuit, visible=circuit.labels[:1]))
+    found = evaluate(text, names)
     expected = circuit.next_state(bits)
     assert list(found) == [f"n{label}'" for label in circuit.labels]
     for label, row in zip(circuit.labels, expected, strict=True):
         assert (found[f"n{label}'"] == row).all()
+    thick = re.findall(r'label="(.*?)".*, penwidth=3', text)
+    assert thick == [f"n{circuit.labels[0]}'"]
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")

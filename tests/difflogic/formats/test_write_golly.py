@@ -75,9 +75,10 @@ def test_neighbourhoods_of_several_states(circuit, seed):
     assert found == expected.tolist()
 
 
-def test_a_rule_has_the_name_of_its_file():
-    made = automaton(life(), name="made")
+def test_a_rule_has_the_name_of_its_file_and_the_colours_of_its_states():
+    made = automaton(life(), name="made", palette=((1, 2, 3), (4, 5, 6)))
     assert Rule(write_golly(made)).name == "Made"
+    assert write_golly(made).endswith("@COLORS\n\n0 1 2 3\n1 4 5 6\n")
     text = write_golly(made, rule="x-Y_2")
     assert Rule(text).name == "x-Y_2"
     assert "called x-Y_2.rule" in text

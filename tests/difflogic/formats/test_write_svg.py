@@ -41,6 +41,7 @@ class Box:
     top: float
     width: float
     height: float
+    frame: str
 
     def is_near(self, x: float, y: float) -> bool:
         """Whether a point of a wire is inside, or close above or below."""
@@ -87,7 +88,9 @@ def read(text: str) -> Picture:
             rect = element.find(f"{SVG}rect")
             assert rect is not None
             sizes = (float(rect.get(key, 0)) for key in ("x", "y", "width", "height"))
-            picture.boxes.append(Box(element.findtext(f"{SVG}text", ""), title, *sizes))
+            picture.boxes.append(
+                Box(element.findtext(f"{SVG}text", ""), title, *sizes, rect.get("stroke-width", ""))
+            )
         elif element.get("class") == "net":
             path = element.find(f"{SVG}path")
             assert path is not None
@@ -136,6 +139,7 @@ def check(example: Automaton) -> None:
     for box, node in zip(picture.boxes, drawn.nodes, strict=True):
         out = (box.left + box.width + 3.6, box.top + box.height / 2)
         assert any(near(circle, out) for circle in picture.circles) == node.inverted
+        assert box.frame == ("3" if node.visible else "1.4")
         # Inputs are left of all, next states right of all.
         for other, others in zip(picture.boxes, drawn.nodes, strict=True):
             if node.family is Family.INPUT and others.family not in (Family.INPUT, Family.CONSTANT):
@@ -154,7 +158,7 @@ def check(example: Automaton) -> None:
 @given(circuits(gates=24))
 @settings(max_examples=20)
 def test_the_picture_shows_the_circuit(circuit: Circuit) -> None:
-    check(automaton(circuit))
+    check(automaton(circuit, visible=circuit.labels[:1]))
 
 
 @pytest.mark.parametrize("channels", [1, 12, 13])
@@ -168,7 +172,7 @@ def test_the_map_of_cells_read(channels: int) -> None:
         tuple(range(channels)),
     )  # type: ignore[arg-type]
     root = ElementTree.fromstring(write_svg(automaton(circuit)).encode())
-    cells = [e for e in root.findall(f"{SVG}rect") if e.get("stroke") == "#8a8a8a"]
+    cells = [e for e in root.iter(f"{SVG}rect") if e.get("stroke") == "#8a8a8a"]
     filled = [e for e in cells if e.get("fill") != "#ffffff"]
     assert len(cells) == 9 * (channels if channels < 13 else 1)
     assert filled == [cells[-1]]
