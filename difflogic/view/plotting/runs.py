@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +10,22 @@ import numpy as np
 from difflogic.circuit.gates import DECIDED, SYMBOLS, Op, softmax
 from difflogic.evaluation.gates import PASSING
 from difflogic.model.model import Model
-from difflogic.training.metrics import History, MetricsRow, restarts
+from difflogic.training.metrics import History
 from difflogic.view.plotting import style
 from difflogic.view.plotting.style import COLORS, FAINT, LINES, MARKS, figure, logarithmic, unused
+from difflogic.view.reports.curves import charts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_POINTS = 1000
-"""Most points of a curve. More are averaged in groups, with their range shaded."""
-
-MOST_RESTARTS = 100
-"""Most restarts marked. Of more, every second or third is, and so on."""
+CHARTS = {
+    "loss": "Loss: sum of squared errors",
+    "accuracy": "Right cells of the hard circuit, %",
+    "decided": f"Decided gates, %: an op is above {DECIDED}",
+    "searches": "Searches for an exact circuit: wrong cells",
+}
+"""The titles of the curves, by their names in reports."""
 
 
 def draw(
@@ -30,17 +33,14 @@ def draw(
 ) -> Figure:
     """Return the figure of a run. `gates` comes from `evaluation.gates.count`."""
     made, places = figure(4, 2)
-    (losses, accuracy), (decided, searches), (phases, sure), (perception, update) = places
-    published = model.config.published.learned_by
-    _draw_losses(losses, history, exact_epoch, published)
-    title = "Right cells of the hard circuit, %"
-    _draw_shares(accuracy, title, "accuracy", history, "no hard evaluation")
-    title, missing = f"Decided gates, %: an op is above {DECIDED}", "not recorded"
-    _draw_shares(decided, title, "decided", history, missing if history else "no metrics.csv")
-    _draw_searches(searches, history, exact_epoch)
-    for axes in (losses, accuracy, decided, searches):
-        if axes.get_lines():
-            _mark_restarts(axes, history or [])
+    *curves, phases, sure, perception, update = places.ravel()
+    drawn = charts(history, exact_epoch, model.config.published.learned_by)
+    for axes, (name, title) in zip(curves, CHARTS.items(), strict=True):
+        axes.set_title(title)
+        if name in drawn:
+            _draw_chart(axes, drawn[name])
+        else:
+            unused(axes, "not recorded" if history else "no metrics.csv")
     _draw_phases(phases, history)
     _draw_probabilities(sure, model)
     for axes, part in ((perception, "perception"), (update, "update")):
@@ -49,66 +49,26 @@ def draw(
     return made
 
 
-def _draw_losses(
-    axes: Axes, history: History | None, exact: float | None, published: int | None
-) -> None:
-    axes.set_title("Loss: sum of squared errors")
-    if not history:
-        unused(axes, "no metrics.csv")
-        return
-    soft = [(row.epoch, row.soft_loss) for row in history]
-    hard = [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None]
-    for number, (name, points) in enumerate((("soft", soft), ("hard", hard))):
-        _curve(axes, points, name, number)
-    logarithmic(axes, max([y for _, y in [*soft, *hard]], default=1))
-    for name, epoch, line in (
-        ("verified exact", exact, "-"),
-        ("published: learned", published, "--"),
-    ):
-        if epoch is not None:
-            axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=line, label=name)
+def _draw_chart(axes: Axes, chart: Mapping[str, Any]) -> None:
+    factor, values = 100 if chart["scale"] == "percent" else 1, []
+    for number, (name, points) in enumerate(chart["lines"]):
+        mark = MARKS[number] if name in ("before a search", "after it") else ""
+        x, y = [epoch for epoch, _ in points], [factor * value for _, value in points]
+        line, color = LINES[number], COLORS[number]
+        axes.plot(x, y, line, color=color, label=name, marker=mark, markersize=3.5)
+        values += y
+    for epoch, name in chart["marks"]:
+        line = "-" if name == "verified exact" else "--"
+        axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=line, label=name)
+    for epoch in chart["starts"]:
+        axes.axvline(epoch, color=FAINT, linewidth=1, linestyle=":", label="starts over")
+    if factor == 1:
+        logarithmic(axes, max(values))
+    else:
+        axes.set_ylim(max(0, min(values) - (101 - min(values)) / 2), 100.5)
     axes.set_xlabel("epoch")
-
-
-def _draw_shares(axes: Axes, title: str, name: str, history: History | None, missing: str) -> None:
-    """Draw a share that some rows of the history have, in percent."""
-    axes.set_title(title)
-    shares = [(row.epoch, getattr(row, name)) for row in history or []]
-    points = [(epoch, 100 * share) for epoch, share in shares if share is not None]
-    if not points:
-        unused(axes, missing)
-        return
-    _curve(axes, points, name, 0)
-    least = min(share for _, share in points)
-    axes.set_ylim(max(0, least - (101 - least) / 2), 100.5)
-    axes.set_xlabel("epoch")
-
-
-def _draw_searches(axes: Axes, history: History | None, exact: float | None) -> None:
-    axes.set_title("Searches for an exact circuit: wrong cells")
-    found = [(row.epoch, row.search) for row in history or [] if row.search is not None]
-    if not found:
-        known = history is not None and any(row.searched for row in history)
-        unused(axes, "not recorded" if known else "no searches")
-        return
-    before = [(epoch, search.wrong_before) for epoch, search in found]
-    after = [(epoch, search.wrong) for epoch, search in found]
-    for number, (name, points) in enumerate((("before", before), ("after", after))):
-        _curve(axes, points, name, number, MARKS[number])
-    if exact is not None:
-        axes.axvline(exact, color=FAINT, linewidth=1, label="verified exact")
-    logarithmic(axes, max(wrong for _, wrong in [*before, *after]))
-    axes.set_xlabel("epoch")
-
-
-def _mark_restarts(axes: Axes, history: Iterable[MetricsRow]) -> None:
-    """Mark where learning started over, and draw the legend."""
-    found = restarts(history)
-    for restart in found[:: -(-len(found) // MOST_RESTARTS) or 1]:
-        axes.axvline(restart.epoch, color=FAINT, linewidth=1, linestyle=":", label="starts over")
     handles, labels = axes.get_legend_handles_labels()
-    if len(set(labels)) > 1:
-        named = dict(zip(labels, handles, strict=True))
+    if len(named := dict(zip(labels, handles, strict=True))) > 1:
         # On white, since lines may cross it.
         axes.legend(
             named.values(), named, loc="best", frameon=True, framealpha=0.9, edgecolor="none"
@@ -166,18 +126,3 @@ def _draw_ops(axes: Axes, part: str, gates: Mapping[str, Any]) -> None:
     axes.tick_params(axis="x", rotation=90)
     axes.grid(axis="x", visible=False)
     axes.set_ylabel("gates")
-
-
-def _curve(
-    axes: Axes, points: Sequence[tuple[float, float]], name: str, number: int, mark: str = ""
-) -> None:
-    """Draw a line, or of many points the means of groups, with their ranges shaded."""
-    size = -(-len(points) // MOST_POINTS) or 1
-    groups = [np.array(points[first : first + size]) for first in range(0, len(points), size)]
-    x = [group[-1, 0] for group in groups]
-    color, line = COLORS[number], LINES[number]
-    means = [group[:, 1].mean() for group in groups]
-    axes.plot(x, means, line, color=color, label=name, marker=mark, markersize=3.5)
-    if size > 1:
-        low, high = ([f(group[:, 1]) for group in groups] for f in (np.min, np.max))
-        axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from difflogic.circuit.gates import DECIDED
@@ -43,58 +43,72 @@ def figures(
 ) -> list[dict[str, Any]]:
     """Return the charts that the page can draw from what the run has recorded.
 
-    Each has an `id`, a `label`, a `caption`, and a `chart` for `drawChart` of charts.js. `exact` is
-    the epoch after which a circuit was verified, `published` that of the article.
+    Each has an `id`, a `label`, a `caption`, and a `chart` for `drawChart` of charts.js.
     """
     if not history:
         return []
-    begun = restarts(history)
-    marks = {
-        "marks": [] if exact is None else [(exact, "verified exact")],
-        "starts": [restart.epoch for restart in _some(begun)],
-    }
-    events = _some([row.epoch for row in history if row.searched])
-    learned = published is not None and published <= len(history.rows)
-    caption = LOSSES + EVENTS * bool(events) + EXACT * (exact is not None)
-    if begun:
-        once = len(begun) == 1
-        times = "once, at the" if once else f"{len(begun):,} times, at"
-        caption += f" Learning started over {times} dotted line{'' if once else 's'}."
-    losses = {
-        "soft loss": [(row.epoch, row.soft_loss) for row in history],
-        "hard loss": [(row.epoch, row.hard_loss) for row in history if row.hard_loss is not None],
-    }
-    shown = [*marks["marks"], *([(published, "published: learned")] if learned else [])]
-    found = [
-        _figure(
-            "loss-chart", caption, losses, **marks | {"marks": shown}, events=events, height=280
-        )
+    drawn = charts(history, exact, published)
+    caption = LOSSES + EVENTS * bool(drawn["loss"]["events"]) + EXACT * (exact is not None)
+    if count := len(restarts(history)):
+        times = "once, at the dotted line" if count == 1 else f"{count:,} times, at dotted lines"
+        caption += f" Learning started over {times}."
+    captions = {"loss": caption, "decided": GATES, "searches": SEARCHES}
+    return [
+        {
+            "id": f"{name}-chart",
+            "label": f"{' and '.join(line for line, _ in drawn[name]['lines'])} over epochs",
+            "caption": words,
+            "chart": drawn[name],
+        }
+        for name, words in captions.items()
+        if name in drawn
     ]
-    decided = [(row.epoch, row.decided) for row in history if row.decided is not None]
-    if decided:
-        lines = {"decided gates": decided}
-        found.append(_figure("decided-chart", GATES, lines, **marks, scale="percent"))
-    searches = [(row.epoch, row.search) for row in history if row.search is not None]
-    if searches:
-        wrong = {
+
+
+def charts(
+    history: History | None, exact: float | None, published: int | None
+) -> dict[str, dict[str, Any]]:
+    """Return what a run has recorded as charts, by name.
+
+    `exact` is the epoch after which a circuit was verified, `published` that of the article.
+    """
+    rows = history.rows if history else []
+    searches = [(row.epoch, row.search) for row in rows if row.search is not None]
+    lines: dict[str, dict[str, list[tuple[float, float]]]] = {
+        "loss": {
+            "soft loss": [(row.epoch, row.soft_loss) for row in rows],
+            "hard loss": [(row.epoch, row.hard_loss) for row in rows if row.hard_loss is not None],
+        },
+        "accuracy": {
+            "accuracy": [(row.epoch, row.accuracy) for row in rows if row.accuracy is not None]
+        },
+        "decided": {
+            "decided gates": [(row.epoch, row.decided) for row in rows if row.decided is not None]
+        },
+        "searches": {
             "before a search": [(epoch, search.wrong_before) for epoch, search in searches],
             "after it": [(epoch, search.wrong) for epoch, search in searches],
-        }
-        found.append(_figure("searches-chart", SEARCHES, wrong, **marks))
-    return found
-
-
-def _figure(
-    id: str, caption: str, lines: Mapping[str, Sequence[tuple[float, float]]], **chart: Any
-) -> dict[str, Any]:
-    usual = {"x": "epoch", "scale": "logarithmic", "events": [], "height": LOW}
-    thinned = [[name, _thinned(points)] for name, points in lines.items()]
-    return {
-        "id": id,
-        "label": f"{' and '.join(lines)} over epochs",
-        "caption": caption,
-        "chart": usual | chart | {"lines": thinned},
+        },
     }
+    found: dict[str, dict[str, Any]] = {
+        name: {
+            "x": "epoch",
+            "scale": "percent" if name in ("accuracy", "decided") else "logarithmic",
+            "events": [],
+            "height": LOW,
+            "marks": [] if exact is None else [(exact, "verified exact")],
+            "starts": [restart.epoch for restart in _some(restarts(rows))],
+            "lines": [[line, _thinned(points)] for line, points in own.items()],
+        }
+        for name, own in lines.items()
+        if any(own.values())
+    }
+    if "loss" in found:
+        chart = found["loss"]
+        chart["height"], chart["events"] = 280, _some([row.epoch for row in rows if row.searched])
+        if published is not None and published <= len(rows):
+            chart["marks"].append((published, "published: learned"))
+    return found
 
 
 def _some(items: Sequence[Any]) -> Sequence[Any]:
