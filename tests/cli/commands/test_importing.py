@@ -58,7 +58,7 @@ class TestSuccess:
     ("text", "arguments", "says"),
     [
         (OWN[:-20], [], "error: bad.json: ends too early, it is cut off: use another"),
-        (OWN.replace("{", '{"heigth": 3, ', 1), [], 'no key "heigth" here: did you mean'),
+        (OWN.replace("{", '{"heigth": 3, ', 1), [], 'error: bad.json: there is no key "heigth"'),
         (FOREIGN.replace('"channels": 2', '"channels": 3'), [], "bad.json: update: "),
         (OWN, ["--visible", "0"], "visible channel 0 is not one of the circuit's 2 channels"),
         (OWN, ["-o", "no/where.json"], "create the directory first, or write elsewhere"),

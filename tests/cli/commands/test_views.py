@@ -73,8 +73,9 @@ def test_damaged_metrics_are_an_error_or_nothing(dct, run, damage):
 
 @pytest.mark.thorough
 def test_it_serves_a_run_until_ctrl_c(run, start, tiny):
-    settings = [f"--set={change}" for change in tiny]
-    training = ("train", "checkerboard", *settings, "--epochs=1000000", "--dir=new", "--watch")
+    whole = ("finishing.every=0", "training.restart_every=0", "training.epochs=20000")
+    settings = [f"--set={change}" for change in (*tiny, *whole)]
+    training = ("train", "checkerboard", *settings, "--dir=new", "--watch", "--quiet")
     for words in (("watch", str(run)), training):
         process = start(*words)
         said = process.stdout if words[0] == "watch" else process.stderr
