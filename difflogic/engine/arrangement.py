@@ -32,7 +32,7 @@ from difflogic.engine.layout import (
 )
 from difflogic.engine.program import Program, compile_program
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, ceiling, parts_of, plan_team
-from difflogic.system.arrays import CACHE_LINE
+from difflogic.system.arrays import CACHE_LINE, aligned
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import show_bytes
 
@@ -120,6 +120,11 @@ class Rollouts:
 
 def total(shapes: dict[str, Shape]) -> int:
     return sum(each.bytes for each in shapes.values())
+
+
+def allocate(shapes: dict[str, Shape]) -> dict[str, npt.NDArray[Any]]:
+    """Allocate arrays, aligned to a cache line."""
+    return {name: aligned(each.shape, each.dtype) for name, each in shapes.items()}
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import FORMS, HardSimulator, Script, Words, by_rows
+from difflogic.engine.hard import HardSimulator, Script, Words, by_rows
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.kernels.candidate_base import (
     ABSENT,
     Base,
     History,
+    Rolled,
     Wiring,
     find_slots,
     set_ops,
@@ -114,58 +115,38 @@ class SimulatedBase:
             self._history = self._history._replace(values=values)
             self._scratch = self._new_scratch(slots)
         find_slots(base)
-        simulate_base(*self._circuit, self._order)
+        simulate_base(self._rolled, self._order)
         self._reset_scratch()
         return True
 
     @property
-    def _circuit(self) -> tuple[Any, ...]:
-        return (
-            self._wiring,
-            self._base,
-            self._simulator.cells,
-            FORMS,
-            self._masks,
-            self._steps,
-            self._history,
-        )
+    def _rolled(self) -> Rolled:
+        cells = self._simulator.cells
+        return Rolled(self._wiring, self._base, cells, self._masks, self._steps, self._history)
 
     def _new_scratch(self, slots: int) -> Scratch:
         rows, channels = len(self._base.op), len(self._base.channels)
         stride = self._history.states.shape[1]
 
-        def some(kind: npt.DTypeLike, *size: int) -> npt.NDArray[Any]:
-            return np.zeros(size, kind)
-
+        numbers = ("source", "slot", "order", "number", "cut", "added", "always", "special")
+        sizes = dict.fromkeys(numbers, rows) | {"stack": 3 * rows, "patched": 3 * rows}
+        sizes |= {"moved": 2 * rows, "changed": 2 * rows, "joined": channels, "differing": channels}
         return Scratch(
-            op=some(np.uint8, rows),
-            source=some(np.int32, rows),
-            slot=some(np.int32, rows),
-            live=some(np.bool_, rows),
-            channels=some(np.bool_, channels),
-            values=some(np.uint64, slots, self._words),
-            flags=some(np.uint8, slots),
-            records=some(np.int32, rows, 4),
-            leaving=some(np.int32, channels, 2),
-            states=some(np.uint64, 2 * channels, stride),
-            differs=some(np.bool_, 2, channels),
-            stamp=some(np.int64, rows),
-            seen=some(np.int64, channels),
-            clock=some(np.int64, 1),
-            order=some(np.int32, rows),
-            number=some(np.int32, rows),
+            **{name: np.zeros(size, np.int32) for name, size in sizes.items()},
+            op=np.zeros(rows, np.uint8),
+            live=np.zeros(rows, np.bool_),
+            channels=np.zeros(channels, np.bool_),
+            values=np.zeros((slots, self._words), np.uint64),
+            flags=np.zeros(slots, np.uint8),
+            records=np.zeros((rows, 4), np.int32),
+            leaving=np.zeros((channels, 2), np.int32),
+            states=np.zeros((2 * channels, stride), np.uint64),
+            differs=np.zeros((2, channels), np.bool_),
+            stamp=np.zeros(rows, np.int64),
+            seen=np.zeros(channels, np.int64),
+            clock=np.zeros(1, np.int64),
             ordered=np.full(2, UNORDERED),
-            cut=some(np.int32, rows),
-            stack=some(np.int32, 3 * rows),
-            moved=some(np.int32, 2 * rows),
-            added=some(np.int32, rows),
-            joined=some(np.int32, channels),
-            always=some(np.int32, rows),
-            differing=some(np.int32, channels),
-            changed=some(np.int32, 2 * rows),
-            special=some(np.int32, rows),
-            patched=some(np.int32, 3 * rows),
-            sizes=some(np.int64, 12),
+            sizes=np.zeros(12, np.int64),
         )
 
     def _reset_scratch(self) -> None:
@@ -200,7 +181,7 @@ class SimulatedBase:
         """
         before = int(fields[k.VERSION])
         fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
-        k.judge(*self._circuit, self._scratch, job, worker, fields, chances, draws)
+        k.judge(self._rolled, self._scratch, job, worker, k.Decisions(fields, chances, draws))
         after = int(fields[k.VERSION])
         if after > before:
             self.most_active = int(fields[k.GATES_BOUND])

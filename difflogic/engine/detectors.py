@@ -104,25 +104,22 @@ class Detectors:
         fed = self._signals.spare[wires] & ~reads
         found = np.argwhere(fed.T[:, :, None] & (sites.change < 0)[:, None])
         gate, side, number = found.T
-        candidates = np.stack([gate, number, wires[side, gate]], axis=1).astype(np.int32)
+        roots = np.stack([gate, number, wires[side, gate]], axis=1).astype(np.int32)
         effects = self._effects(gate, number)
         skipped, harms = np.zeros(len(found), np.bool_), np.full(len(found), -1)
+        attempts = k.Attempts(roots, skipped, harms)
         for layers in LAYERS:
             first = 0
             while True:
-                first = k.detect(
-                    self._signals, sites, self._growth, candidates, skipped, harms, layers, first
-                )
+                first = k.detect(self._signals, sites, self._growth, attempts, layers, first)
                 if first == len(found):
                     break
                 yield self._rectification(0, *found[first].tolist())
                 skipped |= effects == effects[first]
         harmful = np.flatnonzero(~skipped & (harms > 0))
         for place in harmful[np.argsort(harms[harmful], kind="stable")][:NEARLY].tolist():
-            alone = ~np.isin(np.arange(len(found)), place)
-            k.detect(
-                self._signals, sites, self._growth, candidates, alone, harms, LAYERS[-1], place
-            )
+            alone = attempts._replace(skipped=~np.isin(np.arange(len(found)), place))
+            k.detect(self._signals, sites, self._growth, alone, LAYERS[-1], place)
             yield self._rectification(int(harms[place]), *found[place].tolist())
 
     def _effects(

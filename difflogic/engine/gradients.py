@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.arrangement import Rollouts
+from difflogic.engine.arrangement import Rollouts, allocate
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.tiles import run_backward, run_forward
 from difflogic.engine.layout import Grid
 from difflogic.engine.program import compile_program
-from difflogic.engine.rollout import Engine, workspace
+from difflogic.engine.rollout import Engine
 from difflogic.system.arrays import aligned
 
 Array = npt.NDArray[np.floating]
@@ -90,7 +90,7 @@ class _Tile:
         self._lanes = lanes
         self.program, dtype = compile_program(netlist), coefficients.dtype
         rollouts = Rollouts(self.program, netlist.channels, Grid(1, self.cells, "zero"), 1, dtype)
-        space = self._space = workspace(rollouts.workspace())
+        space = self._space = k.Workspace(**allocate(rollouts.workspace()))
         rows = self.program.backward_rows * lanes, self.program.gradient_rows * lanes
         self.values = space.values[: rows[0]].reshape(-1, lanes)
         self.gradients = space.gradients[: rows[1]].reshape(-1, lanes)

@@ -47,12 +47,14 @@ class Script:
 class HardSimulator:
     """Runs hardened circuits of one netlist on batches of one grid."""
 
-    def __init__(self, netlist: Netlist, grid: Grid, batch: int) -> None:
+    def __init__(self, netlist: Netlist, grid: Grid, batch: int, kept: int = 2) -> None:
+        """A rollout keeps its last `kept` states, at least two."""
         self.netlist, self.grid, self.batch = netlist, grid, batch
         self._bits = batch * grid.cells
-        self._words = -(-self._bits // (64 * k.WORDS)) * k.WORDS
+        self.words = -(-self._bits // (64 * k.WORDS)) * k.WORDS
+        """Words of a packed row of all samples' cells."""
         self.cells = self._find_neighbors()
-        shape = (2, netlist.channels, self._words + 2 * self.cells.pad)
+        shape = (kept, netlist.channels, self.words + 2 * self.cells.pad)
         self._states = np.zeros(shape, dtype=np.uint64)
 
         self._tile = aligned((netlist.rows, k.WORDS), np.uint64)
@@ -82,11 +84,12 @@ class HardSimulator:
             skip,
             shift.astype(np.uint64),
             np.array(masks),
+            FORMS,
         )
 
     def _pack(self, rows: npt.NDArray[Any]) -> Words:
         """Pack (rows, bits) into (rows, words)."""
-        packed = np.zeros((len(rows), 8 * self._words), dtype=np.uint8)
+        packed = np.zeros((len(rows), 8 * self.words), dtype=np.uint8)
         packed[:, : -(-rows.shape[1] // 8)] = np.packbits(rows, axis=1, bitorder="little")
         return packed.view("<u8").astype(np.uint64, copy=False)
 
@@ -98,17 +101,31 @@ class HardSimulator:
     def _pack_cells(self, cells: npt.NDArray[Any] | None) -> Words:
         """Pack (batch, n, H, W) into (n, words); None gives no rows."""
         if cells is None:
-            return np.zeros((0, self._words), dtype=np.uint64)
+            return np.zeros((0, self.words), dtype=np.uint64)
         return self.pack_states(cells)
 
-    def load(self, ops: npt.NDArray[np.uint8], channels: Sequence[int] | None = None) -> None:
+    def load(
+        self,
+        ops: npt.NDArray[np.uint8],
+        channels: Sequence[int] | None = None,
+        wanted: npt.NDArray[np.int32] = _NO_ROWS,
+    ) -> Pruned:
         """Load the circuit with these `ops`, shape (parameters,).
 
-        With `channels`, only what their states ever depend on is computed. Other channels of the
-        rollout's states are then undefined.
+        With `channels`, only what their states or the `wanted` rows ever depend on is computed.
+        Other channels of the rollout's states are then undefined.
         """
-        self._code = prune(self.netlist, ops, channels).code
-        self.active_gates = len(self._code.gates)
+        found = prune(self.netlist, ops, channels, wanted)
+        self._code, self.active_gates = found.code, len(found.code.gates)
+        return found
+
+    @property
+    def hard_run(self) -> k.HardRun:
+        """The loaded circuit at work, for kernels. Raises ValueError if there is none."""
+        if self._code is None:
+            raise ValueError("no circuit yet: call load() first")
+        tile = self._tile[: self.netlist.inputs + self.active_gates]
+        return k.HardRun(self._code, self.cells, self._states, tile)
 
     def script(
         self,
@@ -132,7 +149,7 @@ class HardSimulator:
         which samples count after which of the steps; by default all.
         """
         if targets is None or not len(at):
-            packed = np.zeros((1, len(channels), self._words), dtype=np.uint64)
+            packed = np.zeros((1, len(channels), self.words), dtype=np.uint64)
         else:
             each = targets if targets.ndim == 5 else targets[None]
             packed = np.stack([self.pack_states(target != 0) for target in each])
@@ -166,7 +183,7 @@ class HardSimulator:
         Bits beyond the last sample are undefined.
         """
         pad = self.cells.pad
-        return self._states[0, :, pad : pad + self._words]
+        return self._states[0, :, pad : pad + self.words]
 
     def run(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
         """Run the script from `state`; return the wrong bits that it counts, (counts, batch).
@@ -174,26 +191,19 @@ class HardSimulator:
         If the script is a part of a longer rollout, `done` of its `total` steps came before; pauses
         report them. Raises ValueError if no circuit is loaded.
         """
-        if self._code is None:
-            raise ValueError("no circuit yet: call load() first")
-        wrong = np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
-        rows = self.netlist.inputs + self.active_gates
-        per_call = max(1, GATE_WORDS_PER_CALL // ((1 + self.active_gates) * self._words))
+        wrong = self.roll(script, done, total)
+        if last := script.steps % len(self._states):
+            self._states[0] = self._states[last]
+        return wrong
+
+    def roll(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
+        """Do `run`, but leave the state after the last step where the kept states end."""
+        run, wrong = self.hard_run, np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
+        per_call = steps_per_call(self.active_gates, self.words)
         for first in range(0, script.steps, per_call):
             pause("rollout of the hard circuit", done + first, total or script.steps)
-            kernels.hard_rollout(
-                self._code,
-                self.cells,
-                FORMS,
-                script.packed,
-                first,
-                min(first + per_call, script.steps),
-                self._states,
-                self._tile[:rows],
-                wrong,
-            )
-        if script.steps % 2:
-            self._states[0] = self._states[1]
+            end = min(first + per_call, script.steps)
+            kernels.hard_rollout(run, script.packed, first, end, wrong)
         return wrong
 
     def rollout(
@@ -213,6 +223,11 @@ class HardSimulator:
         bits = np.unpackbits(packed, axis=1, bitorder="little")
         shape = (self.netlist.channels, self.batch, self.grid.height, self.grid.width)
         return bits[:, : self._bits].reshape(shape).swapaxes(0, 1)
+
+
+def steps_per_call(gates: int, words: int) -> int:
+    """Return the steps of a kernel's call, with so many gates in a step."""
+    return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * words))
 
 
 def active_gates(
@@ -288,17 +303,19 @@ def prune(
     """
     live = np.zeros(netlist.channels, dtype=np.bool_)
     live[slice(None) if channels is None else list(channels)] = True
-    size = netlist.rows
-    space = k.RowScratch(
-        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.bool_)
+    found = k.Pruning(
+        source=np.empty(netlist.rows, np.int64),
+        number=np.empty(netlist.rows, np.int64),
+        needed=np.empty(netlist.rows, np.bool_),
+        gates=np.empty((netlist.gates, k.HARD_FIELDS), np.int32),
+        origin=np.empty(netlist.gates, np.int32),
+        live=live,
+        outputs=np.empty(netlist.channels, np.int32),
     )
-    gates = np.empty((netlist.gates, k.HARD_FIELDS), dtype=np.int32)
-    origin = np.empty(netlist.gates, dtype=np.int32)
-    rows = np.empty(netlist.channels, dtype=np.int32)
-    read = np.empty(netlist.inputs, dtype=np.bool_)
     wires = k.Wires(netlist.a, netlist.b, netlist.param, netlist.outputs, netlist.inputs)
-    kept = kernels.prune(wires, ops, space, wanted, gates, origin, rows, live, read)
-    inputs, alive = (np.flatnonzero(flags) for flags in (read, live))
-    inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1)
-    code = k.HardCode(gates[:kept], inputs.astype(np.int32), alive.astype(np.int32), rows[live])
-    return Pruned(code, origin[:kept], space.number[space.source])
+    kept = kernels.prune(wires, ops, wanted, found)
+    inputs = np.flatnonzero(found.needed[: netlist.inputs])
+    inputs = np.stack([inputs, *np.divmod(inputs, netlist.channels)], axis=1).astype(np.int32)
+    alive = np.flatnonzero(live).astype(np.int32)
+    code = k.HardCode(found.gates[:kept], inputs, alive, found.outputs[live])
+    return Pruned(code, found.origin[:kept], found.number[found.source])

@@ -15,29 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.hard import (
-    EVERY,
-    FORMS,
-    GATE_WORDS_PER_CALL,
-    Bits,
-    HardSimulator,
-    Words,
-    by_rows,
-    mark_live,
-    prune,
-)
+from difflogic.engine.hard import Bits, HardSimulator, Words, by_rows, mark_live, steps_per_call
 from difflogic.engine.kernels.candidate_base import ABSENT
-from difflogic.engine.kernels.hard_gradients import (
-    Graph,
-    Slopes,
-    differentiate,
-    read_values,
-    record,
-)
-from difflogic.engine.kernels.structures import WORDS
+from difflogic.engine.kernels.hard import read_values
+from difflogic.engine.kernels.hard_gradients import Graph, Slopes, WayBack, differentiate
 from difflogic.engine.layout import Grid
 from difflogic.engine.sizes import CELLS, most_slopes
-from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
 BACKWARD = 16
@@ -53,14 +36,11 @@ class HardGradients:
 
     def __init__(self, netlist: Netlist, grid: Grid, steps: int, batch: int) -> None:
         self._netlist, self._grid, self._steps, self._batch = netlist, grid, steps, batch
-        self._simulator = simulator = HardSimulator(netlist, grid, batch)
+        self._simulator = simulator = HardSimulator(netlist, grid, batch, steps + 1)
         inputs, rows, channels = netlist.inputs, netlist.rows, netlist.channels
-        self._states = np.zeros((steps + 1, *simulator.shape), np.uint64)
-        self._tile = aligned((rows, WORDS), np.uint64)
         self._a, self._b = by_rows(netlist, netlist.a), by_rows(netlist, netlist.b)
         self._param = by_rows(netlist, netlist.param)
-        words = simulator.shape[1]
-        self._every = np.full((1, words - 2 * simulator.cells.pad), ~np.uint64(0))
+        self._every = np.full((1, simulator.words), ~np.uint64(0))
         slots = most_slopes(netlist)
         self._slopes = Slopes(
             # Memory costs nothing until it is written.
@@ -70,7 +50,7 @@ class HardGradients:
             room=np.full(1, slots),
             handed=np.empty(inputs, np.int32),
             inputs=np.zeros(1, np.int64),
-            states=np.zeros((2, channels, 64 * words), np.float32),
+            states=np.zeros((2, channels, 64 * simulator.shape[1]), np.float32),
             found=np.empty(4),
             sums=np.zeros((netlist.parameters, 4)),
             kept_at=np.full(rows, ABSENT, np.int32),
@@ -93,7 +73,7 @@ class HardGradients:
         op = by_rows(netlist, ops[netlist.param], np.uint8)
         # Inputs that an op ignores count too: the gradient is by all coefficients of a gate.
         wired = [self._a[order], self._b[order]] + ([] if read is None else [read])
-        self._code, _, values = prune(netlist, ops, (), np.concatenate(wired))
+        values = self._simulator.load(ops, (), np.concatenate(wired)).values
         self._graph = Graph(
             a=self._a,
             b=self._b,
@@ -144,7 +124,7 @@ class HardGradients:
             self._differentiate(starts, slopes, channels, None)
         finally:
             self._slopes = plain
-        return self._read(read), found.reshape(len(kept), self._steps, 64 * self._words)
+        return self._read(read), found.reshape(len(kept), self._steps, 64 * self._simulator.words)
 
     @property
     def counted(self) -> Words:
@@ -172,29 +152,18 @@ class HardGradients:
             self._run_backward(fires, -(-cells // 64), first, end)
             end = first
 
-    def _run_from(self, starts: Bits, masks: Bits | None) -> npt.NDArray[np.uint64]:
-        """Run some samples forward; return the packed masks, for `differentiate`."""
+    def _run_from(self, starts: Bits, masks: Bits | None) -> Words:
+        """Run some samples forward; return the packed masks, for the way back."""
         simulator = self._simulator
-        pad, (_, length) = simulator.cells.pad, simulator.shape
-        self._states[0, :, pad : length - pad] = simulator.pack_states(self._filled(starts))
-        fires = self._every
-        if masks is not None:
-            fires = simulator.pack_states(self._filled(masks))
-        self._run_forward(fires)
-        return fires
+        simulator.state[:] = simulator.pack_states(self._filled(starts))
+        script = simulator.script(self._steps, None if masks is None else self._filled(masks))
+        simulator.roll(script)
+        return self._every if masks is None else script.packed.fires
 
     def _read(self, read: npt.NDArray[np.int32]) -> Words:
         """Return the values of rows in the last forward pass, shape (len(read), steps, words)."""
-        values = np.empty((len(read), self._steps, self._words), np.uint64)
-        read_values(
-            self._code,
-            self._simulator.cells,
-            FORMS,
-            self._states,
-            self._rows,
-            self._graph.value[read],
-            values,
-        )
+        values = np.empty((len(read), self._steps, self._simulator.words), np.uint64)
+        read_values(self._simulator.hard_run, self._graph.value[read], values)
         return values
 
     def _filled(self, batch: Bits) -> Bits:
@@ -202,60 +171,20 @@ class HardGradients:
         missing = self._batch - len(batch)
         return np.concatenate([batch, np.zeros((missing, *batch.shape[1:]), batch.dtype)])
 
-    def _per_call(self, gates: int) -> int:
-        return max(1, GATE_WORDS_PER_CALL // ((1 + gates) * self._words))
-
     @property
     def points(self) -> int:
         """Cells of all steps, including the padding of the words."""
-        return 64 * self._steps * self._words
+        return 64 * self._steps * self._simulator.words
 
-    @property
-    def _words(self) -> int:
-        return self._simulator.shape[1] - 2 * self._simulator.cells.pad
-
-    @property
-    def _rows(self) -> npt.NDArray[np.uint64]:
-        """The rows of the tile that are in use: inputs, then the circuit's gates."""
-        return self._tile[: self._netlist.inputs + len(self._code.gates)]
-
-    def _run_forward(self, fires: npt.NDArray[np.uint64]) -> None:
-        per_call, steps = self._per_call(len(self._code.gates)), self._steps
-        for first in range(0, steps, per_call):
-            pause("rollout of the hard circuit", first, steps)
-            record(
-                self._code,
-                self._simulator.cells,
-                FORMS,
-                fires,
-                EVERY,
-                self._states,
-                self._rows,
-                first,
-                min(first + per_call, steps),
-            )
-
-    def _run_backward(
-        self, fires: npt.NDArray[np.uint64], words: int, begin: int, end: int
-    ) -> None:
+    def _run_backward(self, fires: Words, words: int, begin: int, end: int) -> None:
         """Go back from the state before step `end` to the state before step `begin`."""
-        gates = len(self._code.gates) + BACKWARD * len(self._graph.order)
-        per_call = self._per_call(gates)
+        simulator = self._simulator
+        gates = simulator.active_gates + BACKWARD * len(self._graph.order)
+        way = WayBack(self._graph, simulator.hard_run, fires, self._slopes)
+        per_call = steps_per_call(gates, simulator.words)
         for last in range(end, begin, -per_call):
             pause("gradient", self._steps - last, self._steps)
-            differentiate(
-                self._graph,
-                self._code,
-                self._simulator.cells,
-                FORMS,
-                fires,
-                self._states,
-                self._rows,
-                self._slopes,
-                words,
-                max(begin, last - per_call),
-                last,
-            )
+            differentiate(way, words, max(begin, last - per_call), last)
 
     @property
     def gradients(self) -> npt.NDArray[np.float64]:

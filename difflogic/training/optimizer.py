@@ -114,7 +114,7 @@ class AdamW:
         self.steps += 1
         rates = np.array(self._config.rates(self.steps), dtype)
         moments = self.first, self.second
-        common = self.logits, moments, probabilities, self._basis, coefficient_gradients
+        common = self.logits, moments, (probabilities, self._basis, coefficient_gradients)
         if form is None:
             k.adamw_step(*common, rates, self._space)
         else:

@@ -8,6 +8,7 @@ import numpy as np
 
 from difflogic.engine.kernels.hard import spread
 from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
+from difflogic.engine.kernels.structures import HardCells, HardScript
 from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 ABSENT = -1
@@ -56,6 +57,18 @@ class History(NamedTuple):
     values: np.ndarray  # uint64 (steps * slots, words)
     states: np.ndarray  # uint64 ((steps + 1) * channels, pad + words + pad): of live channels
     block: int  # words of whole samples, see candidate_steps.py
+
+
+@by_reference
+class Rolled(NamedTuple):
+    """A base with its rollout, and what that follows from."""
+
+    wiring: Wiring
+    base: Base
+    cells: HardCells
+    script: HardScript
+    steps: int
+    history: History
 
 
 @part
@@ -137,12 +150,14 @@ def list_sources(base, order):
 
 
 @borrowing_kernel
-def simulate_base(wiring, base, cells, forms, script, steps, history, order):
-    """Fill the History of `base` from its first states. `order` (rows,) is scratch."""
+def simulate_base(rolled, order):
+    """Fill the History of a base from its first states. `order` (rows,) is scratch."""
+    wiring, base, cells, script = rolled.wiring, rolled.base, rolled.cells, rolled.script
+    history = rolled.history
     channels, slots, words = len(base.channels), len(base.free), history.values.shape[1]
     values, states, stride = history.values, history.states, history.states.shape[1]
     size = list_sources(base, order)
-    for step in range(steps):
+    for step in range(rolled.steps):
         first, before, after = step * slots, step * channels, (step + 1) * channels
         for i in range(size):
             row = order[i]
@@ -157,9 +172,8 @@ def simulate_base(wiring, base, cells, forms, script, steps, history, order):
             else:
                 x, y = base.source[wiring.a[row]], base.source[wiring.b[row]]
                 x_place, y_place = first + base.slot[x], first + base.slot[y]
-                hard_gate(
-                    (values, forms), (x_place * words, y_place * words, base.op[row], place, words)
-                )
+                places = x_place * words, y_place * words, base.op[row], place, words
+                hard_gate((values, cells.forms), places)
         fire, keep = step % len(script.fires) * words, step % len(script.keeps) * words
         for c in range(channels):
             if base.channels[c]:

@@ -262,7 +262,9 @@ row's record has its channel, its neighbour, its slot, and its marks."""
 
 
 @part
-def write_record(wiring, records, number, row, source, slot, op, mark):
+def write_record(wiring, records, number, row, circuit, mark):
+    """Write a row's record. The `circuit` is the base, or a worker's scratch."""
+    source, slot = circuit.source, circuit.slot
     records[number, TARGET] = slot[row]
     if row < wiring.inputs:
         channels = len(wiring.outputs)
@@ -271,7 +273,7 @@ def write_record(wiring, records, number, row, source, slot, op, mark):
     else:
         records[number, X] = slot[source[wiring.a[row]]]
         records[number, Y] = slot[source[wiring.b[row]]]
-        records[number, FORM] = op[row] + mark
+        records[number, FORM] = circuit.op[row] + mark
 
 
 @part
@@ -284,7 +286,7 @@ def write_base(wiring, base, scratch):
         row = scratch.order[number]
         scratch.number[row] = number
         inputs += row < wiring.inputs
-        write_record(wiring, scratch.records, number, row, base.source, base.slot, base.op, 0)
+        write_record(wiring, scratch.records, number, row, base, 0)
     scratch.ordered[1] = inputs
 
 
@@ -361,16 +363,7 @@ def write_records(wiring, base, scratch):
         row = scratch.always[i]
         if base.live[row] and base.source[row] == row:
             number = scratch.number[row]
-            write_record(
-                wiring,
-                scratch.records,
-                number,
-                row,
-                scratch.source,
-                scratch.slot,
-                scratch.op,
-                FORCED,
-            )
+            write_record(wiring, scratch.records, number, row, scratch, FORCED)
             patch(scratch, row)
             scratch.sizes[FIRST] = min(scratch.sizes[FIRST], number)
             scratch.sizes[LAST] = max(scratch.sizes[LAST], number + 1)
@@ -383,16 +376,7 @@ def write_records(wiring, base, scratch):
         scratch.sizes[SPECIALS] += 1
     for k in range(scratch.sizes[SPECIALS]):
         row = scratch.special[k]
-        write_record(
-            wiring,
-            scratch.records,
-            size + k,
-            row,
-            scratch.source,
-            scratch.slot,
-            scratch.op,
-            FORCED | SPECIAL,
-        )
+        write_record(wiring, scratch.records, size + k, row, scratch, FORCED | SPECIAL)
         if row < wiring.inputs:
             scratch.sizes[UNSEEN] += 1
             continue
@@ -403,10 +387,9 @@ def write_records(wiring, base, scratch):
             patch_readers(wiring, base, scratch, row)
     for c in range(len(scratch.channels)):
         if scratch.channels[c]:
+            left = scratch.slot[scratch.source[wiring.outputs[c]]]
             scratch.leaving[scratch.sizes[LEAVING], 0] = c
-            scratch.leaving[scratch.sizes[LEAVING], 1] = scratch.slot[
-                scratch.source[wiring.outputs[c]]
-            ]
+            scratch.leaving[scratch.sizes[LEAVING], 1] = left
             scratch.sizes[LEAVING] += 1
 
 
@@ -416,4 +399,4 @@ def restore_records(wiring, base, scratch):
     for i in range(scratch.sizes[PATCHED]):
         row = scratch.patched[i]
         number = scratch.number[row]
-        write_record(wiring, scratch.records, number, row, base.source, base.slot, base.op, 0)
+        write_record(wiring, scratch.records, number, row, base, 0)

@@ -28,31 +28,38 @@ from difflogic.system.jit import part
 
 
 @part
-def evaluate_input(cells, history, scratch, step, row, slots):
-    """Evaluate an input row in a step; return whether it differs from the base's value."""
-    words, stride, channels = (
-        scratch.values.shape[1],
-        scratch.states.shape[1],
-        len(scratch.channels),
-    )
-    c, neighbor, slot = row % channels, row // channels, scratch.slot[row]
-    even = step % 2
-    differs = scratch.differs[even, c]
-    state = (even if differs else step) * channels + c
-    first, end = cells.start[neighbor], cells.start[neighbor + 1]
+def view(rolled, scratch, channel, neighbor, places, block):
+    """Write what cells see of a neighbour's channel in a step to a slot of the worker's values.
+
+    `places` are the step, the place to write to, the first word, and whether the channel differs.
+    """
+    cells, history = rolled.cells, rolled.history
+    words, stride = scratch.values.shape[1], scratch.states.shape[1]
+    step, to, first, differs = places
+    state = (step % 2 if differs else step) * len(scratch.channels) + channel
+    start, end = cells.start[neighbor], cells.start[neighbor + 1]
     hard_view(
         (scratch.values, scratch.states, history.states, cells.skip, cells.shift, cells.masks),
-        (slot * words, differs, state * stride, first, end, 0, words, words),
-    )
-    return hard_differ(
-        (scratch.values, history.values), (slot * words, (step * slots + slot) * words, words)
+        (to, differs, state * stride + first, start, end, first, words, block),
     )
 
 
 @part
-def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
+def evaluate_input(rolled, scratch, step, row):
+    """Evaluate an input row in a step; return whether it differs from the base's value."""
+    words, slots, channels = scratch.values.shape[1], len(rolled.base.free), len(scratch.channels)
+    c, to = row % channels, scratch.slot[row] * words
+    places = step, to, 0, scratch.differs[step % 2, c]
+    view(rolled, scratch, c, row // channels, places, words)
+    known = step * slots * words + to
+    return hard_differ((scratch.values, rolled.history.values), (to, known, words))
+
+
+@part
+def evaluate_changes(rolled, scratch, step):
     """Evaluate the rows of a step that differ, or may differ."""
-    channels, slots, words = len(scratch.channels), len(base.free), scratch.values.shape[1]
+    wiring, base, known = rolled.wiring, rolled.base, rolled.history.values
+    channels, slots, words = len(base.channels), len(base.free), scratch.values.shape[1]
     scratch.flags[:] = 0
     changed = 0
     for i in range(scratch.sizes[k.DIFFERING] * 9 + scratch.sizes[k.ALWAYS]):
@@ -61,9 +68,7 @@ def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
         else:
             row = scratch.always[i - scratch.sizes[k.DIFFERING] * 9]
         if row < wiring.inputs and scratch.live[row]:
-            differs = (
-                evaluate_input(cells, history, scratch, step, row, slots) != 0 or not base.live[row]
-            )
+            differs = evaluate_input(rolled, scratch, step, row) != 0 or not base.live[row]
             if differs:
                 scratch.flags[scratch.slot[row]] = 1
                 scratch.changed[changed] = scratch.slot[row]
@@ -71,6 +76,7 @@ def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
     # Without a differing input, rows before the first changed gate equal the base's.
     size, more = scratch.ordered[0], scratch.sizes[k.SPECIALS] - scratch.sizes[k.UNSEEN]
     at = scratch.ordered[1] if changed else scratch.sizes[k.FIRST]
+    values, forms = scratch.values, rolled.cells.forms
     for piece in range(2 * more + 2):
         special = scratch.sizes[k.UNSEEN] + piece // 2
         if piece == 2 * more:
@@ -84,14 +90,7 @@ def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
         else:
             first, end = at, np.int64(scratch.cut[special])
         changed = hard_follow(
-            (
-                scratch.values,
-                history.values,
-                scratch.records,
-                forms,
-                scratch.flags,
-                scratch.changed,
-            ),
+            (values, known, scratch.records, forms, scratch.flags, scratch.changed),
             (first, end, step * slots * words, words, changed),
         )
         if end <= size:
@@ -100,23 +99,20 @@ def evaluate_changes(wiring, base, cells, forms, history, scratch, step):
 
 
 @part
-def write_states(base, cells, script, history, scratch, step, follows, first, block):
+def write_states(rolled, scratch, step, follows, first, block):
     """Write the channels' states after a step, for some words, and list the channels that differ.
 
     If the step `follows` differences, only write states that may differ; it then covers all words.
     """
-    words, stride, channels = (
-        scratch.values.shape[1],
-        scratch.states.shape[1],
-        len(scratch.channels),
-    )
+    base, script, history = rolled.base, rolled.script, rolled.history
+    words, stride, channels = scratch.values.shape[1], scratch.states.shape[1], len(base.channels)
     even, slots = step % 2, len(base.free)
     if follows and scratch.sizes[k.CHANGED] == scratch.sizes[k.DIFFERING] == 0:
         scratch.differs[1 - even] = False
         return
     fire = step % len(script.fires) * words + first
     keep = step % len(script.keeps) * words + first
-    differing, place = 0, cells.pad + first
+    differing, place = 0, rolled.cells.pad + first
     values, states = (scratch.values, history.values), (scratch.states, history.states)
     for i in range(scratch.sizes[k.LEAVING]):
         c, slot = scratch.leaving[i, 0], scratch.leaving[i, 1]
@@ -141,60 +137,39 @@ def write_states(base, cells, script, history, scratch, step, follows, first, bl
 
 
 @part
-def count(cells, script, history, scratch, step, counts, first, block):
+def count(rolled, scratch, step, counts, first, block):
     """Return how many bits of some words are wrong after a step."""
-    words, stride, channels = (
-        scratch.values.shape[1],
-        scratch.states.shape[1],
-        len(scratch.channels),
-    )
-    total, even = 0, step % 2
+    script, words, stride = rolled.script, scratch.values.shape[1], scratch.states.shape[1]
+    total, even, channels = 0, step % 2, len(scratch.channels)
     first_target = counts % len(script.targets) * len(script.channels)
     counted = counts % len(script.counted) * words + first
     for i in range(len(script.channels)):
         c = script.channels[i]
         differs = scratch.differs[1 - even, c]
         row = (1 - even if differs else step + 1) * channels + c
-        place, target = row * stride + cells.pad + first, (first_target + i) * words + first
+        place, target = row * stride + rolled.cells.pad + first, (first_target + i) * words + first
         total += hard_count(
-            (scratch.states, history.states, script.targets, script.counted),
+            (scratch.states, rolled.history.states, script.targets, script.counted),
             (differs, place, target, counted, block),
         )
     return total
 
 
 @part
-def view_inputs(cells, history, scratch, step, first, block, slots):
+def view_inputs(rolled, scratch, step, first, block):
     """Write all inputs' values in a block; take those of equal channels from the base."""
-    words, stride, channels = (
-        scratch.values.shape[1],
-        scratch.states.shape[1],
-        len(scratch.channels),
-    )
-    even = step % 2
+    words, slots = scratch.values.shape[1], len(rolled.base.free)
     size, inputs = scratch.ordered[0], scratch.ordered[1]
     for i in range(inputs + scratch.sizes[k.UNSEEN]):
         number = i if i < inputs else size + i - inputs
         c, slot = scratch.records[number, k.X], scratch.records[number, k.TARGET]
-        differs = scratch.differs[even, c]
+        differs = scratch.differs[step % 2, c]
         if not differs and scratch.records[number, k.FORM] == 0:
             place = (step * slots + slot) * words + first
-            hard_copy((scratch.values, history.values), (slot * block, place, block))
+            hard_copy((scratch.values, rolled.history.values), (slot * block, place, block))
         else:
-            neighbor = scratch.records[number, k.Y]
-            place = ((even if differs else step) * channels + c) * stride + first
-            start, end = cells.start[neighbor], cells.start[neighbor + 1]
-            hard_view(
-                (
-                    scratch.values,
-                    scratch.states,
-                    history.states,
-                    cells.skip,
-                    cells.shift,
-                    cells.masks,
-                ),
-                (slot * block, differs, place, start, end, first, words, block),
-            )
+            places = step, slot * block, first, differs
+            view(rolled, scratch, c, scratch.records[number, k.Y], places, block)
 
 
 @part
@@ -215,25 +190,25 @@ def evaluate_all(scratch, forms, block):
 
 
 @part
-def evaluate_rest(base, cells, forms, script, steps, history, scratch, begun, counts, total, most):
+def evaluate_rest(rolled, scratch, begun, counts, total, most):
     """Take a candidate's remaining steps, block by block, until more than `most` bits are wrong.
 
     Steps begin at `begun`. In the `counts` counts before there were `total` wrong bits. Returns the
     new total.
     """
-    slots, words, block = len(base.free), scratch.values.shape[1], history.block
+    script, words, block = rolled.script, scratch.values.shape[1], rolled.history.block
     first = 0
     while first < words:
         scratch.differs[begun % 2] = False
         for i in range(scratch.sizes[k.DIFFERING]):
             scratch.differs[begun % 2, scratch.differing[i]] = True
         counted = counts
-        for step in range(begun, steps):
-            view_inputs(cells, history, scratch, step, first, block, slots)
-            evaluate_all(scratch, forms, block)
-            write_states(base, cells, script, history, scratch, step, False, first, block)
+        for step in range(begun, rolled.steps):
+            view_inputs(rolled, scratch, step, first, block)
+            evaluate_all(scratch, rolled.cells.forms, block)
+            write_states(rolled, scratch, step, False, first, block)
             if counted < len(script.at) and script.at[counted] == step + 1:
-                total += count(cells, script, history, scratch, step, counted, first, block)
+                total += count(rolled, scratch, step, counted, first, block)
                 counted += 1
                 if total > most:
                     return total

@@ -99,6 +99,15 @@ class CandidateJob(NamedTuple):
     keeps: bool  # whether changes are kept
 
 
+@by_reference
+class Decisions(NamedTuple):
+    """By what a leader decides on the candidates of a job; other workers only use the walk."""
+
+    walk: np.ndarray  # int64 (WALK_FIELDS,)
+    chances: np.ndarray  # float64 (2,): MOST_GATES and SIDEWAYS
+    draws: np.ndarray  # float64: random numbers, one for each change
+
+
 JUDGE, LEAVE = -1, -2
 """What a leader does when there is no change to keep: judge another candidate, or return."""
 
@@ -117,10 +126,11 @@ def begin(history, scratch):
 
 
 @part
-def write_history(base, cells, history, scratch, step):
+def write_history(rolled, scratch, step):
     """Write a step's differences over the base's values, which are no longer needed."""
-    channels, words, even, pad = len(scratch.channels), scratch.values.shape[1], step % 2, cells.pad
-    first, after = step * len(base.free), (step + 1) * channels
+    channels, words, pad = len(scratch.channels), scratch.values.shape[1], rolled.cells.pad
+    history, even = rolled.history, step % 2
+    first, after = step * len(rolled.base.free), (step + 1) * channels
     for i in range(scratch.sizes[CHANGED]):
         slot = scratch.changed[i]
         for w in range(words):
@@ -144,12 +154,12 @@ def is_over(walk):
 
 
 @part
-def decide(wiring, base, job, walk, chances, draws):
+def decide(wiring, base, job, decisions):
     """Decide on candidates, from the next one on, as far as results are known.
 
     Returns the place of a change to keep, or JUDGE, or LEAVE.
     """
-    size = len(job.parameters)
+    size, walk, chances = len(job.parameters), decisions.walk, decisions.chances
     while True:
         place = walk[PLACE]
         if place >= walk[END]:
@@ -172,7 +182,7 @@ def decide(wiring, base, job, walk, chances, draws):
                 return place
             # Draw a number for a change that is neither better nor larger.
             if wrong == walk[WRONG] and gates <= chances[MOST_GATES]:
-                if draws[walk[DRAWN]] < chances[SIDEWAYS]:
+                if decisions.draws[walk[DRAWN]] < chances[SIDEWAYS]:
                     return place
                 walk[DRAWN] += 1
         walk[PLACE] += 1
@@ -231,20 +241,20 @@ def take(job, walk, leads):
 
 
 @borrowing_kernel
-def judge(
-    wiring, base, cells, forms, script, steps, history, scratch, job, worker, walk, chances, draws
-):
-    """Judge candidates of a job, with the worker's own base.
+def judge(rolled, scratch, job, worker, decisions):
+    """Judge candidates of a job, with the worker's own base. `decisions` are Decisions.
 
     The first worker leads. It continues a walk, in which its base takes over kept changes, or
     searches for the next hit with few enough gates. It returns when a caller has to act on its walk
     (WALK_FIELDS). The others judge candidates ahead until the job is over.
     """
+    wiring, base, script, history = rolled.wiring, rolled.base, rolled.script, rolled.history
+    walk, chances, words = decisions.walk, decisions.chances, scratch.values.shape[1]
     leads, size, idle = worker == 0, len(job.parameters), 0
     while True:
         version, place, keep, limit = walk[VERSION], JUDGE, False, 0
         if leads:
-            place = decide(wiring, base, job, walk, chances, draws)
+            place = decide(wiring, base, job, decisions)
             if place == LEAVE:
                 return
             keep = place != JUDGE
@@ -274,37 +284,21 @@ def judge(
         begin(history, scratch)
         if taken != NO_ROOM:
             write_records(wiring, base, scratch)
-        for step in range(steps if taken != NO_ROOM else 0):
-            evaluate_changes(wiring, base, cells, forms, history, scratch, step)
-            write_states(
-                base, cells, script, history, scratch, step, True, 0, scratch.values.shape[1]
-            )
+        for step in range(rolled.steps if taken != NO_ROOM else 0):
+            evaluate_changes(rolled, scratch, step)
+            write_states(rolled, scratch, step, True, 0, words)
             if keep:
-                write_history(base, cells, history, scratch, step)
+                write_history(rolled, scratch, step)
                 continue
             if counts < len(script.at) and script.at[counts] == step + 1:
-                total += count(
-                    cells, script, history, scratch, step, counts, 0, scratch.values.shape[1]
-                )
+                total += count(rolled, scratch, step, counts, 0, words)
                 counts += 1
-            if step + 1 == steps:
+            if step + 1 == rolled.steps:
                 continue
             if total > limit:
                 break
             if WHOLE * scratch.sizes[CHANGED] > scratch.ordered[0]:
-                total = evaluate_rest(
-                    base,
-                    cells,
-                    forms,
-                    script,
-                    steps,
-                    history,
-                    scratch,
-                    step + 1,
-                    counts,
-                    total,
-                    limit,
-                )
+                total = evaluate_rest(rolled, scratch, step + 1, counts, total, limit)
                 break
             if not leads:
                 stale = atomic_load(job.control, NEWEST) > version

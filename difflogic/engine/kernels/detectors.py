@@ -39,6 +39,15 @@ class Sites(NamedTuple):
 
 
 @by_reference
+class Attempts(NamedTuple):
+    """Sites with the spare gates where a detector for them may grow."""
+
+    roots: np.ndarray  # int32 (…, 3): site, number of its point, row of a spare gate that feeds it
+    skipped: np.ndarray  # bool (…,): to be passed over
+    harms: np.ndarray  # int64 (…,): points of harm that remain, or -1 without a detector
+
+
+@by_reference
 class Growth(NamedTuple):
     """A detector that grows, and its scratch."""
 
@@ -161,28 +170,25 @@ def grow(signals, growth, root, point, layers):
 
 
 @borrowing_kernel
-def detect(signals, sites, growth, candidates, skipped, harms, layers, first):
-    """Return the place of the first candidate from `first` on with a detector that does no harm.
+def detect(signals, sites, growth, attempts, layers, first):
+    """Return the place of the first attempt from `first` on with a detector that does no harm.
 
-    The detector is left in `growth`. `candidates` (…, 3) are int32 (site, number of its point, row
-    of a spare gate that feeds it). Those `skipped` are passed over. For the others `harms` becomes
-    the number of points of harm that remain, or -1 without a detector.
+    The detector is left in `growth`. The attempts' `harms` are set as far as they are made.
     """
-    for i in range(first, len(candidates)):
-        if skipped[i]:
+    for i in range(first, len(attempts.roots)):
+        if attempts.skipped[i]:
             continue
-        site, number, root = candidates[i, 0], candidates[i, 1], candidates[i, 2]
-        point = sites.points[site, number]
-        harms[i] = prepare(signals, sites, growth, site, point, root, layers)
-        if harms[i] == 0:
+        attempts.harms[i] = prepare(signals, sites, growth, attempts.roots[i], layers)
+        if attempts.harms[i] == 0:
             return i
-    return len(candidates)
+    return len(attempts.roots)
 
 
 @part
-def prepare(signals, sites, growth, site, point, root, layers):
+def prepare(signals, sites, growth, attempt, layers):
     """Grow a detector for a site; return the number of points of harm that remain, or -1."""
-    place = sites.place[site]
+    site, root = attempt[0], attempt[2]
+    point, place = sites.points[site, attempt[1]], sites.place[site]
     value = (signals.values[place, point >> 6] >> np.uint64(point & 63)) & np.uint64(1)
     for w in range(len(growth.harm_left)):
         growth.harm_left[w] = sites.harm[site, value, w]

@@ -17,20 +17,17 @@ def reads(op, second):
 
 
 @borrowing_kernel
-def prune(wires, ops, space, wanted, code, origin, rows, live, read):
+def prune(wires, ops, wanted, found):
     """Reduce a hardened netlist to the gates that the `live` channels' future and the rows `wanted`
     need.
 
-    A pass-through gate becomes its input, and an ignored input is not needed. Channels that live
-    ones read become `live` (channels,), too. Writes the remaining gates to `code` (gates,
-    HARD_FIELDS), with rows renumbered: the inputs, then these gates. Writes each gate's number in
-    the netlist to `origin` (gates,), the rows of the channels' next states to `rows` (channels,),
-    and which inputs are read to `read` (inputs,). Afterwards the value of a needed row is in row
-    number[source[row]] of `space`. Returns the number of remaining gates.
+    A pass-through gate becomes its input, and an ignored input is not needed. In the remaining
+    gates rows are renumbered: the inputs, then these gates. Afterwards the value of a needed row is
+    in row number[source[row]] of `found`. Returns the number of remaining gates.
     """
     a, b, param, outputs, inputs = wires.a, wires.b, wires.param, wires.outputs, wires.inputs
-    gates, channels = len(a), len(outputs)
-    source, number, needed = space.source, space.number, space.needed
+    gates, channels, code = len(a), len(outputs), found.gates
+    source, number, needed, live = found.source, found.number, found.needed, found.live
     for row in range(inputs + gates):
         source[row], number[row], needed[row] = row, row, False
     for g in range(gates):
@@ -64,13 +61,11 @@ def prune(wires, ops, space, wanted, code, origin, rows, live, read):
             code[kept, 0] = number[source[a[g]]] if needed[source[a[g]]] else 0
             code[kept, 1] = number[source[b[g]]] if needed[source[b[g]]] else 0
             code[kept, 2] = ops[param[g]]
-            origin[kept] = g
+            found.origin[kept] = g
             number[inputs + g] = inputs + kept
             kept += 1
     for c in range(channels):
-        rows[c] = number[source[outputs[c]]]
-    for row in range(inputs):  # a slice assignment would also compile its error message
-        read[row] = needed[row]
+        found.outputs[c] = number[source[outputs[c]]]
     return kept
 
 
@@ -110,9 +105,9 @@ def spread(wiring, op, counted, live, channels, stack):
 
 
 @part
-def fill_tile(code, cells, forms, state, tile, first):
+def fill_tile(run, state, first):
     """Evaluate all gates for the cells of the words from `first` on; see `hard_step`."""
-    stride = state.shape[1]
+    code, cells, tile, stride = run.code, run.cells, run.tile, state.shape[1]
     words = stride - 2 * cells.pad
     for i in range(len(code.inputs)):
         row, n, channel = code.inputs[i, 0], code.inputs[i, 1], code.inputs[i, 2]
@@ -124,22 +119,20 @@ def fill_tile(code, cells, forms, state, tile, first):
     inputs = len(tile) - len(code.gates)
     for g in range(len(code.gates)):
         a, b, op = code.gates[g, 0], code.gates[g, 1], code.gates[g, 2]
-        hard_gate((tile, forms), (a * WORDS, b * WORDS, op, (inputs + g) * WORDS, WORDS))
+        hard_gate((tile, cells.forms), (a * WORDS, b * WORDS, op, (inputs + g) * WORDS, WORDS))
 
 
 @part
-def hard_step(code, cells, forms, fires, keeps, state, new_state, tile):
+def hard_step(run, fires, keeps, state, new_state):
     """Advance bit-packed cells by one step: `state` to `new_state`, both (C, pad + words + pad).
 
     `fires` and `keeps` are (words,), or (WORDS,) if they are the same for all cells, see
-    HardScript. The number of words is a multiple of WORDS. `forms` (16, 4) holds each op's
-    algebraic normal form, as words of zeros or ones. `tile` (rows, WORDS) has a row for each input
-    and each gate.
+    HardScript. The number of words is a multiple of WORDS.
     """
-    stride = state.shape[1]
+    code, cells, tile, stride = run.code, run.cells, run.tile, state.shape[1]
     words = stride - 2 * cells.pad
     for first in range(0, words, WORDS):
-        fill_tile(code, cells, forms, state, tile, first)
+        fill_tile(run, state, first)
         fire = first if len(fires) == words else 0
         keep = first if len(keeps) == words else 0
         for i in range(len(code.channels)):
@@ -184,11 +177,11 @@ def count_wrong(script, cells, target, counted, state, wrong):
 
 
 @borrowing_kernel
-def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
-    """Take the steps from `first` to before `end`, alternating between the two `states` (2, C, …).
+def hard_rollout(run, script, first, end, wrong):
+    """Take the steps from `first` to before `end`, each from one of the states to the next.
 
-    The state before a step is in states[step % 2]. Writes the wrong bits of each sample after each
-    of the steps `script.at` to `wrong` (counts, batch).
+    Writes the wrong bits of each sample after each of the steps `script.at` to `wrong` (counts,
+    batch).
     """
     counts = 0
     while counts < len(script.at) and script.at[counts] <= first:
@@ -196,10 +189,24 @@ def hard_rollout(code, cells, forms, script, first, end, states, tile, wrong):
     for step in range(first, end):
         fires = script.fires[step % len(script.fires)] if len(script.fires) != 0 else script.every
         keeps = script.keeps[step % len(script.keeps)] if len(script.keeps) != 0 else script.every
-        state = states[(step + 1) % 2]
-        hard_step(code, cells, forms, fires, keeps, states[step % 2], state, tile)
+        state = run.states[(step + 1) % len(run.states)]
+        hard_step(run, fires, keeps, run.states[step % len(run.states)], state)
         if counts < len(script.at) and script.at[counts] == step + 1:
             target = script.targets[counts % len(script.targets)]
             counted = script.counted[counts % len(script.counted)]
-            count_wrong(script, cells, target, counted, state, wrong[counts])
+            count_wrong(script, run.cells, target, counted, state, wrong[counts])
             counts += 1
+
+
+@borrowing_kernel
+def read_values(run, places, values):
+    """Copy some rows of the tile, for all cells before each step, to `values` (rows, steps, words).
+
+    The run keeps the states of all steps.
+    """
+    for step in range(values.shape[1]):
+        for first in range(0, values.shape[2], WORDS):
+            fill_tile(run, run.states[step], first)
+            for i in range(len(places)):
+                for w in range(WORDS):
+                    values[i, step, first + w] = run.tile[places[i], w]

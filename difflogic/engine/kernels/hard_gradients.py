@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from difflogic.engine.kernels.candidate_base import ABSENT, passes
-from difflogic.engine.kernels.hard import fill_tile, hard_step, reads
+from difflogic.engine.kernels.hard import fill_tile, reads
 from difflogic.engine.kernels.primitives import slope_any, slope_back, slope_move
-from difflogic.engine.kernels.structures import WORDS
-from difflogic.system.jit import borrowing_kernel, by_reference, kernel, part
+from difflogic.engine.kernels.structures import WORDS, HardRun
+from difflogic.system.jit import borrowing_kernel, by_reference, part
 
 IGNORED, STORED, ADDED = range(3)
 """What `slope_back` and `slope_move` do with the slopes that they pass on."""
@@ -51,26 +51,14 @@ class Slopes(NamedTuple):
     kept: np.ndarray  # float32 (…, cells of all steps)
 
 
-@kernel
-def record(code, cells, forms, fires, every, states, tile, first, end):
-    """Take the steps from `first` to before `end`, each from states[step] to states[step + 1].
+@by_reference
+class WayBack(NamedTuple):
+    """What a backward pass works with."""
 
-    `states` is (steps + 1, C, …).
-    """
-    for step in range(first, end):
-        fire = fires[step % len(fires)] if len(fires) != 0 else every
-        hard_step(code, cells, forms, fire, every, states[step], states[step + 1], tile)
-
-
-@kernel
-def read_values(code, cells, forms, states, tile, places, values):
-    """Copy some tile rows, for all cells before each step, to `values` (rows, steps, words)."""
-    for step in range(values.shape[1]):
-        for first in range(0, values.shape[2], WORDS):
-            fill_tile(code, cells, forms, states[step], tile, first)
-            for i in range(len(places)):
-                for w in range(WORDS):
-                    values[i, step, first + w] = tile[places[i], w]
+    graph: Graph
+    run: HardRun  # with the states of all steps
+    fires: np.ndarray  # uint64 (1 or steps, words), as in HardScript
+    slopes: Slopes
 
 
 @part
@@ -99,32 +87,37 @@ def release(slopes, place):
 
 
 @part
-def start_of(cells, words, channels, side, channel):
-    """Return where the slopes by a channel's state begin, including the padding."""
-    return (side * channels + channel) * 64 * (words + 2 * cells.pad)
+def start_of(way, time, channel, word):
+    """Return where the slopes by a channel's state before step `time` begin, from a word on.
+
+    Words include the padding.
+    """
+    states = way.run.states
+    return 64 * ((time % 2 * states.shape[1] + channel) * states.shape[2] + word)
 
 
 @part
-def outputs_back(graph, cells, slopes, inputs, fires, length, first, words, step):
+def outputs_back(way, first, words, step):
     """Pass the slopes by the state after a step, where cells fire, to the next state's rows."""
+    graph, slopes, length = way.graph, way.slopes, way.fires.shape[1]
     for i in range(len(graph.channels)):
         c = graph.channels[i]
-        state = start_of(cells, length, len(graph.outputs), (step + 1) % 2, c)
-        state += 64 * (cells.pad + first)
+        state = start_of(way, step + 1, c, way.run.cells.pad + first)
         if slope_any((slopes.states,), (state, words)):
-            place, use = claim(slopes, inputs, graph.outputs[c])
+            place, use = claim(slopes, 9 * len(graph.outputs), graph.outputs[c])
             slope_move(
-                (slopes.states, slopes.rows, fires),
-                (state, place, step % len(fires) * length + first, 0, use, words),
+                (slopes.states, slopes.rows, way.fires),
+                (state, place, step % len(way.fires) * length + first, 0, use, words),
             )
 
 
 @part
-def gates_back(graph, slopes, inputs, forms, tile, words, first):
+def gates_back(way, words, first):
     """Go through the gates that have slopes, the last one first.
 
     Slopes to keep begin at `first`, among the cells of all steps.
     """
+    graph, slopes, inputs = way.graph, way.slopes, 9 * len(way.graph.outputs)
     for i in range(len(graph.order)):
         row = graph.order[i]
         own = slopes.place[row]
@@ -150,7 +143,7 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
             if reads(op, True):
                 place_b, use_b = claim(slopes, inputs, b)
         slope_back(
-            (tile, slopes.rows, forms, slopes.found),
+            (way.run.tile, slopes.rows, way.run.cells.forms, slopes.found),
             (graph.value[a], graph.value[b], op, own, place_a, use_a, place_b, use_b, words),
         )
         for k in range(4):
@@ -160,52 +153,49 @@ def gates_back(graph, slopes, inputs, forms, tile, words, first):
 
 
 @part
-def inputs_back(graph, cells, slopes, length, first, words, step):
+def inputs_back(way, first, words, step):
     """Pass the slopes by the inputs to the states of the cells that they see."""
-    channels = len(graph.outputs)
+    cells, slopes, channels = way.run.cells, way.slopes, len(way.graph.outputs)
     for i in range(slopes.inputs[0]):
         row = slopes.handed[i]
         own = slopes.place[row]
         slopes.place[row] = ABSENT
         release(slopes, own)
-        state = start_of(cells, length, channels, step % 2, row % channels) + 64 * first
-        n = row // channels
+        state, n = start_of(way, step, row % channels, first), row // channels
         for s in range(cells.start[n], cells.start[n + 1]):
             target = state + 64 * cells.skip[s] + np.int64(cells.shift[s])
             slope_move(
                 (slopes.rows, slopes.states, cells.masks),
-                (own, target, s * length + first, 0, ADDED, words),
+                (own, target, s * way.fires.shape[1] + first, 0, ADDED, words),
             )
     slopes.inputs[0] = 0
 
 
 @part
-def states_back(graph, cells, slopes, fires, length, words, step):
+def states_back(way, words, step):
     """Begin the slopes by the state before a step with those of cells that do not fire."""
-    for i in range(len(graph.channels)):
-        c, channels = graph.channels[i], len(graph.outputs)
-        before = start_of(cells, length, channels, step % 2, c) + 64 * cells.pad
-        after = start_of(cells, length, channels, (step + 1) % 2, c) + 64 * cells.pad
+    slopes, pad = way.slopes, way.run.cells.pad
+    for i in range(len(way.graph.channels)):
+        c = way.graph.channels[i]
+        before, after = start_of(way, step, c, pad), start_of(way, step + 1, c, pad)
         slope_move(
-            (slopes.states, slopes.states, fires),
-            (after, before, step % len(fires) * length, 1, STORED, words),
+            (slopes.states, slopes.states, way.fires),
+            (after, before, step % len(way.fires) * way.fires.shape[1], 1, STORED, words),
         )
 
 
 @borrowing_kernel
-def differentiate(graph, code, cells, forms, fires, states, tile, slopes, words, first, end):
+def differentiate(way, words, first, end):
     """Go from the state after step `end` - 1 back to the one before step `first`.
 
-    `states` (steps + 1, C, …) is from `record`. `slopes` holds the derivatives by the state after
-    the last step. Only the first `words` of each row are used. `fires` has one row of all words, or
-    one for each step.
+    The slopes hold the derivatives by the state after the last step. Only the first `words` of each
+    row are used.
     """
-    length, inputs = states.shape[2] - 2 * cells.pad, 9 * len(graph.outputs)
     for step in range(end - 1, first - 1, -1):
-        states_back(graph, cells, slopes, fires, length, words, step)
+        states_back(way, words, step)
         for start in range(0, words, WORDS):
             some = min(WORDS, words - start)
-            fill_tile(code, cells, forms, states[step], tile, start)
-            outputs_back(graph, cells, slopes, inputs, fires, length, start, some, step)
-            gates_back(graph, slopes, inputs, forms, tile, some, 64 * (step * length + start))
-            inputs_back(graph, cells, slopes, length, start, some, step)
+            fill_tile(way.run, way.run.states[step], start)
+            outputs_back(way, start, some, step)
+            gates_back(way, some, 64 * (step * way.fires.shape[1] + start))
+            inputs_back(way, start, some, step)

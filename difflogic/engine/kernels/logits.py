@@ -76,8 +76,9 @@ def normalize_and_mix(weights, basis, coefficients, space):
 
 
 @part
-def _mean_pull(probabilities, basis, gradients, start, count, space):
+def _mean_pull(pulls, start, count, space):
     """Write s of `count` gates from `start` on to `space`, and ⟨p, M·s⟩ to its first row."""
+    probabilities, basis, gradients = pulls
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for p in range(count):
         c0[p], c1[p] = gradients[start + p, 0], gradients[start + p, 1]
@@ -91,22 +92,23 @@ def _mean_pull(probabilities, basis, gradients, start, count, space):
 
 
 @borrowing_kernel
-def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
+def adamw_step(logits, moments, pulls, rates, space):
     """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step in place.
 
-    The arrays are (16, parameters), `basis` (16, 4) and `gradients` (parameters, 4). `rates` is
+    The arrays are (16, parameters). `pulls` are the probabilities of the same shape, the ops'
+    coefficients (16, 4), and dL/d(coefficients) (parameters, 4). `rates` is
     (clip, β1, 1 - β1, β2, 1 - β2, 1 / (1 - β1^t), 1 / (1 - β2^t), ε, learning rate, 1 - rate ·
     decay), in the logits' type.
     """
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
-    parameters = logits.shape[1]
+    (probabilities, basis, _), parameters = pulls, logits.shape[1]
     mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
-        _mean_pull(probabilities, basis, gradients, start, count, space)
+        _mean_pull(pulls, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩)
         for i in range(16):
             weights = probabilities[i, start : start + count]
@@ -124,7 +126,7 @@ def adamw_step(logits, moments, probabilities, basis, gradients, rates, space):
 
 
 @borrowing_kernel
-def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, rates, space):
+def adamw_step_in_form(logits, moments, pulls, form, rates, space):
     """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ.
 
     `form` is B (16, 4) and, for each of the four numbers, a row of the logits that only this number
@@ -133,7 +135,7 @@ def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, r
     clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
     unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     adds, readers = form
-    parameters = logits.shape[1]
+    (probabilities, basis, _), parameters = pulls, logits.shape[1]
     mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
@@ -141,7 +143,7 @@ def adamw_step_in_form(logits, moments, probabilities, basis, gradients, form, r
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
         space[5:9] = 0.0
-        _mean_pull(probabilities, basis, gradients, start, count, space)
+        _mean_pull(pulls, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and dL/dθ is Bᵀ times that.
         for i in range(16):
             weights = probabilities[i, start : start + count]

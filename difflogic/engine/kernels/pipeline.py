@@ -111,7 +111,7 @@ def next_alone(worker, problem, span, control, cursor):
 
 
 @part
-def next_piece(worker, problem, groups, span, control, cursor):
+def next_piece(worker, task, cursor):
     """Move a worker's cursor to its next group, step and chunk; return whether there is one.
 
     Whole groups of samples come first, each for one worker alone. Then all workers share the
@@ -119,7 +119,8 @@ def next_piece(worker, problem, groups, span, control, cursor):
     shares when none of its own chunks is ready. A further call marks the previous piece as done.
     """
     backward = cursor[t.WAY] == BACKWARD
-    team, layout = problem.team, problem.layout
+    team, layout, span, control = task.problem.team, task.problem.layout, task.span, task.control
+    groups = task.batch.states.shape[0]
     chunks, steps = len(layout.chunk_start) - 1, span.end - span.first
     pieces = (groups - team.groups_alone) * chunks
     base = t.TICKETS + APART * (-(-2 * team.workers // APART))
@@ -129,7 +130,7 @@ def next_piece(worker, problem, groups, span, control, cursor):
         piece = (cursor[t.GROUP] - team.groups_alone) * chunks + cursor[t.CHUNK]
         atomic_add(control, base + APART * piece + DONE, 1)
     else:
-        if next_alone(worker, problem, span, control, cursor):
+        if next_alone(worker, task.problem, span, control, cursor):
             return True
         cursor[t.PHASE] = t.SHARING
     spins, since, used = 0, 0.0, 0.0

@@ -155,9 +155,40 @@ FORWARD, LOSS, BACKWARD = 1, 2, 4
 """Parts of a training step."""
 
 
+@by_reference
+class Task(NamedTuple):
+    """What one call of the workers does; they share it."""
+
+    problem: Problem
+    batch: Batch
+    span: Span
+    control: np.ndarray  # int64: places where workers take tasks and meet, see teams.py
+
+
+class Tile(NamedTuple):
+    """Where a tile's cells lie."""
+
+    layout: Layout
+    index: int
+    start: int  # its first cell
+    lanes: int
+    count: int  # lanes that hold cells
+    place: int  # place of the first cell in a row of a state
+
+
+class StepForward(NamedTuple):
+    """One automaton step of one group."""
+
+    coefficients: np.ndarray  # (parameters · 4,)
+    state: np.ndarray  # (C, stride), before the step
+    mask: np.ndarray  # (cells,): 1 where a cell takes its new state; (0,) if all do
+    new_state: np.ndarray  # (C, stride)
+
+
 class StepBack(NamedTuple):
     """One automaton step of one group, on the way back."""
 
+    coefficients: np.ndarray  # (parameters · 4,)
     state: np.ndarray  # (C, stride), before the step
     mask: np.ndarray  # (cells,) or (0,)
     last: bool  # whether this is the last step
@@ -223,14 +254,18 @@ class Wires(NamedTuple):
 
 
 @by_reference
-class RowScratch(NamedTuple):
-    """Scratch arrays by rows of a netlist. Kernels allocate nothing: code for allocation errors
-    takes seconds to compile.
+class Pruning(NamedTuple):
+    """What pruning finds. Kernels allocate nothing: code for allocation errors takes seconds to
+    compile.
     """
 
-    source: np.ndarray  # int64 (rows,)
-    number: np.ndarray  # int64 (rows,)
+    source: np.ndarray  # int64 (rows,): the row whose value a row has
+    number: np.ndarray  # int64 (rows,): the row of a needed source in the pruned circuit
     needed: np.ndarray  # bool (rows,)
+    gates: np.ndarray  # int32 (gates, HARD_FIELDS): the remaining gates come first
+    origin: np.ndarray  # int32 (gates,): each remaining gate's number in the netlist
+    live: np.ndarray  # bool (channels,): before, what counts; after, what that depends on, too
+    outputs: np.ndarray  # int32 (channels,): rows of the channels' next states
 
 
 @by_reference
@@ -245,7 +280,7 @@ class HardCode(NamedTuple):
 
 @by_reference
 class HardCells(NamedTuple):
-    """How bit-packed cells find their neighbours.
+    """How bit-packed cells find their neighbours, and what their gates' ops mean.
 
     Bit i of word `pad` + w is cell 64·w + i of the batch. Neighbour n is the state from word `skip`
     on, shifted right by `shift` bits and masked by `masks`. The shifts from start[n] to before
@@ -258,6 +293,7 @@ class HardCells(NamedTuple):
     skip: np.ndarray  # int64 (shifts,)
     shift: np.ndarray  # uint64 (shifts,): below 64
     masks: np.ndarray  # uint64 (shifts, words)
+    forms: np.ndarray  # uint64 (16, 4): each op's algebraic normal form, as words of zeros or ones
 
 
 @by_reference
@@ -274,3 +310,13 @@ class HardScript(NamedTuple):
     targets: np.ndarray  # uint64 (1 or counts, loss channels, words)
     counted: np.ndarray  # uint64 (1 or counts, words): bits of cells that count
     every: np.ndarray  # uint64 (WORDS,): all ones, for empty `fires` or `keeps`
+
+
+@by_reference
+class HardRun(NamedTuple):
+    """A hard circuit at work on a batch."""
+
+    code: HardCode
+    cells: HardCells
+    states: np.ndarray  # uint64 (…, C, pad + words + pad): before step t, states[t % len(states)]
+    tile: np.ndarray  # uint64 (rows, WORDS): scratch, a row for each input and each gate

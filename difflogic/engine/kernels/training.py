@@ -22,12 +22,21 @@ from difflogic.engine.kernels.primitives import (
     runs_forward,
     sums_backward,
 )
-from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS, RING, TARGET_ROW, StepBack
+from difflogic.engine.kernels.structures import (
+    BACKWARD,
+    FORWARD,
+    LOSS,
+    RING,
+    TARGET_ROW,
+    StepBack,
+    StepForward,
+)
 from difflogic.engine.kernels.tiles import (
     gather,
     keep_gradients,
     new_state_gradients,
     pass_on,
+    tile_at,
     tile_backward,
     tile_forward,
     update,
@@ -37,23 +46,23 @@ from difflogic.system.jit import borrowing_kernel, part
 
 
 @borrowing_kernel
-def train(worker, problem, batch, span, control, workspace):
+def train(worker, task, workspace):
     """Do one worker's share of a training step.
 
     One kernel does all parts of the step, because waking threads takes time, and so does compiling
     the tiles' code more than once.
     """
-    _share(True, worker, problem.team.workers, problem, batch, span, control, workspace, None)
+    _share(True, worker, task.problem.team.workers, task, workspace, None)
 
 
 @borrowing_kernel
-def train_by_gates(worker, problem, batch, span, control, workspace, seat):
+def train_by_gates(worker, task, workspace, seat):
     """Do one worker's share of a training step where each team's workers share its tiles' gates.
 
-    `problem.team` counts teams as workers.
+    The problem's team counts teams as workers.
     """
-    workers = problem.team.workers * seat.split.parts
-    _share(seat.part == 0, worker, workers, problem, batch, span, control, workspace, seat)
+    workers = task.problem.team.workers * seat.split.parts
+    _share(seat.part == 0, worker, workers, task, workspace, seat)
 
 
 @borrowing_kernel
@@ -67,9 +76,9 @@ def reduce_sums(sums, total):
 
 
 @part
-def _share(leads, worker, workers, problem, batch, span, control, workspace, seat):
+def _share(leads, worker, workers, task, workspace, seat):
     """Do all parts of a span: the rollout, the loss and the way back."""
-    groups, cursor, clock = batch.states.shape[0], workspace.cursor, batch.clock[worker]
+    batch, span, cursor, clock = task.batch, task.span, workspace.cursor, task.batch.clock[worker]
     mode = flush_denormals()
     called = t.trace_begin(workspace.trace)
     clock[t.BEGAN] = since = now()
@@ -78,16 +87,16 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
         if span.parts & way == 0:
             continue
         if way == LOSS:
-            loss_share(worker, workers, problem.layout, batch, span.in_use)
+            loss_share(worker, workers, task.problem.layout, batch, span.in_use)
             t.trace_end(workspace.trace, cursor, LOSS, since)
         else:
             cursor[: t.TASKS] = 0
             cursor[t.WAY] = way
-            while _next(worker, problem, groups, span, control, cursor, seat):
+            while _next(worker, task, cursor, seat):
                 begun = t.trace_begin(workspace.trace)
-                _do_chunk(problem, batch, workspace, seat, leads)
+                _do_chunk(task.problem, batch, workspace, seat, leads)
                 t.trace_end(workspace.trace, cursor, way, begun)
-        t.barrier(control, 0, workers, cursor)
+        t.barrier(task.control, 0, workers, cursor)
         since, used = t.count_phase(clock, way, since, used, cursor)
     clock[t.ENDED] = since
     t.trace_end(workspace.trace, cursor, t.CALL, called)
@@ -95,11 +104,11 @@ def _share(leads, worker, workers, problem, batch, span, control, workspace, sea
 
 
 @part
-def _next(worker, problem, groups, span, control, cursor, seat):
+def _next(worker, task, cursor, seat):
     """Move a worker's cursor to its next piece of work; return whether there is one."""
     if seat is None:
-        return next_piece(worker, problem, groups, span, control, cursor)
-    return _next_together(worker, problem, groups, span, control, cursor, seat)
+        return next_piece(worker, task, cursor)
+    return _next_together(worker, task, cursor, seat)
 
 
 @part
@@ -113,14 +122,12 @@ def _do_chunk(problem, batch, workspace, seat, leads):
     tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
     if cursor[t.WAY] == FORWARD:
         state, mask = batch.states[group, step], batch.masks[group, step]
-        new_state = batch.states[group, step + 1]
+        on = StepForward(batch.coefficients, state, mask, batch.states[group, step + 1])
         for tile in tiles:
             if seat is None:
-                tile_forward(problem, batch.coefficients, tile, state, mask, new_state, workspace)
+                tile_forward(problem, tile_at(layout, tile), on, workspace)
             else:
-                _tile_forward_part(
-                    problem, batch.coefficients, tile, state, mask, new_state, workspace, seat
-                )
+                _tile_forward_part(tile_at(layout, tile), on, workspace, seat)
     else:
         back = _step_back(batch, group, step)
         for tile in tiles:
@@ -128,9 +135,9 @@ def _do_chunk(problem, batch, workspace, seat, leads):
             if back.last and leads and tile % layout.slot_tiles == 0:
                 sums[:] = 0.0
             if seat is None:
-                tile_backward(problem, batch.coefficients, tile, back, sums, workspace)
+                tile_backward(problem, tile_at(layout, tile), back, sums, workspace)
             else:
-                _tile_backward_part(problem, batch.coefficients, tile, back, sums, workspace, seat)
+                _tile_backward_part(problem, tile_at(layout, tile), back, sums, workspace, seat)
 
 
 @part
@@ -144,6 +151,7 @@ def _step_back(batch, group, step):
             supervised, loss = True, index
     input_gradients = batch.input_gradients[group]
     return StepBack(
+        batch.coefficients,
         batch.states[group, step],
         batch.masks[group, step],
         last,
@@ -187,11 +195,11 @@ def loss_share(worker, workers, layout, batch, in_use):
 
 
 @part
-def _next_together(worker, problem, groups, span, control, cursor, seat):
+def _next_together(worker, task, cursor, seat):
     """Move a part's cursor to the piece that its team takes next; return whether there is one."""
-    parts = seat.split.parts
+    parts, control = seat.split.parts, task.control
     team_cursor = seat.leader.cursor
-    if seat.part == 0 and not next_piece(worker // parts, problem, groups, span, control, cursor):
+    if seat.part == 0 and not next_piece(worker // parts, task, cursor):
         cursor[t.PHASE] = t.FINISHED
     t.barrier(control, seat.place, parts, cursor)
     if team_cursor[t.PHASE] == t.FINISHED or atomic_load(control, t.ABORTED) != 0:
@@ -225,50 +233,47 @@ def _evaluate_part(seat, coefficients, values, lanes, workspace):
 
 
 @part
-def _tile_forward_part(problem, coefficients, tile_index, state, mask, new_state, workspace, seat):
+def _tile_forward_part(tile, step, workspace, seat):
     """Do one part of what tile_forward does."""
-    layout, channels, values = problem.layout, state.shape[0], seat.leader.values
-    first, end = _rows_of_part(seat, channels)
-    gather(state, layout, tile_index, channels, first, end, values, first, channels)
+    channels, values = step.state.shape[0], seat.leader.values
+    own = _rows_of_part(seat, channels)
+    gather(step.state, tile, False, own, (values, own[0], channels))
     _parts_barrier(seat, workspace)
-    _evaluate_part(seat, coefficients, values, layout.tile_lanes[tile_index], workspace)
-    outputs = seat.split.outputs
-    update(values, outputs, first, end, layout, tile_index, mask, state, new_state)
+    _evaluate_part(seat, step.coefficients, values, tile.lanes, workspace)
+    update(values, seat.split.outputs, own, tile, step)
     # Overwrite no row that other parts still read: a held channel's output is an input row.
     _parts_barrier(seat, workspace)
 
 
 @part
-def _tile_backward_part(problem, coefficients, tile_index, step, sums, workspace, seat):
+def _tile_backward_part(problem, tile, step, sums, workspace, seat):
     """Do one part of what tile_backward does."""
-    part, split, layout = seat.part, seat.split, problem.layout
-    channels, lanes = step.state.shape[0], layout.tile_lanes[tile_index]
-    values, grad, kept = seat.leader.values, seat.leader.gradients, seat.leader.kept
-    inputs = problem.program.inputs
-    first, end = _rows_of_part(seat, channels)
-    gather(step.state, layout, tile_index, channels, first, end, values, first, channels)
+    part, split, leader, lanes = seat.part, seat.split, seat.leader, tile.lanes
+    values, grad, inputs = leader.values, leader.gradients, problem.program.inputs
+    channels = step.state.shape[0]
+    own = _rows_of_part(seat, channels)
+    gather(step.state, tile, False, own, (values, own[0], channels))
     if not step.last:
         # The gradient tile's input rows are free until the last stage.
-        gather(step.upstream, layout, tile_index, channels, first, end, grad, first, channels)
-    outputs = split.grad_outputs
-    new_state_gradients(
-        first, end, step, layout, tile_index, first, channels, outputs, inputs, grad, kept
-    )
-    pass_on(first, end, split.outputs, split.grad_outputs, grad, lanes)
+        gather(step.upstream, tile, True, own, (grad, own[0], channels))
+    numbers = (split.grad_outputs, inputs)
+    new_state_gradients(own, (own[0], channels), step, tile, numbers, leader)
+    pass_on(own, split.outputs, split.grad_outputs, grad, lanes)
     _parts_barrier(seat, workspace)
-    _evaluate_part(seat, coefficients, values, lanes, workspace)
-    last = split.target_bounds.shape[0] - 1
-    for stage in range(last + 1):
+    _evaluate_part(seat, step.coefficients, values, lanes, workspace)
+    first = end = 0
+    for stage in range(split.target_bounds.shape[0]):
         if stage:
             _parts_barrier(seat, workspace)
         first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
-        pulls_backward((values, split.targets[first:end], split.pulls, coefficients, grad), lanes)
+        targets = split.targets[first:end]
+        pulls_backward((values, targets, split.pulls, step.coefficients, grad), lanes)
     # A part's input rows need not be adjacent: copy them to the grid one by one.
     for index in range(first, end):
         r = split.targets[index, TARGET_ROW]
-        write_rows(grad, inputs, r, r + 1, layout, tile_index, step.downstream)
+        write_rows(grad, inputs, r, r + 1, tile, step.downstream)
         if r // channels == 4:
-            keep_gradients(r % channels, r % channels + 1, step, layout, tile_index, kept)
+            keep_gradients((r % channels, r % channels + 1), step, tile, leader.kept)
     first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
     sums_backward((values, split.sums[first:end], grad, sums), lanes)
     # Begin no other tile while other parts still read this one's rows.

@@ -91,7 +91,7 @@ def test_several_calls_give_the_same_bits(monkeypatch):
     case = Case(4, "zero", True, 0.5)
     whole, pieces = case.begin(), case.begin()
     case.add_to(whole)
-    monkeypatch.setattr(hard_gradients_module, "GATE_WORDS_PER_CALL", 1)
+    monkeypatch.setattr("difflogic.engine.hard.GATE_WORDS_PER_CALL", 1)
     case.add_to(pieces)
     np.testing.assert_array_equal(whole.gradients, pieces.gradients)
 

@@ -38,7 +38,7 @@ def processor_clock():
 def slowed(plain, which):
     def slow(worker, *arguments):
         if worker == which:
-            while not trainer.engine._control[teams.ARRIVED]:
+            while not trainer.engine._crew._control[teams.ARRIVED]:
                 time.sleep(0.001)
             # The other worker is at the barrier: its next turn there comes after its look at the
             # clock.
@@ -58,7 +58,7 @@ overrides = ["task.height=16", "task.width=16", "parallel.lanes=16", "training.b
 with Trainer(tiny("parallel.workers=2", f"parallel.strategy={way}", *overrides)) as trainer:
     assert trainer.plan.workers == 2
     trainer.step()
-    print(json.dumps([trainer.phases.seconds, trainer.engine._clock.tolist()]))
+    print(json.dumps([trainer.phases.seconds, trainer.engine._batch.clock.tolist()]))
 """
 
 
@@ -100,15 +100,15 @@ def test_waiting_for_a_late_worker_or_a_core_does_not_count_as_busy(way, preempt
 def test_a_worker_that_is_not_awake_yet_or_is_done_waits(monkeypatch, parts, first, last):
     overrides = ("parallel.workers=2", "parallel.strategy=samples", "training.batch=2")
     with Trainer(tiny(*overrides)) as trainer:
-        engine = trainer.engine
+        engine, clock = trainer.engine, trainer.engine._batch.clock
 
         def run(kernel, calls):
-            engine._clock[:] = 0.0
-            engine._clock[:, BEGAN], engine._clock[:, ENDED] = (10.0, 12.5), (17.0, 20.0)
+            clock[:] = 0.0
+            clock[:, BEGAN], clock[:, ENDED] = (10.0, 12.5), (17.0, 20.0)
 
-        monkeypatch.setattr(engine._workers, "run", run)
+        monkeypatch.setattr(engine._crew._workers, "run", run)
         engine._call(parts, 0, 1)
-        waited = engine._clock[:, WAITING:BEGAN]
+        waited = clock[:, WAITING:BEGAN]
     expected = np.zeros((2, 3))
     expected[1, first] += 2.5
     expected[0, last] += 3.0

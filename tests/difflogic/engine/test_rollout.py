@@ -129,10 +129,10 @@ def sleepy(monkeypatch):
     run = Workers.run
 
     def run_late(team, kernel, calls):
-        def late(worker, problem, batch, span, control, workspace):
-            while worker == 0 and len(calls) > 1 and not control[ARRIVED]:
+        def late(worker, task, workspace):
+            while worker == 0 and len(calls) > 1 and not task.control[ARRIVED]:
                 time.sleep(0.001)
-            kernel(worker, problem, batch, span, control, workspace)
+            kernel(worker, task, workspace)
 
         run(team, late, calls)
 
@@ -264,8 +264,7 @@ def test_a_worker_does_not_wait_for_workers_that_never_start(strategy, starts_al
     returned = []
 
     def interrupted(team, kernel, calls):
-        control = next(a for a in calls[0] if getattr(a, "dtype", None) == np.int64)
-        control[ABORTED] = 1
+        calls[0][1].control[ABORTED] = 1
         returned.append(kernel(*calls[starts_alone]))
         raise KeyboardInterrupt
 

@@ -142,14 +142,14 @@ def test_the_planned_bytes_are_allocated(overrides):
         engine, plan = trainer.engine, trainer.plan
         # The padding up to a cache line is not known in advance.
         slack = 64 * 20
-        assert engine._control.nbytes == plan.control.bytes - 64
-        own = [sum(buffer.nbytes for buffer in space) for space in engine._workspaces]
+        batch, crew = engine._batch, engine._crew
+        assert crew._control.nbytes == plan.control.bytes - 64
+        own = [sum(buffer.nbytes for buffer in space) for space in crew._workspaces]
         assert 0 <= plan.bytes_per_worker - sum(own) // len(own) < slack
         # The later step is drawn at random, and may be missing.
-        later = 0 if not config.training.later_steps else engine._loss_gradients[:, :1].nbytes
-        batch = engine._batch()
+        later = 0 if not config.training.later_steps else batch.loss_gradients[:, :1].nbytes
         shared = [*batch[:4], batch.loss_gradients, batch.input_gradients, batch.sums]
-        shared = sum(buffer.nbytes for buffer in (*shared, engine._control))
+        shared = sum(buffer.nbytes for buffer in (*shared, crew._control))
         assert 0 <= plan.bytes_shared - shared < slack + later
         assert (plan.team, plan.lanes) == (engine.plan.team, engine.plan.lanes)
 

@@ -281,7 +281,7 @@ def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
             stops.append(pause)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(hard_gradients, "GATE_WORDS_PER_CALL", 1)
+    monkeypatch.setattr(hard_gradients, "steps_per_call", lambda *_: 1)
     with listening(stop):
         summary = execute(searching, tmp_path / "run", should_stop=lambda: bool(stops))
     assert summary["epochs"] == 1
