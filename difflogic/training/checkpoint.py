@@ -11,14 +11,13 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.config import Config
 from difflogic.system import machine
 from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ModelFileError, RunDirectoryError
@@ -59,14 +58,14 @@ class Checkpoint:
     """Number of times the run had been resumed."""
     config: Mapping[str, Any]
     """The configuration, as plain tables."""
-    made_with: Mapping[str, str]
-    """Versions of the libraries, and the processor's name."""
     state: State
     """As `Trainer.state` returned it."""
     seconds: Mapping[str, float]
     """As `PhaseTimer.account` returned it."""
     history: str = ""
     """The digest of the metrics up to the epoch; "" in early checkpoints."""
+    made_with: Mapping[str, str] = field(default_factory=lambda: made_with())
+    """Versions of the libraries, and the processor's name."""
 
 
 def checkpoint_path(directory: Path, epoch: int) -> Path:
@@ -85,37 +84,19 @@ def epoch_of(path: Path) -> int:
     return int(path.stem.partition("-")[2])
 
 
-def write_checkpoint(
-    directory: Path,
-    config: Config,
-    epoch: int,
-    resumed: int,
-    state: State,
-    seconds: Mapping[str, float],
-    history: str = "",
-) -> Path:
+def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> Path:
     """Write ``checkpoint-<epoch>.npz``, then remove all but the latest KEPT up to that epoch.
 
-    `seconds` are those of the run so far, by part; `history` is the digest of its metrics. Raises
-    RunDirectoryError if it cannot be written; earlier ones are then unchanged.
+    Raises RunDirectoryError if it cannot be written; earlier ones are then unchanged.
     """
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "config": config.to_dict(),
-        "epoch": epoch,
-        "resumed": resumed,
-        "made_with": made_with(),
-        "seconds": dict(seconds),
-        "history": history,
-        "state": list(state),
-    }
+    state = checkpoint.state
+    header = {"format": FORMAT, "version": VERSION, **vars(checkpoint), "state": list(state)}
     header["sha256"] = _digest(header, state)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     arrays |= {_PREFIX + name: array for name, array in state.items()}
-    path = checkpoint_path(directory, epoch)
+    path = checkpoint_path(directory, checkpoint.epoch)
     write_whole(path, lambda file: write_npz(file, arrays))
-    _prune(directory, epoch)
+    _prune(directory, checkpoint.epoch)
     return path
 
 
@@ -150,7 +131,7 @@ def read_checkpoint(path: Path, template: State) -> Checkpoint:
     if path != checkpoint_path(path.parent, epoch):
         raise CheckpointError(f"{path}: holds epoch {epoch}: it was renamed")
     history = str(header.get("history", ""))
-    return Checkpoint(epoch, resumed, config, origin, state, seconds, history)
+    return Checkpoint(epoch, resumed, config, state, seconds, history, origin)
 
 
 def made_with() -> dict[str, str]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -182,21 +182,11 @@ class MetricsRow:
     @classmethod
     def of(cls, result: StepResult, seconds: Mapping[str, float]) -> MetricsRow:
         """Return the row of a step that took `seconds`, by phase."""
-        found, search = result.finished, None
-        if found is not None:
-            search = Search(
-                found.wrong_before, found.wrong, found.wrong_fresh, found.candidates, found.exact
-            )
-        return cls(
-            epoch=result.epoch,
-            soft_loss=result.soft_loss,
-            hard_loss=result.hard_loss,
-            accuracy=result.accuracy,
-            phase_seconds=seconds,
-            decided=result.decided,
-            search=search,
-            attempt=result.attempt,
-        )
+        found = result.finished
+        counts = [getattr(found, each.name) for each in fields(Search)] if found else []
+        search = Search(*counts) if found else None
+        common = (result.epoch, result.soft_loss, result.hard_loss, result.accuracy)
+        return cls(*common, seconds, result.decided, search, result.attempt)
 
     @property
     def searched(self) -> bool:

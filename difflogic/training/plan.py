@@ -114,14 +114,11 @@ class ParallelPlan(Arrangement):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the decisions as plain numbers and texts, as in summary.json."""
+        cut = ("workers", "search_workers", "lanes", "chunk", "samples_per_group", "groups")
+        taken = ("bytes_per_worker", "bytes_shared", "bytes", "search_bytes")
         return {
             "strategies": list(self.strategies),
-            "workers": self.workers,
-            "search_workers": self.search_workers,
-            "lanes": self.lanes,
-            "chunk": self.chunk,
-            "samples_per_group": self.samples_per_group,
-            "groups": self.groups,
+            **{name: getattr(self, name) for name in cut},
             "tiles_per_group": len(self.tiles),
             "slots_per_group": self.slots,
             "chunks_per_group": len(self.chunks),
@@ -129,10 +126,7 @@ class ParallelPlan(Arrangement):
             "waves": self.waves,
             "tasks": self.tasks,
             "speedup_ceiling": self.ceiling(),
-            "bytes_per_worker": self.bytes_per_worker,
-            "bytes_shared": self.bytes_shared,
-            "bytes": self.bytes,
-            "search_bytes": self.search_bytes,
+            **{name: getattr(self, name) for name in taken},
             "memory_budget": self.budget,
         }
 

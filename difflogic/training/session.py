@@ -7,14 +7,13 @@ checkpoint.py and lock.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
-from difflogic.model.model import Model
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, remove_leftovers
@@ -24,17 +23,10 @@ from difflogic.training.checkpoint import Checkpoint, checkpoint_path, write_che
 from difflogic.training.following import gather
 from difflogic.training.lock import RunLock
 from difflogic.training.metrics import History, MetricsRow, StepResult, clocks
-from difflogic.training.rank_plan import RankPlan
-from difflogic.training.resuming import (
-    extended,
-    find_resume_point,
-    refuse_changes,
-    with_first_sizes,
-    with_free_settings,
-)
+from difflogic.training.opening import open_run
 from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
-from difflogic.training.start_model import StartModel, fitted, missing
+from difflogic.training.start_model import StartModel
 from difflogic.training.summary import summarize
 
 if TYPE_CHECKING:
@@ -102,16 +94,12 @@ class Session:
         self.resumed = 0
         """Number of times the run was resumed."""
         self.summary: dict[str, Any] | None = None
-        self._given = config
         self._on_message, self._ranks, self._fleets = on_message, ranks, fleets
         self._stack = ExitStack()
         self._lock = RunLock(run.path)
         self._trainer: Trainer | None = None
-        self._new = False
-        self._model: Model | None = None
         self._start = start
-        self._before: dict[str, Any] | None = None
-        """The summary of an unfinished run."""
+        self._new = False
         self._checkpoint_epoch: int | None = None
         self._saved_epoch: int | None = None
 
@@ -121,17 +109,24 @@ class Session:
             stack.enter_context(self._lock)
             stack.push(self._discard_if_failed)
             remove_leftovers(self.run.path)
-            self._settle()
-            if self.summary is None:
-                config = with_free_settings(self.config, self._given)
-                config = with_first_sizes(config, self._before)
-                trainer = searching.Trainer(config, self._model, self._ranks, self._fleets)
+            opened = open_run(self.run, self.config, self._start, self._on_message)
+            self._new = opened.is_new
+            if opened.is_new:
+                opened.begin(self._ranks)
+            self.config, self._start = opened.config, opened.start
+            self.summary = opened.summary if opened.is_finished else None
+            if not opened.is_finished:
+                config = opened.for_trainer
+                trainer = searching.Trainer(config, opened.model, self._ranks, self._fleets)
                 self._trainer = stack.enter_context(trainer)
                 # Find mistakes in a task's own code before hours of training.
                 trainer.task.find_cases()
                 trainer.task.find_lasting_target()
-                self._restore()
-                self._note_lost_logits()
+                if self._new:
+                    opened.note_lost_logits(trainer)
+                else:
+                    self.history, self._checkpoint_epoch, resumed = opened.restore(trainer)
+                    self.resumed = resumed + 1
             self._stack = stack.pop_all()
         return self
 
@@ -224,15 +219,15 @@ class Session:
             self._lock.require()
             self.run.write_metrics(self.history)
             self._lock.require()
-            write_checkpoint(
-                self.run.path,
-                self.config,
+            point = Checkpoint(
                 trainer.epoch,
                 self.resumed,
+                self.config.to_dict(),
                 trainer.state(),
                 trainer.phases.account,
                 self.history.digest,
             )
+            write_checkpoint(self.run.path, point)
         self._checkpoint_epoch = trainer.epoch
 
     def _save_all(self) -> None:
@@ -267,112 +262,6 @@ class Session:
                 f"{stopped}its checkpoint of epoch {self._checkpoint_epoch} is good. After fixing "
                 f"this, continue with: dct train --resume {for_shell(self.run.path)}"
             ) from error
-
-    def _settle(self) -> None:
-        """Determine whether the run is new, can continue, or is already finished."""
-        stored = self.run.read_config()
-        if stored is None:
-            if not self.run.is_empty:
-                raise RunDirectoryError(
-                    f"{self.run.path}: is not empty and contains no run (no config.toml): name a "
-                    "new or empty directory"
-                )
-            self._begin()
-            return
-        refuse_changes(self.run.path, stored, self._given)
-        self.config = stored
-        summary = self._before = self._usable_summary(stored)
-        longer = self._given.training.epochs > stored.training.epochs
-        if summary is not None and summary["finished"]:
-            exact = summary["exact_epoch"] is not None
-            if exact or not longer:  # an exact circuit needs no more epochs
-                self.summary = summary
-                return
-        if longer:
-            self._extend(stored, summary)
-        if stored.run.start_sha256 is not None:
-            self._take(self.run.read_start(stored))
-
-    def _begin(self) -> None:
-        config, start = self.config, self._start
-        if config.run.start_sha256 is None:
-            self._model = Model.create(config)
-        elif start is None or start.sha256 != config.run.start_sha256:
-            raise missing(config)
-        else:
-            self._take(start)
-        assert self._model is not None
-        self._new = True
-        plan = RankPlan.of(config, self._model.netlist, self._ranks).plan
-        # config.toml comes last: it makes the directory a run, which needs its start model.
-        if config.run.start_sha256 is not None:
-            assert start is not None
-            self.run.write_start(start)
-            self._take(self.run.read_start(config))  # start from the copy
-        self.run.write_config(config, str(plan))
-
-    def _take(self, start: StartModel) -> None:
-        self._start = start
-        self._model = fitted(start.model, self.config, start.name)
-
-    def _usable_summary(self, stored: Config) -> dict[str, Any] | None:
-        """Return the run's summary; None if it is missing or must be made again."""
-        try:
-            summary = self.run.read_summary()
-        except RunDirectoryError as error:
-            self._on_message(f"warning: {error}: it is made again")
-            return None
-        if summary is None or not summary["finished"]:
-            return summary
-        problem = self.run.problem(summary, stored)
-        if problem is None:
-            return summary
-        self._on_message(f"warning: {problem}: it is made again, if a checkpoint can be used")
-        return None
-
-    def _extend(self, stored: Config, summary: dict[str, Any] | None) -> None:
-        self.config = extended(stored, self._given)
-        if summary:
-            # First, so that the summary never calls a run with epochs left finished.
-            requested = self.config.training.epochs
-            unfinished = {"finished": False, "epochs_requested": requested}
-            self.run.write_summary(summary | unfinished)
-        self.run.write_config(self.config)
-
-    def _restore(self) -> None:
-        if self._new:
-            return
-        found = find_resume_point(self.run, self.config, self.trainer.state(), self._on_message)
-        if found is None:
-            self._on_message(
-                f"{self.run.path}: stopped before its first checkpoint: starts at epoch 0"
-            )
-            self.resumed = 1
-            return
-        checkpoint, self.history = found
-        self.trainer.restore(checkpoint.state)
-        self.trainer.phases.restore(self._spent(checkpoint))
-        self._checkpoint_epoch = checkpoint.epoch
-        self.resumed = checkpoint.resumed + 1
-
-    def _spent(self, checkpoint: Checkpoint) -> Mapping[str, float]:
-        """Return the seconds until a checkpoint, with the final tests if they followed it."""
-        reached = {"epochs": checkpoint.epoch, "resumed": checkpoint.resumed}
-        summary = self._before
-        if summary is None or {name: summary[name] for name in reached} != reached:
-            return checkpoint.seconds
-        seconds: dict[str, float] = summary["seconds"] | summary["seconds"]["phases"]
-        return seconds
-
-    def _note_lost_logits(self) -> None:
-        """Report if a new run cannot use all logits of its start model."""
-        conformed, gates = self.trainer.conformed_gates
-        if conformed and self._new and self._start is not None:
-            self._on_message(
-                f"{self._start.name}: {conformed} of {gates} gates do not have the form "
-                "training.form: they begin as sure of their most probable op as "
-                "training.initial_logit says, and lose what else they learned"
-            )
 
     def abandon(self) -> None:
         """Remove a new run without results; for callers that end this process at once."""

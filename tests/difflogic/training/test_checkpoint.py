@@ -13,6 +13,7 @@ from difflogic.system import archive
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint
 from difflogic.training.checkpoint import (
+    Checkpoint,
     CheckpointError,
     NewerCheckpointError,
     checkpoints,
@@ -21,7 +22,7 @@ from difflogic.training.checkpoint import (
 )
 from tests.difflogic.training.tiny import tiny
 
-CONFIG = tiny()
+CONFIG = tiny().to_dict()
 SECONDS = {"forward": 0.5, "processor": 1.25}
 STATE = {
     "epoch": np.array(7, np.int64),
@@ -32,9 +33,13 @@ STATE = {
 }
 
 
+def write(directory, epoch, resumed=0, state=STATE):
+    return write_checkpoint(directory, Checkpoint(epoch, resumed, CONFIG, state, SECONDS))
+
+
 @pytest.fixture
 def written(tmp_path):
-    return write_checkpoint(tmp_path, CONFIG, 7, 2, STATE, SECONDS)
+    return write(tmp_path, 7, 2)
 
 
 def same(state, other):
@@ -54,24 +59,22 @@ arrays = hnp.arrays(
 @given(st.dictionaries(st.text("abc_", min_size=1, max_size=8), arrays, max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 def test_arrays_round_trip(tmp_path, state):
-    path = write_checkpoint(tmp_path, CONFIG, 7, 2, state, SECONDS)
-    found = read_checkpoint(path, state)
+    found = read_checkpoint(write(tmp_path, 7, 2, state), state)
     assert same(found.state, state)
-    assert (found.epoch, found.resumed, found.config) == (7, 2, CONFIG.to_dict())
-    assert found.seconds == SECONDS
+    assert (found.epoch, found.resumed, found.config, found.seconds) == (7, 2, CONFIG, SECONDS)
     assert set(found.made_with) == {"dct", "numpy", "numba", "cpu"}
 
 
 def test_the_last_two_are_kept(tmp_path):
     (tmp_path / "checkpoint-notes.npz").write_text("mine")
     for epoch in (0, 9, 10, 100):
-        write_checkpoint(tmp_path, CONFIG, epoch, 0, STATE, SECONDS)
+        write(tmp_path, epoch)
     assert [path.name for path in checkpoints(tmp_path)] == [
         "checkpoint-100.npz",
         "checkpoint-10.npz",
     ]
     # A run that went back, since the later ones were damaged.
-    write_checkpoint(tmp_path, CONFIG, 50, 0, STATE, SECONDS)
+    write(tmp_path, 50)
     assert sorted(os.listdir(tmp_path)) == [
         "checkpoint-10.npz",
         "checkpoint-50.npz",
@@ -87,7 +90,7 @@ def test_a_failed_write_leaves_earlier_checkpoints(tmp_path, written, monkeypatc
     before = written.read_bytes()
     monkeypatch.setattr(archive.zipfile.ZipFile, "writestr", fail)
     with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
-        write_checkpoint(tmp_path, CONFIG, 8, 2, STATE, SECONDS)
+        write(tmp_path, 8, 2)
     assert os.listdir(tmp_path) == [written.name]
     assert written.read_bytes() == before
 
@@ -106,7 +109,7 @@ def test_flipped_bits_do_no_harm(written):
             refused += 1
             continue
         assert same(found.state, STATE)
-        assert found.config == CONFIG.to_dict()
+        assert found.config == CONFIG
     assert refused > len(range(0, len(content), 151)) // 2
 
 

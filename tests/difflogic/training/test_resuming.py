@@ -9,7 +9,7 @@ from difflogic.config import load_config
 from difflogic.config.sections import FREE
 from difflogic.system.errors import RunDirectoryError
 from difflogic.training import checkpoint, resuming
-from difflogic.training.checkpoint import checkpoints, write_checkpoint
+from difflogic.training.checkpoint import Checkpoint, checkpoints, write_checkpoint
 from difflogic.training.resuming import (
     differing,
     find_resume_point,
@@ -111,13 +111,17 @@ def run(tmp_path):
     return path
 
 
+def write(directory, trainer):
+    write_checkpoint(directory, Checkpoint(7, 0, trainer.config.to_dict(), trainer.state(), {}))
+
+
 def foreign(path):
     np.savez(path, x=np.arange(3))
 
 
 def of_another_run(path):
     with Trainer(tiny("training.seed=5", "training.epochs=10")) as trainer:
-        write_checkpoint(path.parent, trainer.config, 7, 0, trainer.state(), {})
+        write(path.parent, trainer)
 
 
 def uncovered(path):
@@ -185,7 +189,7 @@ def test_a_checkpoint_of_a_newer_program_stops_the_run(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 2)
         with Trainer(CONFIG) as trainer:
-            write_checkpoint(run, CONFIG, 7, 0, trainer.state(), {})
+            write(run, trainer)
     with pytest.raises(RunDirectoryError, match="install a newer dct"):
         execute(CONFIG, run)
 

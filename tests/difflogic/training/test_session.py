@@ -190,7 +190,7 @@ def test_when_checkpoints_are_written(tmp_path, monkeypatch, keys, epochs):
     write = session.write_checkpoint
 
     def note(*arguments):
-        written.append(arguments[2])
+        written.append(arguments[1].epoch)
         return write(*arguments)
 
     monkeypatch.setattr(session, "write_checkpoint", note)
