@@ -23,7 +23,10 @@ ADVANCED = "Advanced options"
 
 def numbers(text: str, most: int) -> tuple[int, ...]:
     """Parse a list such as 1,2,4, each number from 1 to `most`. Raises ConfigError."""
-    return tuple(Opt(1, most).read(int, part.strip()) for part in text.split(","))
+    found = tuple(Opt(1, most).read(int, part.strip()) for part in text.split(","))
+    if len(set(found)) < len(found):
+        raise ConfigError(f'"{text}" lists a number twice')
+    return found
 
 
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
