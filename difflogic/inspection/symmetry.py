@@ -1,13 +1,13 @@
 """Decides properties of a rule: symmetries, totalistic notation, linearity and others.
 
-Each becomes the question whether some signals are ever 1, which is decided by simulation, by all
-cases, or by a SAT solver. Channels keep their identity: a symmetry that also swaps channels is not
+Each becomes the question whether some signals are ever 1, which is decided by simulation or by a
+SAT solver. Channels keep their identity: a symmetry that also swaps channels is not
 found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
+from difflogic.circuit.cases import Words
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
@@ -202,46 +202,17 @@ def _notation(table: npt.NDArray[np.uint8]) -> str:
 def decide_all_zero(xag: Xag, literals: Sequence[int], deadline: Deadline) -> Decision:
     """Decide whether all literals are 0 for all inputs. Raises TimeoutError.
 
-    "no" rests on a computed case. "yes" rests on all cases, for literals of at most MOST_INPUTS
-    inputs, or on a SAT solver.
+    "no" rests on a computed case, "yes" on equal gates or on a SAT solver.
     """
     open_ = sorted(literal for literal in set(literals) if not _cancels(xag, literal))
     if not open_:
         return Decision("yes", "equal gates")
-
-    def values(nodes: Sequence[int], given: Mapping[int, Words], bits: Bits) -> list[Words]:
-        inputs = [given.get(node, bits.constant(0)) for node in range(1 + xag.inputs)]
-        return evaluate(xag, inputs, bits, nodes, deadline.check)
-
-    nodes = xag.cone(open_)
-    random = dict(enumerate(_random_inputs(xag.inputs), 1))
-    rows = values(nodes, random, Bits(np.full(_RANDOM_WORDS, ~np.uint64(0))))
+    nodes, bits = xag.cone(open_), Bits(np.full(_RANDOM_WORDS, ~np.uint64(0)))
+    given = [bits.constant(0), *_random_inputs(xag.inputs)]
+    rows = evaluate(xag, given, bits, nodes, deadline.check)
     if any((~rows[x >> 1] if x & 1 else rows[x >> 1]).any() for x in open_):
         return Decision("no", "simulation")
-
-    def is_ever_one(literal: int, cone: Sequence[int], inputs: Sequence[int]) -> bool:
-        def compute(given: list[Words], bits: Bits) -> Words:
-            deadline.check()
-            found = values(cone, dict(zip(inputs, given, strict=True)), bits)[literal >> 1]
-            return bits.not_(found) if literal & 1 else found
-
-        return first_case(len(inputs), len(cone), compute) is not None
-
-    methods, large = set(), []
-    for literal in open_:
-        cone = xag.cone([literal])
-        inputs = [node for node in cone if node <= xag.inputs]
-        if len(inputs) > MOST_INPUTS:
-            large.append(literal)
-        elif is_ever_one(literal, cone, inputs):
-            return Decision("no", "all cases")
-        else:
-            methods.add("all cases")
-    if large:
-        if not _zero_by_solver(xag, nodes, large, deadline):
-            return Decision("no", "SAT")
-        methods.add("SAT")
-    return Decision("yes", " and ".join(sorted(methods)))
+    return Decision("yes" if _zero_by_solver(xag, nodes, open_, deadline) else "no", "SAT")
 
 
 def _cancels(xag: Xag, literal: int) -> bool:

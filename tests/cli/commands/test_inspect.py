@@ -71,7 +71,7 @@ class TestText:
         lines = dct("inspect", life, "--unsimplified", "--periods", "3").stdout.splitlines()
         yes = lines[lines.index("symmetries of the rule, for all channels together:") + 1]
         assert yes.startswith("  yes: rotation by 90°, rotation by 180°, ")
-        assert yes.endswith("(proved by all cases)")
+        assert yes.endswith("(proved by SAT)")
         assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
         assert any(re.search(r"fixed points .* of up to 3×3 cells: \d+; ", line) for line in lines)
         assert "  · · ·" not in lines  # the empty grid is one cell

@@ -42,11 +42,11 @@ def conjunctions(inputs: int) -> tuple[Xag, int, int]:
     return xag, up, down
 
 
-@pytest.mark.parametrize(("inputs", "method"), [(8, "all cases"), (20, "all cases"), (40, "SAT")])
-def test_each_method_proves(inputs: int, method: str) -> None:
+@pytest.mark.parametrize("inputs", [8, 40])
+def test_the_solver_proves(inputs: int) -> None:
     xag, up, down = conjunctions(inputs)
     found = decide_all_zero(xag, [xag.and_(up, down ^ 1), xag.and_(down, up ^ 1)], soon())
-    assert (found.answer, found.method) == ("yes", method)
+    assert (found.answer, found.method) == ("yes", "SAT")
 
 
 def test_one_of_several_is_enough() -> None:
