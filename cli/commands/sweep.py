@@ -15,7 +15,7 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import compile_kernels
 from cli.terminal import output
-from cli.terminal.screen import Screen, bar, can_animate, clock
+from cli.terminal.screen import Display, Screen, bar, can_animate, clock
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.library.sweeping import SweepProgress, Swept
-    from difflogic.scale.sweeps.execution import Progress, Snapshot
+    from difflogic.scale.sweeps.execution import Execution, Progress
     from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
 
@@ -52,7 +52,7 @@ def sweep(
             overrides=[*(overrides or ()), *with_flags(epochs=epochs, device=device)],
             progress=shown.update,
             should_stop=lambda: shown.interruption.requested,
-            on_message=shown.show_message,
+            on_message=note,
             compile_kernels=compile_kernels,
             allow_code=allow_code or config is not None,
         )
@@ -95,7 +95,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
 
 
 class _Shown(ExitStack):
-    """Shows a sweep on stderr. Use it in a `with`.
+    """Shows a sweep on stderr: a line per run, and on a terminal a bar. Use it in a `with`.
 
     Once runs have begun, Ctrl-C is a request, since they must save.
     """
@@ -104,90 +104,61 @@ class _Shown(ExitStack):
         super().__init__()
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
+        self._display = Display()
         self._progress: Progress | None = None
-        self._screen: Screen | None = None
-        self._message = ""
 
     def update(self, news: SweepProgress) -> None:
         """Show the sweep's progress."""
         if self._progress is None:
-            self._begin(news)
-        elif self._screen is not None:
-            self._screen.update()
+            self._progress = self._begin(news)
         elif news.row is not None and not self._quiet:
-            note(line(news.row, self._progress.snapshot()))
+            left = self._progress.seconds_left
+            note(line(news.row, news.execution.ended, news.plan.size, left))
+        self._display.update()
 
-    def _begin(self, news: SweepProgress) -> None:
+    def _begin(self, news: SweepProgress) -> Progress:
         from difflogic.scale.sweeps.execution import Progress
 
-        progress = self._progress = Progress(news.plan, news.execution)
+        execution, progress = news.execution, Progress(news.plan, news.execution)
         self.enter_context(self.interruption)
-        if self._quiet:
-            return
-        kept = f", {news.execution.kept} already done" if news.execution.kept else ""
-        slots = f", {news.execution.slots} at a time" if news.execution.slots else ""
-        runs = counted(news.plan.size, "run")
-        title = f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}"
-        if not can_animate():
-            note(title)
-            return
-        self._screen = Screen(
-            lambda console: compose(
-                title, progress.snapshot(), console.width, console.height, self._message
-            )
-        )
-        self.callback(self._screen.close)
-
-    def show_message(self, message: str) -> None:
-        """Show a message."""
-        if self._screen is None:
-            note(message)
-        else:
-            self._message = message
-            self._screen.update(now=True)
+        if not self._quiet:
+            kept = f", {execution.kept} already done" if execution.kept else ""
+            slots = f", {execution.slots} at a time" if execution.slots else ""
+            runs = counted(news.plan.size, "run")
+            note(f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}")
+            if can_animate():
+                self._display = Screen(
+                    lambda _: compose(execution, progress, news.plan.size), False
+                )
+                self.callback(self._display.close)
+        return progress
 
 
-def line(row: Row, snapshot: Snapshot) -> str:
+def line(row: Row, ended: int, runs: int, seconds_left: float | None) -> str:
     """Return a run's result and the sweep's progress as one line."""
-    width = len(str(snapshot.runs))
-    parts = [f"{snapshot.ended:>{width}}/{snapshot.runs}", f"{row.variant} seed {row.seed}"]
+    parts = [f"{ended:>{len(str(runs))}}/{runs}", f"{row.variant} seed {row.seed}"]
     if row.status == "failed":
         parts.append("failed: " + (row.error or "").splitlines()[0])
     else:
         at = "" if row.epochs_to_exact is None else f" at epoch {row.epochs_to_exact}"
         parts += [row.status + at, f"{row.active_gates} active gates"]
         parts.append(f"{row.seconds:.1f} s" if row.seconds is not None else "")
-    if snapshot.ended < snapshot.runs:
-        parts.append(_left(snapshot))
+    if ended < runs:
+        parts.append(_left(seconds_left))
     return "  ".join(parts)
 
 
-def _left(snapshot: Snapshot) -> str:
-    return "" if snapshot.seconds_left is None else f"at most {clock(snapshot.seconds_left)} left"
+def _left(seconds: float | None) -> str:
+    return "" if seconds is None else f"at most {clock(seconds)} left"
 
 
-def compose(title: str, snapshot: Snapshot, width: int, height: int, message: str = "") -> Text:
-    """Return one frame as rich text, for a terminal of that size."""
+def compose(execution: Execution, progress: Progress, runs: int) -> Text:
+    """Return the line that is redrawn in place, as rich text."""
     from rich.text import Text
 
-    text = Text(no_wrap=True, overflow="crop")
-    text.append(title[:width] + "\n", "bold")
-    failed = f", {snapshot.failed} failed" if snapshot.failed else ""
-    text.append_text(bar(snapshot.ended / max(snapshot.runs, 1), BAR))
-    text.append(f" {snapshot.ended}/{snapshot.runs} runs{failed}  {_left(snapshot)}\n")
-    # Four lines are taken: the title, the bar, the message and the cursor's line.
-    room = max(height - 4, 2)
-    variants = snapshot.variants[: max(1, room - min(len(snapshot.running), room // 2))]
-    for result in variants:
-        text.append(f"{result.variant:<{BAR + 16}.{BAR + 16}} ", "cyan")
-        text.append(f"exact {result.exact}/{result.seeds}", "bold")
-        if result.seeds:
-            text.append(f"  {100 * result.exact_low:.0f} to {100 * result.exact_high:.0f} %")
-        if result.epochs_to_exact is not None:
-            text.append(f"  epoch {result.epochs_to_exact:.0f}")
-        text.append("\n")
-    for run in snapshot.running[: max(0, room - len(variants))]:
-        text.append(f"{run.variant.name} seed {run.seed}"[: BAR + 8].ljust(BAR + 9))
-        text.append_text(bar(run.epoch / max(run.epochs, 1), BAR))
-        text.append(f" epoch {run.epoch}/{run.epochs}", "dim").append("\n")
-    return text.append(message, "yellow")
+    text = Text(f"{execution.ended}/{runs} runs ", no_wrap=True, overflow="ellipsis")
+    text.append_text(bar(execution.ended / max(runs, 1), BAR)).append(
+        f" {_left(progress.seconds_left)}"
+    )
+    epochs = ", ".join(f"{run.epoch}/{run.epochs}" for run in execution.running())
+    return text.append(f"  at epoch {epochs}" if epochs else "", "dim")

@@ -8,13 +8,12 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
 from difflogic.scale.sweeps.directory import RunState, SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan, Variant, with_seed
-from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, make_row
+from difflogic.scale.sweeps.results import Row, make_row
 from difflogic.scale.sweeps.work import Control, Job, Outcome, read_beats, remove_control
 from difflogic.system.machine import cpu_count
 from difflogic.tasks.custom import code_of
@@ -86,6 +85,11 @@ class Execution:
             for index, (variant, seed) in enumerate(self._runs)
         ]
         return sorted(rows, key=lambda row: (order[row.variant], row.seed))
+
+    @property
+    def ended(self) -> int:
+        """Number of runs that have ended, including earlier and failed ones."""
+        return len(self._rows)
 
     @property
     def slots(self) -> int | None:
@@ -207,45 +211,19 @@ def default_jobs(plan: SweepPlan) -> int:
     return max(1, min(cores // threads, plan.size))
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A sweep at one moment."""
-
-    runs: int
-    ended: int
-    """Runs that have ended, including earlier and failed ones."""
-    failed: int
-    running: Sequence[Running]
-    """Visible active runs; those on a cluster without a shared file system are not visible."""
-    variants: Sequence[VariantResult]
-    seconds: float
-    """Time since this execution began."""
-    seconds_left: float | None
-    """Estimate if no run ends early; None at the beginning."""
-
-
 class Progress:
-    """Takes snapshots of an execution, and estimates the remaining time."""
+    """How far an execution is, and how long it may still take."""
 
     def __init__(self, plan: SweepPlan, execution: Execution) -> None:
-        self.plan, self.execution = plan, execution
+        self._plan, self._execution = plan, execution
         self._started = time.monotonic()
         self._to_do = epochs_to_do(plan, execution.rows)
 
-    def snapshot(self) -> Snapshot:
-        rows = self.execution.rows
-        running = self.execution.running()
-        seconds = time.monotonic() - self._started
-        left = epochs_to_do(self.plan, rows) - sum(run.epoch for run in running)
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate if no run ends early; None at the beginning."""
+        at_work = sum(run.epoch for run in self._execution.running())
+        left = epochs_to_do(self._plan, self._execution.rows) - at_work
         # The epochs that an early end saves count as done, so the estimate adapts to them.
         done = self._to_do - left
-        variants = aggregate(self.plan, rows)
-        return Snapshot(
-            runs=len(rows),
-            ended=sum(row.status != "missing" for row in rows),
-            failed=sum(result.failed for result in variants),
-            running=running,
-            variants=variants,
-            seconds=seconds,
-            seconds_left=seconds * left / done if done > 0 else None,
-        )
+        return (time.monotonic() - self._started) * left / done if done > 0 else None
