@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from difflogic.circuit.specification import Cases as Cases
     from difflogic.config import Config as Config
     from difflogic.config import load_config as load_config
-    from difflogic.engine.gradients import all_reduce as all_reduce
     from difflogic.engine.hardware import Machine as Machine
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.tracing import WorkStats as WorkStats
@@ -24,12 +23,9 @@ if TYPE_CHECKING:
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
     from difflogic.library.benchmarking import compare as compare
     from difflogic.library.benchmarking import plan as plan
-    from difflogic.library.benchmarking import profile as profile
     from difflogic.library.certifying import certify as certify
     from difflogic.library.conditions import Conditions as Conditions
     from difflogic.library.conditions import Rectangle as Rectangle
-    from difflogic.library.differentiating import sample_gradients as sample_gradients
-    from difflogic.library.differentiating import tile_gradients as tile_gradients
     from difflogic.library.evaluating import evaluate as evaluate
     from difflogic.library.evaluating import inspect as inspect
     from difflogic.library.exporting import export as export
@@ -59,15 +55,13 @@ PROJECT = "dct"
 _NAMES = {
     "difflogic.circuit.specification": "Cases",
     "difflogic.config": "Config load_config",
-    "difflogic.engine.gradients": "all_reduce",
     "difflogic.engine.hardware": "Machine",
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
     "difflogic.engine.tracing": "WorkStats",
     "difflogic.evaluation": "check",
-    "difflogic.library.benchmarking": "bench bench_simulation compare plan profile",
+    "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.certifying": "certify",
-    "difflogic.library.differentiating": "sample_gradients tile_gradients",
     "difflogic.library.evaluating": "evaluate inspect",
     "difflogic.library.exporting": "export",
     "difflogic.library.identifying": "identify",

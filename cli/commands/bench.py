@@ -43,9 +43,6 @@ BUSY_NOISE = 0.10
 FEWEST_REPEATS = 5
 """With fewer, the fastest and the median step do not show the noise."""
 
-PROFILE_REPEATS = 20
-PROFILE_COLUMNS = 96
-
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
 HEADS = {"--workers": "workers", "--compare": "way", "--ranks": "ranks"}
@@ -76,7 +73,6 @@ def bench(
     overrides: Set = (),
     compare: Ways = (),
     workers: WorkerCounts = None,
-    profile: bool = False,
     repeat: Count | None = None,
     as_json: AsJson = False,
     ranks: RankCounts = (),
@@ -95,7 +91,6 @@ def bench(
     Options:
         compare WAY,…: Compare times and results with sequential, samples, cells, steps, gates or
             oracle
-        profile: Show a timeline of each worker, and the bottlenecks
         repeat: Steps to measure, by default 30; 5 with the oracle
     Advanced options:
         ranks N,…: Compare different numbers of MPI processes (needs the mpi extra)
@@ -111,7 +106,7 @@ def bench(
         "--compare": compare or (),
         "--ranks": counts,
     }
-    given = [option for option, asked in (lists | {"--profile": profile}).items() if asked]
+    given = [option for option, asked in lists.items() if asked]
     if len(given) > 1:
         names = " and ".join(given)
         raise ConfigError(f"{names} measure different things: give only one of them")
@@ -129,10 +124,7 @@ def bench(
     if given == ["--ranks"]:
         _compare_ranks(counts, settings, oversubscribe, repeat, as_json)
         return
-    compile_kernels(settings if profile else settings.without_searches())
-    if profile:
-        _show_profile(settings, repeat or PROFILE_REPEATS, as_json)
-        return
+    compile_kernels(settings.without_searches())
     from difflogic.library import benchmarking
 
     # The workers of a step wait for each other: stop only between steps.
@@ -164,58 +156,6 @@ def _refuse_options(context: typer.Context) -> None:
                 f"options of dct bench do not apply to dct bench {context.invoked_subcommand}: put "
                 "its own options after it"
             )
-
-
-def _show_profile(config: Config, repeat: int, as_json: bool) -> None:
-    """Print a timeline per worker, and a table of the bottlenecks."""
-    from difflogic.library.benchmarking import profile
-    from difflogic.scale.speed.profile import timeline
-
-    with show_progress() as progress:
-        found = profile(config, repeat=repeat, progress=progress)
-    if as_json:
-        output.show_json(found.as_dict())
-        return
-    config, workers = found.config, found.plan.workers
-    typer.echo(
-        f"{config.name} · batch {config.training.batch} · {counted(workers, 'worker')}, "
-        f"{', '.join(found.plan.strategies) or 'sequential'} · "
-        f"a step of {1000 * found.step_seconds:.2f} ms, the median of {len(found.seconds)}\n"
-    )
-    for worker, line in enumerate(timeline(found.typical, workers, PROFILE_COLUMNS)):
-        typer.echo(f"{worker:>4} {line.rstrip()}")
-    typer.echo(
-        "\nparallel: F forward, L loss, B backward, . waiting; one thread: s sample, m mix of ops, "
-        "r reduce,\nh hard evaluation, o optimizer, f search, c checkpoint; blank: hand-over\n"
-    )
-    mean = sum(found.seconds) / len(found.seconds)
-    rows = (
-        (
-            part.what,
-            part.kind,
-            f"{1000 * part.seconds:.3f}",
-            f"{100 * part.seconds / mean:.1f} %",
-            f"{100 * part.gain / mean:.1f} %" if part.gain else None,
-            part.remedy,
-        )
-        for part in found.bottlenecks
-    )
-    table = output.make_table("part | kind | ms | share | gain | remedy", rows, texts=2)
-    table.columns[-1].justify = "left"
-    output.print_table(table)
-    cost = f"{100 * found.cost:.1f} %" if found.cost > 0 else "less than can be measured"
-    typer.echo(
-        f"\nserial share {100 * found.serial_share:.1f} %; tracing costs {cost}, the median of "
-        "pairs; tasks and waits are means over workers"
-    )
-    if workers > 1:
-        typer.echo(f"tasks: {tasks(found.tasks)}")
-    if found.search is not None and found.search_per_epoch is not None:
-        every = found.config.finishing.every
-        typer.echo(
-            f"searching: {1000 * found.search:.1f} ms after these steps; once in "
-            f"{counted(every, 'epoch')}, {1000 * found.search_per_epoch:.2f} ms of each"
-        )
 
 
 def machine_facts() -> dict[str, Any]:

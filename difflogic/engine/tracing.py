@@ -96,7 +96,7 @@ class Tracer:
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self.full = False
         """Whether some events were dropped."""
-        self._most, self._left = most, most
+        self._left = most
         self._phases: list[Event] = []
         self._calls: list[list[npt.NDArray[np.float64]]] = []
         self._ahead = _clock_difference()
@@ -127,12 +127,6 @@ class Tracer:
             return False
         self._left -= events
         return True
-
-    def clear(self) -> None:
-        """Forget all events."""
-        self._phases.clear()
-        self._calls.clear()
-        self.full, self._left = False, self._most
 
 
 def _clock_difference() -> float:

@@ -1,4 +1,4 @@
-"""How fast training and simulation are: `bench`, `compare`, `profile`, and `plan`."""
+"""How fast training and simulation are: `bench`, `compare` and `plan`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from difflogic.library.loading import load
 from difflogic.library.options import Count, Set, Source, Workers, checked
 from difflogic.model.model import Model
 from difflogic.scale.speed import benchmark, rows
-from difflogic.scale.speed.profile import Profile
-from difflogic.scale.speed.profile import profile as trace_steps
 from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
 from difflogic.simulation import benchmark as simulation_benchmark
 from difflogic.simulation.life import life_automaton
@@ -138,24 +136,6 @@ def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> li
     if len(set(workers)) < len(workers) or len(set(ways)) < len(ways):
         raise ConfigError("a setting is listed twice: list it once")
     return rows.of_workers(config, workers) if workers else rows.of_ways(config, ways)
-
-
-def profile(
-    config: Config | str | Path = "checkerboard",
-    overrides: Sequence[str | Override] = (),
-    *,
-    repeat: int = 20,
-    progress: ProgressCallback = ignore,
-    allow_code: bool = False,
-) -> Profile:
-    """Trace training steps of a configuration: where time goes, and what would save some.
-
-    Each traced step follows an untraced one, so that the cost of tracing is known. Raises
-    ConfigError.
-    """
-    repeat = _repeats(repeat)
-    settings = _benchmarked(config, overrides, allow_code)
-    return trace_steps(settings, repeat, counter(progress, "steps traced:", repeat))
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,6 @@ IS_ONE = "is already a rank started by dct"
         ("verify equivalence --ranks 1,x", None, '"x" is not a whole number from 1 to 64'),
         ("verify equivalence --ranks 3,3", None, "lists a number twice"),
         ("bench --ranks 2 --workers 1,2", None, "--workers and --ranks measure"),
-        ("bench --ranks 2 --profile", None, "--ranks and --profile measure"),
         ("train checkerboard --ranks 5000", None, "--oversubscribe"),
         ("bench --ranks 64", None, "--oversubscribe"),
         (f"train checkerboard {TWO}", None, "pip install '.[mpi]'"),

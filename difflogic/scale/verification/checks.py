@@ -16,7 +16,6 @@ from difflogic.circuit import gates
 from difflogic.circuit.forms import FORMS
 from difflogic.config import Config
 from difflogic.engine import oracle
-from difflogic.engine.gradients import rollout_gradients
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
@@ -192,15 +191,6 @@ def kernels_agree_with_the_oracle(case: Case) -> Iterator[Finding]:
         expected += case.gradients(coefficients, sample, rollout, case.loss_gradients[sample])
     difference = max(relative(states, np.array(expected_states)), relative(gradients, expected))
     yield Finding("float64 kernels", "oracle", case.name, difference, KERNEL_TOLERANCE)
-
-    # One sample alone, with the pure function.
-    start, upstream = case.starts[0], case.loss_gradients[0]
-    alone = rollout_gradients(
-        case.netlist, coefficients, start, upstream, case.steps, case.grid, case.mask(0)
-    )
-    expected = case.gradients(coefficients, 0, expected_states[0], upstream)
-    difference = relative(alone, expected)
-    yield Finding("gradients of one sample", "oracle", case.name, difference, KERNEL_TOLERANCE)
 
 
 def trainer_agrees_with_the_reference(config: Config) -> Iterator[Finding]:

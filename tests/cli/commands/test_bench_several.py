@@ -1,6 +1,4 @@
-"""`dct bench` with several settings in turn, and `dct bench --profile`."""
-
-import json
+"""`dct bench` with several settings in turn."""
 
 import pytest
 
@@ -69,28 +67,7 @@ def test_unequal_rows_fail(bench, monkeypatch):
         ),
         (["--compare", "cell"], 'no strategy "cell": did you mean "cells"?'),
         (["--workers", "2,2"], "twice"),
-        (["--profile", "--workers", "1,2"], "--workers and --profile measure"),
-        (["--profile", "--compare", "oracle"], "--compare and --profile measure"),
     ],
 )
 def test_refusals(bench, arguments, message):
     assert message in bench(*arguments).refusal
-
-
-@pytest.mark.thorough
-def test_a_profile(dct):
-    arguments = ["bench", "--small", *OVERRIDES, "--profile", "--repeat=2", "--workers=2"]
-    found = dct(*arguments)
-    assert found.exit_code == 0, found.stderr
-    lines = found.stdout.splitlines()
-    assert lines[0].startswith("checkerboard-small · batch 2 · 2 workers, samples · a step of ")
-    assert lines[2].startswith("   0 ")
-    assert lines[3].startswith("   1 ")
-    for part in ("perception", "update", "moves"):
-        assert any(line.split()[:3] == ["backward:", part, "task"] for line in lines)
-    assert "tracing costs" in lines[-3]
-    assert lines[-2].startswith("tasks: ")
-    assert lines[-1].startswith("searching: ")
-    data = json.loads(dct(*arguments, "--json").stdout)
-    assert data["workers"] == 2
-    assert list(data["tasks"]) == ["created", "own", "stolen"]
