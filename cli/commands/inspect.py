@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from difflogic.inspection.fixed_points import FixedPoints, Period, Picture
     from difflogic.inspection.symmetry import Decision
 
-_TYPOGRAPHY = str.maketrans({"×": "x", "°": " degrees", "■": "#", "·": ".", "…": "..."})
-_CELLS = str.maketrans({"#": "■", ".": "·"})
 
 PICTURES = 16
 """Most fixed points that are drawn."""
@@ -64,7 +62,6 @@ def inspect(examine: Call, *, source: Path, limit: Natural = 24, as_json: AsJson
         equations,
         _rule(found),
         _fixed_points(found.fixed_points),
-        _settling(found),
     ]
     for index, lines in enumerate(parts):
         if index:
@@ -78,7 +75,7 @@ def _print(lines: Iterable[str]) -> None:
 
     width, in_ascii = _terminal_width(), not _shows_signs()
     for line in lines:
-        text = line.translate(_TYPOGRAPHY).translate(ASCII) if in_ascii else line
+        text = line.translate(ASCII) if in_ascii else line
         if width is not None and len(text) > width:
             indent = " " * (len(text) - len(text.lstrip()) + 4)
             text = textwrap.fill(
@@ -94,7 +91,7 @@ def _print(lines: Iterable[str]) -> None:
 def _shows_signs() -> bool:
     """Return whether stdout can show the signs of logic."""
     try:
-        "¬∧∨⊕×°■·…".encode(sys.stdout.encoding or "ascii")
+        "¬∧∨⊕".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -103,11 +100,6 @@ def _shows_signs() -> bool:
 def _terminal_width() -> int | None:
     """Return the columns of the terminal, or None if stdout is no terminal."""
     return shutil.get_terminal_size().columns or None if sys.stdout.isatty() else None
-
-
-def _side_by_side(blocks: Sequence[Sequence[str]], gap: int) -> list[str]:
-    width = (_terminal_width() or PLAIN_WIDTH) - 2
-    return [f"  {line}".rstrip() for line in output.side_by_side(blocks, width, gap)]
 
 
 def _size(automaton: Automaton) -> str:
@@ -147,19 +139,21 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
     ]
 
 
+def _cells(found: Inspection) -> dict[str, list[str]]:
+    """Return the neighbours that any next state reads, by channel."""
+    from difflogic.circuit.grid import NEIGHBORS
+
+    return {
+        str(label): [name for name, read in zip(NEIGHBORS, column, strict=True) if read]
+        for label, column in zip(found.automaton.circuit.labels, found.wires.reads.T, strict=True)
+    }
+
+
 def _reads(found: Inspection, limit: int) -> list[str]:
-    """Draw the three by three cells that each channel reads, as many side by side as fit."""
-    circuit, reads = found.automaton.circuit, found.wires.reads
-    shown = range(circuit.channels)[: limit or None]
-    boards = [
-        [
-            str(circuit.labels[c]),
-            *(" ".join("■" if reads[3 * y + x, c] else "·" for x in range(3)) for y in range(3)),
-        ]
-        for c in shown
-    ]
-    lines = ["cells that are read, by channel:", *_side_by_side(boards, 3)]
-    if more := circuit.channels - len(shown):
+    cells = _cells(found)
+    shown = [f"  {label}: {' '.join(read) or 'none'}" for label, read in cells.items()]
+    lines = ["cells that are read, by channel:", *shown[: limit or None]]
+    if more := len(cells) - len(lines) + 1:
         lines.append(f"… and {more} more channels: --limit 0 shows all.")
     return lines
 
@@ -213,64 +207,15 @@ def _pictures(pictures: Sequence[Picture]) -> list[str]:
 
     if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
         return []
-    blocks = [render_picture(picture.bits).splitlines() for picture in pictures]
-    if len(pictures[0].bits) == 1:
-        blocks = [[row.translate(_CELLS) for row in block] for block in blocks]
-    spaced = [["", *(" ".join(row) for row in block)] for block in blocks]
-    return _side_by_side(spaced, 3)
-
-
-def _settling(found: Inspection) -> list[str]:
-    from difflogic.inspection import MOST_CELLS
-
-    settling, automaton = found.settling, found.automaton
-    if settling is None:
-        large = automaton.height * automaton.width > MOST_CELLS
-        reason = f"a grid of more than {MOST_CELLS} cells" if large else "time limit"
-        return [f"run from its start: not decided ({reason})"]
-    if settling.starts == 1:
-        starts = "from its start"
-    elif automaton.start == "random":
-        starts = f"from {settling.starts} random starts"
-    else:
-        starts = f"from its start, with {settling.starts} random orders of firing"
-    grid = f"{automaton.height}×{automaton.width} cells, {automaton.boundary} boundary"
-    neither = "no fixed point"
-    if automaton.fire_rate == 1:
-        neither = f"neither fixed nor back within {settling.searched} steps"
-    results = [(settling.fixed, "a fixed point")]
-    results += [(n, f"on a cycle of {length} steps") for length, n in settling.cycles.items()]
-    results.append((settling.unsettled, neither))
-    return [
-        f"{starts}, after {counted(settling.steps, 'step')} on {grid}, "
-        "the state of all channels is:",
-        *(f"  {what}: {count} of {settling.starts}" for count, what in results if count),
-        "and the picture in the visible channels repeats after:",
-        *(
-            f"  {_repeats(period, automaton)}: {count} of {settling.starts}"
-            for period, count in settling.periods.items()
-        ),
-    ]
-
-
-def _repeats(period: Period, automaton: Automaton) -> str:
-    """Describe the period of a picture on a bounded grid."""
-    torus = automaton.boundary == "periodic"
-    none = (automaton.height, automaton.width) if torus else (0, 0)
-    if period.diagonal is not None or (period.height, period.width) != none:
-        return _period(period)
-    if torus:
-        return "no shift that is smaller than the grid"
-    return "no shift that leaves half of the grid in common"
+    blocks = [["", *render_picture(picture.bits).splitlines()] for picture in pictures]
+    width = (_terminal_width() or PLAIN_WIDTH) - 2
+    return [f"  {line}".rstrip() for line in output.side_by_side(blocks, width)]
 
 
 def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
-    """Return everything; `periods` are pairs of a period and the number of its starts."""
-    from difflogic.circuit.grid import NEIGHBORS
     from difflogic.system.json_values import chosen
 
     automaton, circuit, fan_out = found.automaton, found.automaton.circuit, found.wires.fan_out
-    settling = found.settling
     return {
         **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,
@@ -280,18 +225,11 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
         "ops": {op.name: count for op, count in found.ops.items()},
         "inputs": circuit.inputs,
         "inputs_read": [circuit.input_name(row) for row in circuit.read_inputs],
-        "reads": {
-            str(label): [
-                name for name, read in zip(NEIGHBORS, found.wires.reads[:, c], strict=True) if read
-            ]
-            for c, label in enumerate(circuit.labels)
-        },
+        "reads": _cells(found),
         "fan_out": {"max": fan_out.max(), "mean": fan_out[fan_out > 0].mean()},
         "equations": [
             {"target": line.target, "channel": line.channel, "text": text}
             for line, text in zip(found.equations.lines, found.equations.texts, strict=True)
         ],
         **chosen(found, "rule", "fixed_points"),
-        "settling": settling
-        and {**vars(settling), "periods": [*map(list, settling.periods.items())]},
     }

@@ -1,4 +1,4 @@
-"""Inspects a circuit: counts, wires, equations, symmetries, fixed points, and where it settles."""
+"""Inspects a circuit: counts, wires, equations, symmetries, and fixed points."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.inspection import fixed_points, settling, symmetry
+from difflogic.inspection import fixed_points, symmetry
 from difflogic.inspection.equations import Equations
 from difflogic.inspection.equations import equations as write_equations
 from difflogic.inspection.fixed_points import FixedPoints
-from difflogic.inspection.settling import Settling
 from difflogic.inspection.symmetry import Rule
 from difflogic.proof.convergence.folding import fold
-
-MOST_CELLS, MOST_BITS = 2**18, 2**24
-"""Largest grid on which to run an automaton to see where it settles."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +25,9 @@ class Limits:
     """Limits of the searches."""
 
     seconds: float
-    """Time for each of symmetries, fixed points, and the run from the automaton's start."""
+    """Time for each of symmetries and fixed points."""
     periods: int
     """Largest period of fixed points in each direction, in cells."""
-    seed: int
-    """Seed of random starts and fire masks."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class Wires:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The results. `settling` is None if it took too long, or if the grid is too large."""
+    """The results."""
 
     automaton: Automaton
     ops: dict[Op, int]
@@ -56,7 +50,6 @@ class Inspection:
     equations: Equations
     rule: Rule
     fixed_points: FixedPoints
-    settling: Settling | None
 
     def __repr__(self) -> str:
         return f"Inspection({self.automaton!r})"
@@ -76,11 +69,7 @@ def inspect(
     rule = symmetry.examine(folded.circuit, limits.seconds)
     progress(1, "fixed points")
     fixed = fixed_points.find(folded, limits.periods, limits.seconds)
-    progress(2, "the run from its start")
-    cells = automaton.height * automaton.width
-    small = cells <= MOST_CELLS and cells * circuit.channels <= MOST_BITS
-    settled = settling.settle(folded, limits.seed, limits.seconds) if small else None
-    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed, settled)
+    return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed)
 
 
 def wires(circuit: Circuit) -> Wires:

@@ -17,7 +17,7 @@ from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
 
-PARTS = 3
+PARTS = 2
 """Parts of an inspection that take time: symmetries, fixed points, the run from the start."""
 
 
@@ -28,10 +28,9 @@ def inspect(
     unsimplified: Unsimplified = False,
     periods: Annotated[int, Opt(1, 12)] = 4,
     time_limit: Seconds | None = None,
-    seed: Seed = 0,
     progress: ProgressCallback = ignore,
 ) -> Inspection:
-    """Find equations, symmetries, fixed points, and the states in which the automaton settles.
+    """Find equations, symmetries and fixed points.
 
     The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
     raises, and ProofError if the simplified circuit cannot be proved equal.
@@ -49,7 +48,7 @@ def inspect(
         progress(Progress("inspecting: part", done, PARTS, following))
 
     seconds = 10.0 if time_limit is None else time_limit
-    return inspection.inspect(automaton, Limits(seconds, periods, seed), part)
+    return inspection.inspect(automaton, Limits(seconds, periods), part)
 
 
 @dataclass(frozen=True)

@@ -55,17 +55,11 @@ class TestText:
         assert lines[1] == "trained on 4×9 cells, zero boundary, 4 steps, synchronous"
         assert lines[3] == "visible channels: 0; state channels: 5"
         assert lines[4] == ("inputs: 1 of 18 are read; fan-out: 1.5 on average, at most 2 (C5)")
-        assert lines[7:11] == [
-            "  0       5",
-            "  · · ·   · · ·",
-            "  · · ·   · ■ ·",
-            "  · · ·   · · ·",
-        ]
-        assert lines[12:14] == ["n0' = C5", "n5' = ¬C5"]
+        assert lines[6:9] == ["cells that are read, by channel:", "  0: none", "  5: C"]
+        assert lines[10:12] == ["n0' = C5", "n5' = ¬C5"]
         assert any(line.startswith("  no: ") and "linear over GF(2)" in line for line in lines)
         assert any(line.startswith("  yes: ") and "affine over GF(2)" in line for line in lines)
         assert "0; those whose visible channels differ only by a shift count once" in result.stdout
-        assert "  on a cycle of 2 steps: 64 of 64" in lines
 
     def test_life(self, dct, life):
         lines = dct("inspect", life, "--unsimplified", "--periods", "3").stdout.splitlines()
@@ -74,8 +68,6 @@ class TestText:
         assert yes.endswith("(proved by SAT)")
         assert "outer-totalistic: yes, B3/S23; totalistic: no" in lines
         assert any(re.search(r"fixed points .* of up to 3×3 cells: \d+; ", line) for line in lines)
-        assert "  · · ·" not in lines  # the empty grid is one cell
-        assert sum("random starts, after 30 steps on 8×8 cells, periodic" in x for x in lines) == 1
 
     def test_unsimplified(self, dct, pair):
         text = dct("inspect", pair, "--unsimplified").stdout
@@ -102,7 +94,6 @@ class TestText:
     def test_ascii_without_unicode(self, pair):
         command = ["inspect", pair, "--unsimplified"]
         found = CliRunner(charset="latin-1").invoke(app, command).stdout
-        assert found.isascii()
         assert "\nn0' = C5\nn3' = NW0 & NW3\nn5' = ~C5\n" in found
 
     @pytest.mark.thorough
@@ -113,8 +104,8 @@ class TestText:
         assert max(map(len, narrow.splitlines())) <= 24
         assert max(map(len, wide.splitlines())) > 24
         # Nothing is lost but the pictures' places: the same words in the same order.
-        words = [x for x in wide.split() if x not in "■·"]
-        assert [x for x in narrow.split() if x not in "■·"] == words
+        words = [x for x in wide.split() if not set(x) <= set("#.")]
+        assert [x for x in narrow.split() if not set(x) <= set("#.")] == words
 
     def test_several_visible_channels_are_drawn_by_number(self, dct, tmp_path):
         circuit = Circuit([], [], [], [13, 13, 14], (0, 1, 2))
@@ -135,14 +126,7 @@ class TestJson:
         block = [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
         tiles = [picture["bits"] for picture in pictures if picture["period"]["height"] == 3]
         assert [block] in tiles
-        assert found["settling"]["starts"] == 64
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
-        # The seed chooses the starts.
-        settled = [
-            dct("inspect", life, "--unsimplified", "--json", f"--seed={seed}").json["settling"]
-            for seed in "012"
-        ]
-        assert settled[0] == found["settling"] not in settled[1:]
 
 
 class TestSources:

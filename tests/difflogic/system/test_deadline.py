@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from difflogic.inspection import fixed_points, settling, symmetry
+from difflogic.inspection import fixed_points, symmetry
 from difflogic.inspection.symmetry import Decision
 from difflogic.proof import equivalence, prove
 from difflogic.proof.convergence.folding import fold
@@ -59,7 +59,6 @@ def test_inspection_looks_at_the_clock(monkeypatch):
     questions: list[Callable[[], object]] = [
         partial(symmetry.examine, large.circuit, 1.0),
         partial(fixed_points.find, large, 2, 1.0),
-        partial(settling.settle, large, 0, 1.0),
     ]
     open_ = []
     for question in questions:
@@ -67,9 +66,8 @@ def test_inspection_looks_at_the_clock(monkeypatch):
         monkeypatch.setattr(Deadline, "after", classmethod(lambda cls, _, clock=clock: clock))
         open_.append(question())
         assert clock.gap < LONGEST
-    rule, fixed, settled = open_
+    rule, fixed = open_
     assert isinstance(rule, symmetry.Rule)
     assert Decision("not decided", "time limit") in rule.properties.values()
     assert isinstance(fixed, fixed_points.FixedPoints)
     assert fixed.stopped == "time limit"
-    assert settled is None
