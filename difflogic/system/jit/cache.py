@@ -175,14 +175,14 @@ def stamp() -> str:
     return stamp_of(ROOT / package for package in KERNEL_PACKAGES)
 
 
-def stamp_of(folders: Iterable[Path]) -> str:
-    """Return a hash over the names and contents of all Python files in `folders`.
+def stamp_of(places: Iterable[Path]) -> str:
+    """Return a hash over the names and contents of Python files, and of all those in folders.
 
     One stamp serves all kernels, since a kernel's code contains that of the kernels it calls.
     """
     found = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
+    for place in places:
+        for path in sorted(place.rglob("*.py")) or [place]:
             content = path.read_bytes()
-            found.update(f"{path.relative_to(folder)} {len(content)}\n".encode() + content)
+            found.update(f"{path.relative_to(place)} {len(content)}\n".encode() + content)
     return found.hexdigest()

@@ -8,9 +8,9 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, Emitter, for_each_lanes, unpack
+from difflogic.system.jit.intrinsics import intrinsic
 
 AHEAD = 8
 """Rows by which a grid's lines are prefetched before they are read or written. Rows lie a stride

@@ -9,10 +9,10 @@ import time
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Emitter
 from difflogic.engine.kernels.structures import LANES, chains_of
+from difflogic.system.jit.intrinsics import intrinsic
 from difflogic.system.jit.processor import registers
 
 

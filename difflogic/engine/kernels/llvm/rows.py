@@ -8,9 +8,9 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from difflogic.engine.kernels.structures import LANES
+from difflogic.system.jit.intrinsics import intrinsic
 from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)

@@ -7,10 +7,10 @@ from functools import partial
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, unpack
 from difflogic.engine.kernels.structures import FORCED, SPECIAL, WORDS
+from difflogic.system.jit.intrinsics import intrinsic
 
 
 class _Words(Arrays):

@@ -1,0 +1,47 @@
+"""Intrinsics: functions that kernels are built from, each with code emitted through LLVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba.extending
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+from difflogic.system.jit.cache import ROOT, keep_code, stamp_of
+from difflogic.system.jit.decorator import JIT
+
+
+def intrinsic(typer: Callable[..., Any]) -> Any:
+    """Make an intrinsic as numba does; if kernels run as plain Python, one that Python can call.
+
+    The code around the intrinsics can then be traced line by line, and so can what emits them.
+    """
+    made = numba.extending.intrinsic(typer)
+    return made if JIT else _callable(made, typer.__name__)
+
+
+def _callable(made: Any, name: str) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return made(*arguments)
+
+    call.__qualname__ = f"{name}.alone"
+    compiled = CPUDispatcher(call, targetoptions={"nopython": True, "nogil": True})
+    keep_code(compiled, _stamp)
+    return lambda *arguments: compiled(*map(_usual, arguments))
+
+
+@cache
+def _stamp() -> str:
+    kernels = ROOT / "engine/kernels"
+    return stamp_of([kernels / "llvm", kernels / "structures.py"])
+
+
+def _usual(argument: Any) -> Any:
+    """Return whole numbers as Python has them, so that few types are compiled for."""
+    if isinstance(argument, tuple):
+        return tuple(map(_usual, argument))
+    kept = isinstance(argument, np.ndarray | float | np.floating)
+    return argument if kept else int(argument)
