@@ -1,10 +1,19 @@
-"""Builds commands from the library's functions: their parameters become options, with values."""
+"""Builds commands from the library's functions: their parameters become options, with values.
+
+Types and ranges stand in the signature. The docstring names the parameters of a command below
+"Operands:", "Options:" or "Advanced options:", one a line:
+
+    frames_per_second --fps N: Frames per second, by default ten
+
+The name as an option, and what stands for its value, may be left out.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
@@ -14,7 +23,7 @@ from typing import Annotated, Any
 import typer
 
 from difflogic.library import conditions, options
-from difflogic.library.options import Declared, Opt, declared, documented
+from difflogic.library.options import Declared, Opt, declared
 from difflogic.system.errors import ConfigError
 
 Call = Callable[..., Any]
@@ -94,6 +103,25 @@ def calls(*targets: str, without: str = "") -> Callable[[Callable[..., None]], C
         return run
 
     return decorate
+
+
+_HEAD = re.compile(r"\n*^(Operands|Options|Advanced options):\n", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^    (\w+)((?: /?--?[\w/-]+)*)(?: ([^a-z\s]\S*|HxW))?: (.*(?:\n {8}.*)*)", re.MULTILINE
+)
+
+
+def documented(doc: str | None) -> tuple[str, dict[str, Opt]]:
+    """Return a docstring without its lists of parameters, and what these say."""
+    text, *lists = _HEAD.split(inspect.cleandoc(doc or ""))
+    found = {}
+    for panel, entries in zip(lists[::2], lists[1::2], strict=True):
+        for name, names, metavar, words in _ENTRY.findall(entries):
+            help, _, shown = " ".join(words.split()).partition(", by default ")
+            found[name] = Opt(
+                help=help, metavar=metavar or None, names=names, shown=shown or True, panel=panel
+            )
+    return text, found
 
 
 def load(target: str) -> Call:

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.loading import load as load
+    from difflogic.library.proving import prove as prove
     from difflogic.library.rendering import render as render
     from difflogic.library.reporting import plot as plot
     from difflogic.library.reporting import report as report
     from difflogic.library.ruling import rule as rule
     from difflogic.library.serving import watch as watch
-    from difflogic.library.simplifying import prove as prove
     from difflogic.library.simplifying import simplify as simplify
     from difflogic.library.simulating import simulate as simulate
     from difflogic.library.sweeping import sweep as sweep
@@ -71,7 +71,8 @@ _NAMES = {
     "difflogic.library.reporting": "plot report",
     "difflogic.library.ruling": "rule",
     "difflogic.library.serving": "watch",
-    "difflogic.library.simplifying": "prove simplify",
+    "difflogic.library.proving": "prove",
+    "difflogic.library.simplifying": "simplify",
     "difflogic.library.conditions": "Conditions Rectangle",
     "difflogic.library.simulating": "simulate",
     "difflogic.library.sweeping": "sweep",

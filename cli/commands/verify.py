@@ -25,7 +25,7 @@ from difflogic.system.quantities import counted
 if TYPE_CHECKING:
     from difflogic.config import Override
     from difflogic.library.certifying import Certified
-    from difflogic.library.simplifying import Compared
+    from difflogic.library.proving import Compared
     from difflogic.scale.verification import Finding
     from difflogic.system.ranks import Ranks
 
@@ -152,7 +152,7 @@ def _title(finding: Finding) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
 
 
-@calls("simplifying.prove")
+@calls("proving.prove")
 def circuit(
     run: Call, source: Path, against: Path | None, rule_only: bool = False, as_json: AsJson = False
 ) -> None:

@@ -1,12 +1,7 @@
 """How the library's functions declare their parameters, so that `cli` can make options of them.
 
-Type, range and default stand in the signature; `checked` holds callers to them. The docstring names
-the parameters of a command below "Operands:", "Options:" or "Advanced options:", one a line:
-
-    frames_per_second --fps N: Frames per second, by default ten
-
-The name as an option, and what stands for its value, may be left out. `cli` reads both from the
-source. This module imports nothing that takes long.
+Type, range and default stand in the signature; `checked` holds callers to them. The words of an
+option stand in the docstring: see `cli.calling`. This module imports nothing that takes long.
 """
 
 from __future__ import annotations
@@ -152,25 +147,6 @@ def checked(function: Function) -> Function:
         return function(*given, **named)
 
     return call  # type: ignore[return-value]
-
-
-_HEAD = re.compile(r"\n*^(Operands|Options|Advanced options):\n", re.MULTILINE)
-_ENTRY = re.compile(
-    r"^    (\w+)((?: /?--?[\w/-]+)*)(?: ([^a-z\s]\S*|HxW))?: (.*(?:\n {8}.*)*)", re.MULTILINE
-)
-
-
-def documented(doc: str | None) -> tuple[str, dict[str, Opt]]:
-    """Return a docstring without its lists of parameters, and what these say."""
-    text, *lists = _HEAD.split(inspect.cleandoc(doc or ""))
-    found = {}
-    for panel, entries in zip(lists[::2], lists[1::2], strict=True):
-        for name, names, metavar, words in _ENTRY.findall(entries):
-            help, _, shown = " ".join(words.split()).partition(", by default ")
-            found[name] = Opt(
-                help=help, metavar=metavar or None, names=names, shown=shown or True, panel=panel
-            )
-    return text, found
 
 
 def parse_size(text: str, most: int = MOST_SIDE) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Simplifying circuits and proving them equal: `simplify`, `prove`, `small_form`."""
+"""Simplifying circuits, with a proof: `simplify`, `small_form`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.common import ProgressCallback, counter, write_output
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import Effort, Source, TimeLimit, checked
-from difflogic.proof import Proof, differences
+from difflogic.proof import Proof
 from difflogic.proof import prove as compare
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
@@ -100,30 +100,6 @@ class Simplified:
         write_output(path, write_circuit(automaton), force)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Whether two automata are equal: the same rule, and no other difference."""
-
-    one: Loaded
-    other: Loaded
-    proof: Proof
-    other_differences: tuple[str, ...]
-    """Differences outside the circuits: boundary, fire rate, grid, steps, start, visible channels
-    and their order, palette."""
-
-    def __repr__(self) -> str:
-        return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
-
-    @property
-    def same_rule(self) -> bool:
-        """Whether all channels that both have get the same next state."""
-        return self.proof.equal
-
-    @property
-    def equal(self) -> bool:
-        return self.same_rule and not self.other_differences
-
-
 @checked
 def simplify(
     source: Source,
@@ -155,34 +131,6 @@ def simplify(
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
     proof = proved(loaded.automaton, found.circuit, left, progress)
     return Simplified(loaded, effort, found, proof, seconds)
-
-
-def prove(
-    source: Source,
-    against: Source | None = None,
-    *,
-    time_limit: TimeLimit = None,
-    progress: ProgressCallback = ignore,
-) -> Compared:
-    """Prove two automata equal, or one equal to its simplified form, or find a difference.
-
-    Channels are matched by number. The same rule means that every channel that both have gets the
-    same next state, for every state of the nine cells. Equal automata also share boundary, fire
-    rate, grid, steps, start, visible channels in their order, and palette. Raises what `load`
-    raises, and CircuitError if a visible channel is missing in one of them.
-
-    Options:
-        against FILE: Run, model or circuit to compare with, channel by channel, by default the
-            simplified form
-    """
-    one = load(source)
-    if against is None:
-        found = simplify(one, time_limit=time_limit, progress=progress)
-        other, proof = load(found.automaton), found.proof
-    else:
-        other = load(against)
-        proof = proved(one.automaton, other.automaton.circuit, time_limit, progress)
-    return Compared(one, other, proof, tuple(differences(one.automaton, other.automaton)))
 
 
 def small_form(

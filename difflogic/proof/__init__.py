@@ -4,5 +4,4 @@ from difflogic.proof.equivalence import Counterexample as Counterexample
 from difflogic.proof.equivalence import OutputProof as OutputProof
 from difflogic.proof.equivalence import Proof as Proof
 from difflogic.proof.equivalence import Verdict as Verdict
-from difflogic.proof.equivalence import differences as differences
 from difflogic.proof.equivalence import prove as prove

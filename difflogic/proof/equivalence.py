@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.cases import MOST_INPUTS, Words, first_case
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, Logic, Value, evaluate
@@ -139,20 +138,6 @@ class Proof:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return fields_of(self, "verdict", "cases", "conflicts")
-
-
-def differences(one: Automaton, other: Automaton) -> list[str]:
-    """List how two automata differ in what is done or seen, apart from their circuits."""
-    pairs = (
-        ("boundary", one.boundary, other.boundary),
-        ("fire rate", one.fire_rate, other.fire_rate),
-        ("grid", f"{one.height}×{one.width}", f"{other.height}×{other.width}"),
-        ("steps", one.steps, other.steps),
-        ("start", one.start, other.start),
-        ("visible channels", list(one.visible), list(other.visible)),
-    )
-    found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
-    return [*found, "palette"] if one.palette != other.palette else found
 
 
 def prove(

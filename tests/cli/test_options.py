@@ -11,11 +11,11 @@ import typer
 from typer.testing import CliRunner
 
 from cli import calling
-from cli.calling import calls
+from cli.calling import calls, documented
 from cli.commands.train import picture_name, picture_override
 from cli.options import RunOptions
 from difflogic.config import Override, load_config
-from difflogic.library.options import Opt, checked, declared, documented
+from difflogic.library.options import Opt, checked, declared
 from difflogic.system.errors import ConfigError
 
 
