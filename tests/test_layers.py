@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 BUDGETS = {
     "difflogic.engine.oracle": 1_450,
     "difflogic.formats": 4_050,
-    "difflogic.inspection": 2_600,
-    "difflogic.library.exporting": 10_270,
+    "difflogic.inspection": 2_300,
+    "difflogic.library.exporting": 10_200,
     "difflogic.proof": 5_200,
     "difflogic.simplification": 3_900,
     "difflogic.simulation": 5_350,
