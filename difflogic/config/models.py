@@ -153,8 +153,6 @@ def _task_problems(config: Config) -> list[str]:
         problems += [
             f"{key}: {why}: leave it at 0" for key, value in later.items() if value and why
         ]
-        if task.weights and kind.has_loss():
-            problems.append("[task] weights: this task has its own loss: leave it at []")
     if pool.batch and config.automaton.fire_rate < 1:
         problems.append("[pool] batch: needs [automaton] fire_rate = 1")
     for key, listed in (("loss_channels", task.loss_channels), ("inputs", task.inputs)):
@@ -166,10 +164,6 @@ def _task_problems(config: Config) -> list[str]:
             )
         if len(set(listed)) < len(listed):
             problems.append(f"[task] {key}: a channel is listed twice: list it once")
-    try:
-        task.spread_weights()
-    except ConfigError as error:
-        problems.append(str(error))
     both = set(task.inputs) & set(task.loss_channels)
     if both:
         problems.append(

@@ -64,18 +64,13 @@ class Task(ABC):
         """Return the loss of a sample, and its gradient with respect to `states`, of that shape.
 
         `states` (steps seen, channels, height, width) are those of the soft circuit. By default the
-        loss is the weighted sum of squared errors in the loss channels.
+        loss is the sum of squared errors in the loss channels.
         """
-        channels, weights = list(self.loss_channels), self._weights
+        channels = list(self.loss_channels)
         errors = np.where(np.isnan(target), 0.0, states[:, channels] - target)
-        slopes = errors if weights is None else weights * errors
         gradient = np.zeros_like(states)
-        gradient[:, channels] = 2 * slopes
-        return float((slopes * errors).sum()), gradient
-
-    @cached_property
-    def _weights(self) -> npt.NDArray[np.float64] | None:
-        return self.section.spread_weights()
+        gradient[:, channels] = 2 * errors
+        return float((errors**2).sum()), gradient
 
     def advance(self, board: Bits) -> Bits:
         """Return the target (height, width) one step later, if targets change with each step."""
@@ -132,11 +127,8 @@ class Task(ABC):
     ) -> Task:
         """Return the task on another grid. Raises InapplicableError if it has no meaning there."""
         changes = {"boundary": boundary, "steps": steps}
-        sizes: dict[str, Any] = {"height": height, "width": width}
-        if np.ndim(self.section.weights) > 1 and (height, width) != (self.height, self.width):
-            sizes["weights"] = ()  # they are per cell of the old size
         return type(self)(
-            self.section.model_copy(update=sizes),
+            self.section.model_copy(update={"height": height, "width": width}),
             self.automaton.model_copy(
                 update={key: value for key, value in changes.items() if value is not None}
             ),
@@ -258,13 +250,8 @@ class Task(ABC):
 
     @classmethod
     def has_loss(cls) -> bool:
-        """Whether the class defines its own `loss`."""
+        """Whether the class defines its own `loss`; the engine computes the usual one."""
         return cls.loss is not Task.loss
-
-    @property
-    def has_plain_loss(self) -> bool:
-        """Whether the loss is the unweighted sum of squared errors, which the engine computes."""
-        return not (self.has_loss() or self.section.weights)
 
     @property
     def decisive_steps(self) -> tuple[int, ...]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
-
-from difflogic.system.errors import ConfigError
 
 Size = Annotated[int, Field(ge=1, le=65536)]
 Channels = Annotated[
@@ -16,13 +12,6 @@ Channels = Annotated[
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=1000, strict=False)
 ]
 Inputs = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(max_length=1000, strict=False)]
-Weights = Annotated[
-    tuple[Any, ...],
-    Field(
-        strict=False,
-        json_schema_extra={"accepted": "a list of numbers from 0, or nested lists of them"},
-    ),
-]
 
 
 class Section(BaseModel):
@@ -73,36 +62,6 @@ class TaskSection(Section):
     inputs: Inputs = Field(
         default=(), description="channels that keep their start values: no step changes them"
     )
-    weights: Weights = Field(
-        default=(),
-        description="weights of squared errors in the loss: one number for each loss channel, or "
-        "rows with one for each cell, or such rows for each loss channel; []: 1 everywhere",
-    )
-
-    def spread_weights(self) -> npt.NDArray[np.float64] | None:
-        """Return the weights, (loss channels, height, width), or None if there are none.
-
-        Raises ConfigError unless they are numbers from 0 of a valid shape, not all 0.
-        """
-        if not self.weights:
-            return None
-        compared = len(self.loss_channels)
-        try:
-            given = np.array(self.weights)
-            if given.dtype.kind not in "iuf":
-                raise TypeError
-            given = given.astype(np.float64)
-            given = given[:, None, None] if given.ndim == 1 else given
-            spread = np.broadcast_to(given, (compared, self.height, self.width))
-        except (TypeError, ValueError):
-            spread = np.zeros(1)
-        if not ((spread >= 0) & (spread < np.inf)).all() or not spread.any():
-            raise ConfigError(
-                f"[task] weights: give numbers from 0, not all 0: {compared}, one for each loss "
-                f"channel; {self.height} rows of {self.width}, one for each cell; or {compared} "
-                "lists of such rows"
-            )
-        return spread
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Return problems of values that are valid alone, as "[task] key: problem"."""

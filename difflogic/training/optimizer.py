@@ -199,11 +199,8 @@ def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | N
         raise ConfigError("[training] precision: a GPU computes in float32: use --device cpu")
     if ranks.size > 1:
         raise ConfigError("[parallel] device: ranks share the work of processors: use --device cpu")
-    if not make_task(config).has_plain_loss:
-        key = "weights" if config.task.weights else "kind"
-        raise ConfigError(
-            f"[task] {key}: a GPU computes only the plain sum of squares: use --device cpu"
-        )
+    if make_task(config).has_loss():
+        raise ConfigError("[task] kind: a GPU computes no loss of a task's own: use --device cpu")
     from difflogic.gpu.learned import DeviceLearned
 
     # It has the same methods; the arrays it returns are only ever passed back to it.

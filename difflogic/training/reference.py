@@ -69,7 +69,7 @@ class ReferenceTrainer:
                 states = oracle.rollout(netlist, soft, start, loss_steps[-1], boundary, mask)
             with phase("loss"):
                 seen = np.array([states[step] for step in loss_steps])
-                if not self.task.has_plain_loss:
+                if self.task.has_loss():
                     value, upstreams = self.task.find_loss(seen, target)
                 else:
                     value = sum(oracle.loss(state, target, channels) for state in seen)
@@ -95,10 +95,7 @@ class ReferenceTrainer:
 
         for sample in draw_pool(self.task, config, self.epoch, run):
             states = oracle.rollout(netlist, soft, sample.start, sample.step, boundary)
-            if self.task.has_plain_loss:
-                upstream = oracle.loss_gradient(states[-1], sample.target, channels)
-            else:
-                (upstream,) = self.task.find_loss(states[-1][None], sample.target)[1]
+            upstream = oracle.loss_gradient(states[-1], sample.target, channels)
             gradient += oracle.coefficient_gradients(netlist, soft, states, upstream, boundary)
         with phase("optimizer"):
             self.gradients = gates.mix_gradient(probabilities, gradient)

@@ -173,7 +173,7 @@ class Descent:
     ) -> list[float]:
         """Run samples forward and back; return the loss of each."""
         engine, phase = self.engine, self.phases
-        if self.task.has_plain_loss:
+        if not self.task.has_loss():
             # Forward, loss and backward are one parallel call, which measures their seconds.
             batch = coefficients, starts, targets, self._channels, masks, loss_steps
             losses, seconds = engine.run_training(*batch)

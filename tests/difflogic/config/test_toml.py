@@ -68,8 +68,3 @@ def test_numbers_with_too_many_digits_are_errors(number, tmp_path):
     path.write_text(f"[task]\nheight = {number}\n")
     with pytest.raises(ConfigError, match=r"long\.toml: not valid TOML: .*digits"):
         load_config(path)
-
-
-def test_weights_are_numbers():
-    with pytest.raises(ConfigError, match=r"\[task\] weights: give numbers"):
-        load_config("checkerboard-small", overrides=['task.weights=["1"]'])

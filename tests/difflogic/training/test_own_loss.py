@@ -110,27 +110,14 @@ def test_settings_for_loss_steps_are_refused(tmp_path, key):
         own(tmp_path, LOSS, f"{key}=1")
 
 
-def test_weights_with_an_own_loss_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"weights: this task has its own loss: leave it at"):
-        own(tmp_path, LOSS, "task.weights=[2.0]")
-
-
-def weighed(rng):
-    """Return a task of two loss channels with weights for each cell, and those."""
-    weights = rng.integers(0, 4, (2, 6, 7)) / 2
-    listed = f"task.weights={weights.tolist()}"
-    return make_task(tiny("task.loss_channels=[1,0]", listed)), weights
-
-
-def test_weights_count_errors_by_cell_and_channel():
-    rng = np.random.default_rng(0)
-    task, weights = weighed(rng)
+def test_the_usual_loss_is_the_sum_of_squared_errors():
+    rng, task = np.random.default_rng(0), make_task(tiny("task.loss_channels=[1,0]"))
     states = rng.random((3, 2, 6, 7))
     target = np.where(rng.random((2, 6, 7)) < 0.2, np.nan, rng.random((2, 6, 7)))
 
     def loss(states):
         return sum(
-            weights[place, y, x] * (state[channel, y, x] - target[place, y, x]) ** 2
+            (state[channel, y, x] - target[place, y, x]) ** 2
             for state in states
             for place, channel in enumerate((1, 0))
             for y, x in np.argwhere(~np.isnan(target[place]))
@@ -141,16 +128,3 @@ def test_weights_count_errors_by_cell_and_channel():
     way = rng.normal(size=states.shape)
     slope = (loss(states + 1e-5 * way) - loss(states - 1e-5 * way)) / 2e-5
     assert (way * gradient).sum() == pytest.approx(slope, rel=1e-8)
-
-
-def test_weights_by_cell_belong_to_one_grid():
-    task, weights = weighed(np.random.default_rng(1))
-    assert task.on_grid(6, 7, steps=9).section.weights == tuple(weights.tolist())
-    assert task.on_grid(12, 14).has_plain_loss
-    assert not make_task(tiny("task.weights=[2.0]")).on_grid(12, 14).has_plain_loss
-
-
-@pytest.mark.parametrize("weights", ["[1,2]", "[[1,2],[3]]", "['a']", "[-1]", "[nan]", "[0]"])
-def test_unusable_weights(weights):
-    with pytest.raises(ConfigError, match=r"weights: give numbers from 0, not all 0: 1, one for"):
-        tiny(f"task.weights={weights}")

@@ -47,7 +47,7 @@ def test_the_trainer_agrees_with_the_reference(overrides):
         ["pool.batch=2", "pool.later=3"],
         RESTARTING,
         [*FOUR_NUMBERS, "training.weight_decay=0.1", *RESTARTING],
-        ["task.weights=[2.5]", "training.later_steps=4", "pool.batch=2", "pool.later=3"],
+        ["training.later_steps=4", "pool.batch=2", "pool.later=3"],
         ["task.height=9", "task.width=11", "perception.gates=[8,4,2,1]", "update.gates=[6,4,2]"],
     ],
 )
