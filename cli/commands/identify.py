@@ -44,7 +44,7 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-        if neighbourhood in ("line-2", "radius-2"):
+        if neighbourhood in ("line-2", "line-3", "radius-2"):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     try:
         with (

@@ -18,6 +18,7 @@ from difflogic.identification import synthesis
 from difflogic.identification.recording import Question, Recording, Update
 from difflogic.identification.rules import (
     BOUNDARIES,
+    COUNTING,
     NEIGHBOURHOODS,
     UNKNOWN,
     Space,
@@ -35,8 +36,8 @@ from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
 UNDRAWABLE = (
-    "a circuit reads a 3×3 neighbourhood, but line-2 and radius-2 read cells further away: leave "
-    "out the file; the output and --json have the whole rule"
+    "a circuit reads a 3×3 neighbourhood, but line-2, line-3 and radius-2 read cells further away: "
+    "leave out the file; the output and --json have the whole rule"
 )
 TRIED = 1000
 """Random frames to try, to find one that tells two rules apart."""
@@ -295,7 +296,7 @@ def _guess(question: Question, known: Table) -> Table | None:
     The solver tries it first; no answer depends on it.
     """
     space = question.space
-    if space.symmetry == "outer-totalistic" or space.entries == (known != UNKNOWN).sum():
+    if space.symmetry in COUNTING or space.entries == (known != UNKNOWN).sum():
         return None
     coarse = Space(space.neighbourhood, "outer-totalistic", space.states)
     merged = synthesis.merge(coarse, space.spread(known))

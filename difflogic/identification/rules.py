@@ -8,7 +8,7 @@ of a rule's table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS
+from difflogic.identification import hensel
 from difflogic.system.errors import ConfigError, did_you_mean
 
 Offsets = tuple[tuple[int, int], ...]
@@ -28,12 +29,26 @@ NEIGHBOURHOODS: dict[str, Offsets] = {
     **{name: NEIGHBORHOODS[name] for name in ("moore", "von-neumann", "hexagonal")},
     "radius-2": tuple((dy, dx) for dy in range(-2, 3) for dx in range(-2, 3)),
     "line-1": NEIGHBORHOODS["line"],
-    "line-2": ((0, -2), (0, -1), (0, 0), (0, 1), (0, 2)),
+    "line-2": tuple((0, dx) for dx in range(-2, 3)),
+    "line-3": tuple((0, dx) for dx in range(-3, 4)),
 }
 """The cells that a rule reads, as (rows down, columns right)."""
 
-SYMMETRIES = ("outer-totalistic", "rotations", "none")
-"""Most symmetry first: a rule of one kind is also of the next."""
+COARSER: dict[str, tuple[str, ...]] = {
+    "totalistic": (),
+    "outer-sum": ("totalistic",),
+    "outer-totalistic": ("totalistic", "outer-sum"),
+    "isotropic": ("totalistic", "outer-sum", "outer-totalistic"),
+    "rotations": ("totalistic", "outer-sum", "outer-totalistic", "isotropic"),
+    "reflections": ("totalistic", "outer-sum", "outer-totalistic", "isotropic"),
+    "none": (),
+}
+"""For each symmetry those with fewer entries, whose rules it has, too."""
+COARSER["none"] = tuple(COARSER)[:-1]
+SYMMETRIES = tuple(COARSER)
+"""Most symmetry first."""
+COUNTING = ("totalistic", "outer-sum", "outer-totalistic")
+"""Symmetries by which only numbers of cells matter, or sums of their states."""
 BOUNDARIES = ("periodic", "zero", "unknown")
 MOST_STATES = 16
 MOST_PATTERNS = 2**21
@@ -45,6 +60,7 @@ _TURNS = {
     "hexagonal": (0, 1, -1, 1),
     "line-1": (-1, 0, 0, -1),
     "line-2": (-1, 0, 0, -1),
+    "line-3": (-1, 0, 0, -1),
 }
 
 
@@ -123,9 +139,13 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the cells: those of the compass, WW and EE two cells away."""
-        far = {(0, -2): "WW", (0, 2): "EE"}
-        return tuple(far.get(each) or NEIGHBORS[OFFSETS.index(each)] for each in self.offsets)
+        """Names of the cells: those of the compass, WW and EE two cells away in a line."""
+        return tuple(
+            ("W" if dx < 0 else "E") * abs(dx)
+            if abs(dx) > 1
+            else NEIGHBORS[OFFSETS.index((dy, dx))]
+            for dy, dx in self.offsets
+        )
 
     @cached_property
     def digits(self) -> npt.NDArray[np.int64]:
@@ -144,14 +164,13 @@ class Space:
         others = np.where(after == len(ends), 0, after + 1)
         return np.insert(others, self.centre, centre, axis=0)
 
-    @cached_property
-    def _read(self) -> npt.NDArray[np.int64]:
-        """`digits` as a rule reads them: if private, the lowest state of those that look alike."""
+    def _read(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return digits as a rule reads them: if private, the lowest state of those alike."""
         if not self.private:
-            return self.digits
+            return digits
         lowest = np.array([self.looks_like.index(look) for look in self.looks_like])
-        read = lowest[self.digits]
-        read[self.centre] = self.digits[self.centre]
+        read = lowest[digits]
+        read[self.centre] = digits[self.centre]
         return read
 
     @property
@@ -164,27 +183,49 @@ class Space:
             for read in sorted({*reads} - {0})
         }
 
+    def keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return a number for each neighbourhood, equal for those of one entry.
+
+        `digits` has the states of the cells, shape (cells, neighbourhoods).
+        """
+        read, centre = self._read(digits), digits[self.centre]
+        keys: npt.NDArray[np.int64] = centre.copy()
+        if self.symmetry == "totalistic":
+            keys = read.sum(axis=0)
+        elif self.symmetry == "outer-sum":
+            keys = keys * self.states * self.cells + read.sum(axis=0) - centre
+        elif self.symmetry == "outer-totalistic":
+            for counts in self._counts(read)[1:]:
+                keys = keys * (self.cells + 1) + counts
+        else:
+            weights, turned = self.weights[:, 1], read
+            mirrored = self._moved(_mirror)
+            keys = weights @ read
+            # A hexagon has six rotations; a square repeats its four.
+            for _ in range(6 if self.symmetry in ("rotations", "isotropic") else 1):
+                keys = np.minimum(keys, weights @ turned)
+                if self.symmetry in ("reflections", "isotropic"):
+                    keys = np.minimum(keys, weights @ turned[mirrored])
+                turned = turned[self._moved(_turn)]
+        return keys
+
+    def _moved(self, move: Callable[[str, int, int], tuple[int, int]]) -> list[int]:
+        """Return for each cell the one that a symmetry moves to its place."""
+        return [self.offsets.index(move(self.neighbourhood, *each)) for each in self.offsets]
+
     @cached_property
     def entry_of(self) -> npt.NDArray[np.int64]:
         """The entry of each pattern, shape (patterns,)."""
-        if self.symmetry == "outer-totalistic":
-            keys = self.digits[self.centre]
-            for state in range(1, self.states):
-                keys = keys * (self.cells + 1) + self.counts[state]
-        else:
-            weights, turned = self.weights[:, 1], self._read
-            keys = weights @ turned
-            # A hexagon has six rotations; a square repeats its four.
-            for _ in range(5 if self.symmetry == "rotations" else 0):
-                turned = turned[_turn(self)]
-                keys = np.minimum(keys, weights @ turned)
-        return np.unique(keys, return_inverse=True)[1].reshape(-1)
+        return np.unique(self.keys(self.digits), return_inverse=True)[1].reshape(-1)
+
+    def _counts(self, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        others = np.delete(read, self.centre, axis=0)
+        return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
 
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Numbers of neighbours in each state, without the centre, shape (states, patterns)."""
-        others = np.delete(self._read, self.centre, axis=0)
-        return np.stack([(others == state).sum(axis=0) for state in range(self.states)])
+        return self._counts(self._read(self.digits))
 
     @cached_property
     def examples(self) -> npt.NDArray[np.int64]:
@@ -199,6 +240,11 @@ class Space:
         """Describe the neighbourhoods of an entry."""
         pattern = int(self.examples[entry])
         states = self.digits[:, pattern]
+        if self.symmetry == "totalistic":
+            return f"sum {states.sum()}"
+        if self.symmetry == "outer-sum":
+            centre = states[self.centre]
+            return f"centre {centre}, sum of neighbours {states.sum() - centre}"
         if self.symmetry == "outer-totalistic":
             counts = self.counts[:, pattern]
             around = ", ".join(f"{counts[s]} in state {s}" for s in self.neighbour_states)
@@ -217,7 +263,8 @@ class Space:
             if self.states > 2:
                 return None
             number = sum(1 << p for p in np.flatnonzero(values).tolist())
-            return f"rule {number}" if self.cells == 3 else f"rule {number} of radius 2"
+            radius = self.cells // 2
+            return f"rule {number}" + (f" of radius {radius}" if radius > 1 else "")
         centre, sums = self.digits[self.centre], self.counts[1]
         if (values[centre > 1] != (centre[centre > 1] + 1) % self.states).any():
             return None
@@ -227,7 +274,7 @@ class Space:
         for alive in (0, 1):
             seen = [set(values[(centre == alive) & (sums == n)]) for n in range(self.cells)]
             if any(len(each) > 1 or each - {1, lower[alive]} for each in seen):
-                return None
+                return self._isotropic_name(values)
             parts.append([n for n, each in enumerate(seen) if 1 in each])
         if self.counted:
             born, stays = (",".join(_ranges(counts)) for counts in parts)
@@ -236,6 +283,13 @@ class Space:
         letter = {"moore": "", "von-neumann": "V", "hexagonal": "H"}[self.neighbourhood]
         generations = f"/C{self.states}" if self.states > 2 else ""
         return f"B{born}/S{stays}{generations}{letter}"
+
+    def _isotropic_name(self, values: Table) -> str | None:
+        """Return the name in Hensel's notation of a rule that is not outer-totalistic."""
+        if self.neighbourhood != "moore" or self.states > 2:
+            return None
+        ring = self.digits[[self.names.index(cell) for cell in hensel.RING]] == 1
+        return hensel.name(ring, self.digits[self.centre] == 1, values)
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
@@ -248,10 +302,15 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
             yield str(number) if last == number else f"{number}-{last}"
 
 
-def _turn(space: Space) -> list[int]:
-    """Return for each cell the one that a rotation moves to its place."""
-    a, b, c, d = _TURNS[space.neighbourhood]
-    return [space.offsets.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in space.offsets]
+def _turn(neighbourhood: str, dy: int, dx: int) -> tuple[int, int]:
+    """Return where the smallest rotation moves an offset."""
+    a, b, c, d = _TURNS[neighbourhood]
+    return a * dy + b * dx, c * dy + d * dx
+
+
+def _mirror(neighbourhood: str, dy: int, dx: int) -> tuple[int, int]:
+    """Return where a mirror moves an offset: left to right, or in a hexagon, along a diagonal."""
+    return (dx, dy) if neighbourhood == "hexagonal" else (dy, -dx)
 
 
 def spread_states(
@@ -299,7 +358,8 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
     found = []
     for count in range(1, hidden + 1):
         for looks in combinations_with_replacement(range(space.states), count):
-            for symmetry in dict.fromkeys(("outer-totalistic", space.symmetry)):
+            counted = space.symmetry if space.symmetry in COUNTING else "outer-totalistic"
+            for symmetry in dict.fromkeys((counted, space.symmetry)):
                 for private in (True, False):
                     try:
                         found.append(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.identification.rules import SYMMETRIES, UNKNOWN, Space, Table
+from difflogic.identification.rules import COARSER, UNKNOWN, Space, Table
 from difflogic.simplification.resynthesis import Expansion, count_ones, starts
 
 MOST_COUNTED, MOST_INPUTS = 20, 21
@@ -20,10 +20,12 @@ MOST_COUNTED, MOST_INPUTS = 20, 21
 cells."""
 FEW_INPUTS = 10
 """Most inputs for which a circuit is built in every way."""
+FILLED = ("outer-totalistic", "isotropic", "rotations", "reflections")
+"""Symmetries that a rule gets if the recording allows, best first."""
 VALUES_AT_ONCE = 2**28
 """Values of gates to compute at once, of one byte each."""
 
-SLOTS = {"WW": "NW", "EE": "NE"}
+SLOTS = {"WW": "NW", "EE": "NE", "WWW": "SW", "EEE": "SE"}
 """Circuits read nine cells: inputs that stand for cells further away."""
 
 Built = tuple[Xag, list[int]]
@@ -92,7 +94,7 @@ def _fillings(space: Space, table: Table) -> Iterator[Table]:
     """
     found: set[bytes] = set()
     patterns = space.spread(table)
-    for symmetry in SYMMETRIES[: SYMMETRIES.index(space.symmetry) + 1]:
+    for symmetry in (*(each for each in FILLED if each in COARSER[space.symmetry]), space.symmetry):
         coarse = replace(space, symmetry=symmetry)
         merged = merge(coarse, patterns)
         if merged is None:

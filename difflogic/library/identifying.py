@@ -21,7 +21,16 @@ from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import Progress, ProgressCallback, ShouldStop, write_output
-from difflogic.library.options import Effort, Neighbourhood, Opt, Pixels, Seconds, Share, checked
+from difflogic.library.options import (
+    Effort,
+    Neighbourhood,
+    Opt,
+    Pixels,
+    Seconds,
+    Share,
+    Symmetry,
+    checked,
+)
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
@@ -64,7 +73,7 @@ def identify(
     recording: npt.ArrayLike | str | Path | Sequence[str | Path],
     neighbourhood: Neighbourhood = "moore",
     *,
-    symmetry: Literal["none", "outer-totalistic", "rotations"] = "none",
+    symmetry: Symmetry = "none",
     states: Annotated[int | None, Opt(2, 16)] = None,
     boundary: Literal["periodic", "zero", "unknown"] = "periodic",
     gap: Annotated[int, Opt(1, 64)] = 1,

@@ -189,7 +189,12 @@ _SOURCE = Opt(
 )
 Source = Annotated["loading.Source", _SOURCE]
 Sources = Annotated["loading.Source | Sequence[loading.Source]", _SOURCE]
-Neighbourhood = Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2"]
+Neighbourhood = Literal[
+    "moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"
+]
+Symmetry = Literal[
+    "none", "reflections", "rotations", "isotropic", "outer-totalistic", "outer-sum", "totalistic"
+]
 Set = Annotated[
     "Sequence[str | Override]",
     Opt(

@@ -223,3 +223,18 @@ def test_several_states(name, states, step, hood):
     row.show(least=0)
     # Only unseen entries may be wrong.
     assert all(right for right, unseen in zip(row.right, free, strict=True) if not unseen)
+
+
+def test_isotropic_rules():
+    row, free = Row("100 isotropic rules, 64×64 × 8 steps, seed 0"), 0
+    rng, space = np.random.default_rng(0), Space(symmetry="isotropic")
+    for _ in range(100):
+        table = rng.integers(0, 2, space.entries)
+        frames = film(automata.tabulated(space.spread(table)), soup(rng, (64, 64), 0.5), 9)
+        found = row.find(frames, space)
+        named = found.name == space.name(space.spread(table))
+        unseen = bool(found.never_seen.any())
+        row.right.append(agrees(found, table) and explains(found, frames) and (named or unseen))
+        free += unseen
+    row.notes = [f"{free} with entries never seen; all others named"]
+    row.show()

@@ -1,0 +1,71 @@
+"""Names of isotropic rules of two states on the Moore neighbourhood: B2-a/S12, as Golly reads them.
+
+A letter after a number of neighbours says how they lie, up to rotation and reflection; a minus
+means all but those. Source: Alan Hensel's notation; https://conwaylife.com/wiki/Isotropic.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.int64]
+RING = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+LETTERS = (
+    {"": ""},
+    {"c": "1", "e": "0"},
+    {"a": "01", "c": "13", "e": "02", "i": "04", "k": "03", "n": "15"},
+    {
+        **{"a": "067", "c": "157", "e": "026", "i": "017", "j": "016"},
+        **{"k": "025", "n": "167", "q": "015", "r": "267", "y": "257"},
+    },
+    {
+        **{"a": "0167", "c": "1357", "e": "0246", "i": "1267", "j": "0256", "k": "0257"},
+        **{"n": "0157", "q": "0125", "r": "0267", "t": "2567", "w": "0156", "y": "1257"},
+        "z": "1256",
+    },
+)
+"""For up to four neighbours, the letters, each with places in RING. For n > 4 neighbours a letter
+says where the 8 - n others lie."""
+
+
+@cache
+def _classes() -> dict[tuple[bool, ...], tuple[int, str]]:
+    """Return the number and letter of each set of neighbours, given as flags by place in RING."""
+    found = {}
+    for count, letters in enumerate(LETTERS):
+        for letter, places in letters.items():
+            ring = np.isin(np.arange(8), [int(place) for place in places])
+            for mirrored in (ring, np.roll(ring[::-1], 1)):
+                for quarter in range(4):
+                    turned = np.roll(mirrored, 2 * quarter)
+                    found[tuple(turned.tolist())] = count, letter
+                    if count < 4:
+                        found[tuple((~turned).tolist())] = 8 - count, letter
+    return found
+
+
+def name(ring: npt.NDArray[np.bool_], centre: npt.NDArray[np.bool_], after: Values) -> str | None:
+    """Return the name of the rule with these next states; None if it is not isotropic.
+
+    `ring` has the neighbours by place in RING, shape (8, patterns); `centre` and `after`, the next
+    state, have the shape (patterns,).
+    """
+    seen: dict[tuple[bool, int, str], int] = {}
+    for around, alive, state in zip(ring.T.tolist(), centre.tolist(), after.tolist(), strict=True):
+        if seen.setdefault((alive, *_classes()[tuple(around)]), state) != state:
+            return None
+    parts = []
+    for alive in (False, True):
+        text = ""
+        for count in range(9):
+            letters = sorted(LETTERS[min(count, 8 - count)])
+            have = [letter for letter in letters if seen[alive, count, letter]]
+            lack = [letter for letter in letters if letter not in have]
+            if have:
+                short = "".join(have) if len(have) <= len(lack) else "-" + "".join(lack)
+                text += str(count) + (short if lack else "")
+        parts.append(text)
+    return "B{}/S{}".format(*parts)

@@ -1,0 +1,83 @@
+"""Spaces of rules: which neighbourhoods are alike, and what Golly makes of the names."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import product
+
+import numpy as np
+import pytest
+
+from difflogic.identification import Space
+from difflogic.identification.rules import COARSER, COUNTING
+from tests.difflogic.formats.test_write_golly import BGOLLY, crop, read_rle, write_rle
+from tests.difflogic.identification import automata
+from tests.difflogic.identification.automata import film, soup
+
+
+def alike(symmetry, cells):
+    """The neighbourhoods of 3×3 cells that a rule must treat like this one, by its definition."""
+    yield cells
+    if symmetry in ("reflections", "isotropic"):
+        yield np.fliplr(cells)
+    if symmetry in ("rotations", "isotropic"):
+        for turns, flip in product(range(4), (False, True)[: 1 + (symmetry == "isotropic")]):
+            yield np.rot90(np.fliplr(cells) if flip else cells, turns)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "reflections", "rotations", "isotropic"])
+def test_neighbourhoods_that_a_symmetry_treats_alike(symmetry):
+    space = Space(symmetry=symmetry)
+    patterns = space.digits.T.reshape(-1, 3, 3)
+    lowest = [min(each.tobytes() for each in alike(symmetry, cells)) for cells in patterns]
+    _, wanted = np.unique(lowest, return_inverse=True)
+    assert len(set(zip(wanted, space.entry_of, strict=True))) == space.entries == wanted.max() + 1
+
+
+@pytest.mark.parametrize("hood", ["moore", "hexagonal", "line-2"])
+@pytest.mark.parametrize("symmetry", COARSER)
+def test_rules_of_a_coarser_symmetry_have_the_finer_one(hood, symmetry):
+    space = Space(hood, symmetry, 2)
+    for coarse in COARSER[symmetry]:
+        pairs = set(zip(space.entry_of, Space(hood, coarse, 2).entry_of, strict=True))
+        assert len(pairs) == space.entries
+
+
+def test_sums_and_counts():
+    line = Space("line-1", "totalistic", 4)
+    assert (line.keys(line.digits) == line.digits.sum(axis=0)).all()
+    sizes = [Space("line-3", symmetry, 3).entries for symmetry in COUNTING]
+    assert sizes == [15, 3 * 13, 3 * 28]  # of six neighbours, 28 choices of three counts
+    assert Space("moore", "outer-sum", 2).entries == 18
+    assert Space("line-1", "outer-sum", 3).describe(6) == "centre 1, sum of neighbours 1"
+
+
+@pytest.mark.skipif(BGOLLY is None, reason="needs bgolly, of Golly")
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(4))
+def test_golly_knows_the_names_of_isotropic_rules(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    space = Space(symmetry="isotropic")
+    table = rng.integers(0, 2, space.entries)
+    table[0] = 0  # bgolly shows rules with B0 differently
+    name = space.name(space.spread(table))
+    start = soup(rng, (24, 37), 0.5)
+    write_rle(tmp_path / "start.rle", start, f"{name}:T37,24")
+    for steps in (1, 7):
+        command = [BGOLLY, "-m", str(steps), "-o", "end.rle", "start.rle"]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+        wanted = film(automata.tabulated(space.spread(table)), start, 2, steps)[1]
+        np.testing.assert_array_equal(read_rle((tmp_path / "end.rle").read_text()), crop(wanted))
+
+
+def test_names_of_isotropic_rules_that_people_use():
+    space = Space(symmetry="isotropic")
+    digits = space.digits
+    corners, edges = digits[[0, 2, 6, 8]], digits[[1, 3, 5, 7]]
+    near, centre = corners.sum(axis=0) + edges.sum(axis=0), digits[4]
+    adjacent = (digits[[0, 0, 2, 2, 8, 8, 6, 6]] & digits[[1, 3, 1, 5, 5, 7, 3, 7]]).any(axis=0)
+    born = (centre == 0) & (near == 2) & ~adjacent
+    stays = (centre == 1) & ((near == 1) | (near == 2))
+    assert space.name((born | stays).astype(int)) == "B2-a/S12"  # Just Friends
+    gravity = np.where(digits[1] == 1, 1, 0)
+    assert space.name(gravity) is None
