@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -137,9 +138,10 @@ def _locate(source: str | Path) -> Path:
         return _shipped_directory() / f"{source}.toml"
     path = Path(source)
     looks_like_a_path = path.suffix == ".toml" or len(path.parts) > 1
-    if looks_like_a_path or path.is_file():
+    # Unlike Path's own, these also answer for names that are too long.
+    if looks_like_a_path or os.path.isfile(path):
         return path
-    if path.is_dir():
+    if os.path.isdir(path):
         raise ConfigError(f"{source}: is a directory: name a configuration or a TOML file")
     raise ConfigError(
         f'no configuration "{source}": {did_you_mean(source, shipped)} '

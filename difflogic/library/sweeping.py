@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -126,7 +127,8 @@ def sweep(
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is not None:
         texts = tuple(
-            each if isinstance(each, str) else f"{each.key}={each.value}" for each in overrides
+            each if isinstance(each, str) else f"{each.key}={json.dumps(each.value)}"
+            for each in overrides
         )
         request = Request(config, texts, tuple(grid), recipe)
         plan = _make_plan(request, numbers, place, allow_code)

@@ -1,0 +1,215 @@
+"""Damaged files of every kind: readers accept or refuse each, in bounded time and memory.
+
+With DCT_DAMAGED=COUNT this many of each kind, with other damages than the usual ones.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+import tracemalloc
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from difflogic.config import load_config
+from difflogic.formats import circuit_file, importing
+from difflogic.formats.circuit_file import write_circuit
+from difflogic.formats.logicars import write_logicars
+from difflogic.library import loading
+from difflogic.model.model import Model
+from difflogic.scale.sweeps import directory
+from difflogic.simulation import starts
+from difflogic.simulation.bit_grid import Geometry
+from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
+from difflogic.system.errors import DctError
+from difflogic.training.checkpoint import read_checkpoint
+from difflogic.training.lock import NAME, RunLock
+from difflogic.training.metrics import COLUMNS, History, MetricsRow
+from difflogic.training.run_directory import RunDirectory, list_runs
+from difflogic.training.searching import Trainer
+from difflogic.training.session import execute
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.formats.made import assert_same, life, random_circuit
+from tests.difflogic.scale.sweeps.small import small_plan
+from tests.difflogic.training.tiny import tiny
+from tests.fuzz.damage import damaged
+
+pytestmark = pytest.mark.thorough
+
+MOST_SECONDS = 10.0
+MOST_BYTES = 2**30
+EPOCHS = 3
+CONFIG = tiny(f"training.epochs={EPOCHS}")
+
+KINDS = {
+    "circuit": ("circuit.json", "json"),
+    "logicars": ("logicars.json", "json"),
+    "model": ("any.npz", "archive"),
+    "state": ("state.npz", "archive"),
+    "config": ("config.toml", "lines"),
+    "summary": ("summary.json", "json"),
+    "metrics": ("metrics.csv", "lines"),
+    "checkpoint": (f"checkpoint-{EPOCHS}.npz", "archive"),
+    "sweep": (directory.FILE, "lines"),
+    "lock": (NAME, "bytes"),
+    "text": ("start.txt", "bytes"),
+    "rle": ("start.rle", "bytes"),
+    "image": ("start.png", "bytes"),
+}
+"""File name and form of each kind."""
+
+
+@cache
+def template():
+    with Trainer(CONFIG) as trainer:
+        return trainer.state()
+
+
+def simulator(circuit, height, width, boundary):
+    geometry = Geometry(circuit.channels, height, width, boundary)
+    return Simulator(circuit, Conditions(geometry), "interpreter")
+
+
+def grids():
+    """Grids that a saved state may be of."""
+    circuits = [random_circuit(channels, 8, np.random.default_rng(2)) for channels in (1, 2)]
+    return simulator(circuits[0], 3, 5, "periodic"), simulator(circuits[1], 4, 70, "periodic")
+
+
+def valid(kind, folder):
+    """Make valid files of a kind; `folder` is empty."""
+    path = folder / KINDS[kind][0]
+    rng = np.random.default_rng(1)
+    match kind:
+        case "circuit" | "logicars":
+            write = write_circuit if kind == "circuit" else write_logicars
+            circuits = [life(), random_circuit(2, 8, rng), random_circuit(3, 40, rng)]
+            return [write(automaton(circuit)).encode() for circuit in circuits]
+        case "state":
+            made = []
+            for grid in grids():
+                grid.randomize()
+                starts.save_state(path, grid)
+                made.append(path.read_bytes())
+            return made
+        case "metrics":
+            rows = [MetricsRow(epoch + 1, 5.0 - epoch, 4.0, 0.5) for epoch in range(EPOCHS)]
+            return [History(rows).to_csv().encode()]
+        case "lock":
+            return [b'{"pid": 1, "host": "x"}']
+        case "text":
+            return [b"..#..\n.###.\n..#..\n", b"0123\nff00\n", b"rgb.\nymc.\n"]
+        case "rle":
+            return [b"#C x\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n"]
+        case "image":
+            images = []
+            for form, mode in (("PNG", "RGBA"), ("PNG", "P"), ("GIF", "P"), ("BMP", "RGB")):
+                file = io.BytesIO()
+                Image.effect_mandelbrot((9, 7), (-2, -1, 1, 1), 9).convert(mode).save(file, form)
+                images.append(file.getvalue())
+            return images
+        case "model":
+            sizes = ["automaton.channels=1", "perception.kernels=2", "update.gates=[4, 2, 1]"]
+            Model.create(load_config("checkerboard", sizes)).save(path)
+        case "sweep":
+            plan = small_plan("training.batch=2,4", seeds=(0, 3))
+            directory.SweepDirectory(folder).write_plan(plan)
+        case _:
+            execute(CONFIG, folder)
+    return [path.read_bytes()]
+
+
+def read(kind, path):
+    """Read a file. What is accepted must be of use: run, or be saved and read back."""
+    run = RunDirectory(path.parent)
+    match kind:
+        case "circuit" | "logicars" | "model":
+            load = importing.read if kind == "logicars" else loading.load
+            made = load(path).automaton
+            if made.circuit.rows < 10_000:
+                made.circuit.next_state(np.zeros((made.circuit.inputs, 1), np.uint64))
+                assert_same(circuit_file.parse(json.loads(write_circuit(made)), "x"), made)
+        case "state":
+            small, large = grids()
+            try:
+                starts.load_state(path, small)
+            except DctError:
+                starts.load_state(path, large)
+                small = large
+            if small.step < MOST_STEPS:
+                small.run(1)
+            assert small.grid.bits().max() <= 1
+        case "config":
+            run.read_config()
+        case "summary":
+            run.read_summary()
+        case "metrics":
+            history = run.read_metrics(EPOCHS)
+            assert len(history) == EPOCHS
+            assert history.to_csv().startswith(",".join(COLUMNS))
+        case "checkpoint":
+            read_checkpoint(path, template())
+        case "sweep":
+            directory.SweepDirectory(path.parent).read_plan()
+        case "lock":
+            with RunLock(path.parent):
+                list_runs(path.parent)
+        case _:
+            with simulator(life(), 16, 16, "zero") as grid:
+                starts.prepare(grid, automaton(life()), str(path), 0.5)
+
+
+def accepts(kind, path, content):
+    """Return whether a file is read. A refusal must be short, and name the file."""
+    path.write_bytes(content)
+    began = time.process_time()
+    try:
+        read(kind, path)
+        accepted = True
+    except DctError as error:
+        message, accepted = str(error), False
+        # A circuit may be refused for what it is; each problem of settings has its own line.
+        told = (path.name, path.parent.name, "automaton", "channel")
+        assert any(name in message for name in told), message
+        settings = kind in ("config", "sweep") or "problems in the configuration" in message
+        assert len(message) < (20_000 if settings else 1000), message
+        assert settings or "\n" not in message, message
+    finally:
+        path.unlink(missing_ok=True)
+    assert time.process_time() - began < MOST_SECONDS
+    return accepted
+
+
+@pytest.fixture
+def traced():
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_files_are_read_or_refused(kind, tmp_path, traced):
+    name, form = KINDS[kind]
+    contents = valid(kind, tmp_path)
+    path = tmp_path / "here" / name
+    path.parent.mkdir()
+    accepted = [accepts(kind, path, content) for content in contents]
+    # Text in three colours is no start of a circuit with one visible channel.
+    assert accepted[0] if kind == "text" else all(accepted)
+    count = int(os.environ.get("DCT_DAMAGED", 150))
+    for number in range(count):
+        random = Random(f"{kind}-{count}-{number}")
+        content = damaged(form, random.choice(contents), random)
+        try:
+            accepts(kind, path, content)
+        except Exception as error:
+            (tmp_path / "failed").write_bytes(content)
+            raise AssertionError(f"number {number}, kept as {tmp_path / 'failed'}") from error
+    assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
