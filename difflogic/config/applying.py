@@ -45,7 +45,7 @@ def _why_no_damage(config: Config) -> str | None:
     """Return why training damages no sample; None if it does, or if that is unknown."""
     if not config.pool.batch:
         return "there is no pool: [pool] batch is 0"
-    if not custom.is_loaded(config.task) or make_task(config).patches:
+    if not custom.is_loaded(config.task) or make_task(config).damages:
         return None
     return "no damage should grow back"
 

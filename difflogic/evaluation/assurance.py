@@ -14,7 +14,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases, Rule
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly
+from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly, right_from
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,
@@ -128,7 +128,8 @@ def assure_automaton(
     Each method gets the questions only that it decides; all others stay open.
     """
     bits = task.height * task.width * automaton.circuit.channels
-    if bits > MOST_BITS:
+    # Counted places settle by themselves, whatever follows from them.
+    if bits > MOST_BITS and not task.automaton.places:
         return _open(f"{bits} bits of state are too many")
     if task.loss_channels != automaton.visible:
         return _open("the task compares other channels than the circuit shows")
@@ -147,7 +148,7 @@ def assure_automaton(
         return _open("the task lists no cases")
     height, width = cases.starts.shape[2:]
     asked = Asked(
-        claim="shows" if not task.holds else "heals" if task.patches else "holds",
+        claim="shows" if not task.holds else "heals" if task.damages else "holds",
         starts=_named(cases),
         height=height,
         width=width,
@@ -155,7 +156,7 @@ def assure_automaton(
         fire_rate=automaton.fire_rate,
         visible=automaton.visible,
         step=cases.steps,
-        damages=sum(map(len, task.patches.values())),
+        damages=sum(task.damages.values()),
     )
     small = live_part(automaton)
     if cases.boundary != automaton.boundary and cases.repeats is None:
@@ -325,8 +326,10 @@ def _of_one_start(
 ) -> Assurance:
     """Run a start until its state repeats, which determines every later step."""
     goal = question(automaton, target)
+    steps, settled = task.automaton.steps, right_from(goal)
+    if settled is not None and settled <= steps:
+        return _of_every_state(goal, task, settled)
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
-    steps = task.automaton.steps
     most = max(MOST_STEPS, 2 * steps) if deadline is None else math.inf
     found = orbit(goal, begin, deadline or NO_DEADLINE, most)
     if found is None:
@@ -354,7 +357,7 @@ def _of_one_start(
         if not task.patches:
             return assurance(Verdict.proved, text)
         healed = _heal(goal, run_from(goal, begin, found, steps), task, deadline)
-        return assurance(*_verdict_on(healed, steps, text), healed)
+        return assurance(*_verdict_on(healed, text), healed)
     if task.holds:
         return assurance(Verdict.refuted, f"fails after step {steps}, where it is right; {later}")
     if from_step is None:
@@ -362,6 +365,19 @@ def _of_one_start(
     else:
         text = f"proved at step {steps}, and at every one from step {from_step} on"
     return assurance(Verdict.proved, text)
+
+
+def _of_every_state(goal: Question, task: Task, settled: int) -> Assurance:
+    """Describe a target that every state reaches within `settled` steps: all damage heals, too."""
+    text = f"proved at step {task.automaton.steps} and at every later one"
+    healed = tuple(
+        Healing(side, 1, (settled,) * places, _columns(goal, side, places))
+        for side, places in task.damages.items()
+    )
+    verdict, text = _verdict_on(healed, text) if healed else (Verdict.proved, text)
+    return Assurance(
+        verdict, "the only start", text, "sets of values", settled, period=1, healing=healed
+    )
 
 
 def _heal(
@@ -391,7 +407,7 @@ def _columns(goal: Question, side: int, places: int) -> int:
     return columns if places == rows * columns else 0
 
 
-def _verdict_on(healed: tuple[Healing, ...], steps: int, text: str) -> tuple[Verdict, str]:
+def _verdict_on(healed: tuple[Healing, ...], text: str) -> tuple[Verdict, str]:
     """Return the verdict on a run that stays, described by `text`, from its damages."""
     if not healed:
         return Verdict.open, f"{text}; it has too many states to damage each of them"

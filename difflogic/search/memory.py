@@ -40,7 +40,7 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
         height, width = cases.starts.shape[2:]
         grid, steps, starts = Grid(height, width, cases.boundary), cases.steps, len(cases.starts)
     elif grid.cells <= LARGE and not masked and not task.has_random_start:
-        starts = 1 + sum(map(len, task.patches.values()))
+        starts = 1 + sum(task.damages.values())
         steps, damaged = 3 * config.automaton.steps + 1 if task.holds else steps, starts > 1
     compared = min(MOST_SAMPLES, starts) if cases is None else starts
     channels = netlist.channels

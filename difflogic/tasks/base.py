@@ -160,6 +160,11 @@ class Task(ABC):
         return {}
 
     @property
+    def damages(self) -> dict[int, int]:
+        """The number of `patches` by size."""
+        return {size: len(patches) for size, patches in self.patches.items()}
+
+    @property
     def palette(self) -> tuple[tuple[int, int, int], ...]:
         """The colour of each number that the bits of the loss channels give; () for no colours.
 

@@ -266,15 +266,27 @@ class Pattern(Task):
     def patches(self) -> dict[int, Bits]:
         return {side: self._squares(side) for side in self.section.heal}
 
+    @property
+    def damages(self) -> dict[int, int]:
+        # Large grids have more squares than fit in memory.
+        found = {}
+        for side in self.section.heal:
+            rows, columns = self._stretches_of(side)
+            found[side] = len(rows) * len(columns)
+        return found
+
     def _squares(self, side: int) -> Bits:
         """Return a square of cells in every place; across the edge only on a torus."""
-        around = self.automaton.boundary == "periodic"
-        rows, columns = (
-            _stretches(length, side, around).astype(np.uint8)
-            for length in (self.height, self.width)
-        )
+        rows, columns = self._stretches_of(side)
         squares = rows[:, None, :, None] & columns[None, :, None, :]
         return squares.reshape(-1, self.height, self.width)
+
+    def _stretches_of(self, side: int) -> tuple[Bits, Bits]:
+        around = self.automaton.boundary == "periodic"
+        return (
+            _stretches(self.height, side, around).astype(np.uint8),
+            _stretches(self.width, side, around).astype(np.uint8),
+        )
 
     @property
     def exactness_note(self) -> str:

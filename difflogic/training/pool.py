@@ -40,14 +40,14 @@ class PoolSample(NamedTuple):
 
 def pool_samples(task: Task, config: Config) -> int:
     """Return the number of pool samples per epoch, twice the batch if damage has to heal."""
-    return config.pool.batch * (2 if task.patches else 1)
+    return config.pool.batch * (2 if task.damages else 1)
 
 
 def pool_steps(config: Config) -> int:
     """Return the most steps that a sample of [pool] is rolled out; 0 without a pool."""
     if not config.pool.batch:
         return 0
-    return config.pool.steps + (config.automaton.steps if make_task(config).patches else 0)
+    return config.pool.steps + (config.automaton.steps if make_task(config).damages else 0)
 
 
 def draw_pool(task: Task, config: Config, epoch: int, run: Run) -> Iterator[PoolSample]:

@@ -101,7 +101,7 @@ class Trainer(Descent):
             self._go_to(self._attempt.number, self.stage + 1)
             ops = self._logits.argmax(axis=0).astype(np.uint8)
             following = self._finisher
-            if self.task.patches and following is not None and not following.verify(ops)[0]:
+            if self.task.damages and following is not None and not following.verify(ops)[0]:
                 # A circuit that only stays is far from healing: a search would cost much in vain.
                 return found
 
@@ -224,7 +224,7 @@ def _plan_of_checks(config: Config) -> Plan:
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
     if task.each:
         return Plan.of(config, ROUND, streams)
-    if task.patches:
+    if task.damages:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):
         return Plan.holding(task, streams)

@@ -1,6 +1,6 @@
 """Proves that every start ends in the target: docs/certificates.md explains how."""
 
-from difflogic.proof.convergence.deciding import by_sets, decide, decide_quickly
+from difflogic.proof.convergence.deciding import by_sets, decide, decide_quickly, right_from
 from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
 from difflogic.proof.convergence.orbits import resting_picture
 
@@ -13,4 +13,5 @@ __all__ = [
     "decide",
     "decide_quickly",
     "resting_picture",
+    "right_from",
 ]

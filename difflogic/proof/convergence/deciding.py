@@ -21,7 +21,8 @@ from difflogic.proof.convergence.findings import (
     Question,
     Verdict,
 )
-from difflogic.proof.convergence.planes import Planes, pack, unpack
+from difflogic.proof.convergence.folding import folded_part
+from difflogic.proof.convergence.planes import Network, Planes, pack, unpack
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import NEVER, Deadline
@@ -69,6 +70,28 @@ def decide_quickly(question: Question) -> Finding:
 def by_sets(question: Question, deadline: Deadline = NEVER) -> Finding:
     """Answer the question with sets of values only, mostly in milliseconds: proved, or open."""
     return _Search(question, deadline).run()
+
+
+def right_from(question: Question) -> int | None:
+    """Return a step from which every start shows the target, for circuits with places.
+
+    Their visible channels follow from others, which nothing else changes. Those are run on sets
+    until each has one value, and then all channels in one step. None if that proves nothing.
+    """
+    circuit, board = question.circuit, question.board
+    read = sorted({channel for _, channel in question.network.inputs})
+    if not 0 < len(read) < circuit.channels:
+        return None
+    network = Network(folded_part(circuit, read))
+    most = STEPS_PER_SIDE * (question.height + question.width)
+    run = list(itertools.islice(sets.descend(network, board), most))
+    if run[-1].least != run[-1].most:
+        return None
+    values = dict(zip(read, run[-1].least, strict=True))
+    resting = tuple(values.get(channel, 0) for channel in range(circuit.channels))
+    # Channels that nothing reads may have any value before.
+    right = question.is_right(question.network.step(board, resting))
+    return len(run) if right else None
 
 
 @dataclass
