@@ -22,6 +22,7 @@ Place = tuple[str, ...]
 
 REMOVED = {
     ("perception", "channels"): "a kernel reads one channel",
+    ("task", "weights"): "all errors count alike, unless a task has a loss of its own",
     ("update", "wiring"): "the wiring of update circuits is always unique",
 }
 """Keys that configurations of older versions have, and what holds without them."""
@@ -111,7 +112,7 @@ def _describe(
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
     is_section = len(place) == 1 and key in {*schema.sections(), RUN}
     if kind == "extra_forbidden":
-        if model is not None:
+        if model is not None and place not in REMOVED:
             return _foreign(key, model)
         return unknown(place, is_section=len(place) == 1 and isinstance(value, dict))
     if kind == "missing" and is_section:

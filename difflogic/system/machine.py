@@ -12,7 +12,9 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from difflogic.system.errors import ConfigError
 from difflogic.system.memory import control_groups
+from difflogic.system.quantities import format_ranges, parse_ranges
 from difflogic.version import __version__
 
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -110,16 +112,16 @@ def nodes() -> list[Node]:
     found = []
     for folder in list(_NODES.glob("node[0-9]*"))[:_MOST_NODES]:
         try:
-            own = _processors(_start_of(folder / "cpulist")) & os.sched_getaffinity(0)
+            own = os.sched_getaffinity(0) & {*parse_ranges(_start_of(folder / "cpulist"))}
             number = int(folder.name.removeprefix("node"))
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, ConfigError):
             continue
         memory = None
         with suppress(OSError):
             total = re.search(r"MemTotal: +([0-9]{1,15}) kB", _start_of(folder / "meminfo"))
             memory = int(total[1]) * 1024 if total else None
         if own:
-            found.append(Node(number, _as_ranges(sorted(own)), len(own), memory))
+            found.append(Node(number, format_ranges(sorted(own)), len(own), memory))
     return sorted(found, key=lambda node: node.number)
 
 
@@ -130,24 +132,6 @@ _MOST_NODES, _LONGEST = 1024, 2**16
 def _start_of(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(_LONGEST).decode("ascii", "replace").strip()
-
-
-def _processors(text: str) -> set[int]:
-    """Return the numbers in a list such as 0-3,8. Raises ValueError."""
-    found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        ends = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
-        if ends is None:
-            raise ValueError(text)
-        found.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
-    return found
-
-
-def _as_ranges(numbers: list[int]) -> str:
-    firsts = [each for each in numbers if each - 1 not in numbers]
-    lasts = [each for each in numbers if each + 1 not in numbers]
-    pairs = zip(firsts, lasts, strict=True)
-    return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in pairs)
 
 
 def cpu_count() -> int:

@@ -168,6 +168,7 @@ def test_the_last_override_wins():
         ("epochs=5", 'no key "epochs" at the top level: it belongs in [training]'),
         ("update.wiring=random", "any more: the wiring of update circuits is always unique: leave"),
         ("perception.channels=1", "any more: a kernel reads one channel: leave it out"),
+        ("task.weights=[1.0]", "any more: all errors count alike, unless a task has a loss of"),
         ("task.channels=5", 'no key "channels" in [task]: it belongs in [automaton]'),
         ("training.a.b=5", 'no key "a.b" in [training]: choose from seed, epochs'),
         ("training=5", "[training] is a section: name a key, such as training.seed"),
