@@ -45,9 +45,6 @@ RECENT = 0.2
 ANEW = 32
 """Simulating a base again is faster than taking over this many changes."""
 
-ANY = np.array([np.inf, 0.0])
-"""Chances that accept a hit with any number of gates."""
-
 AT_ONCE = 64
 """Changes that a walk tries between two reports of progress."""
 
@@ -186,29 +183,6 @@ class Candidates:
                 fits = fits or self._base.find_room()
         return job.versions[1 : int(fields[k.VERSION]) + 1, k.START] - 1, fits
 
-    def judge(
-        self, parameters: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-        """Judge each change of gate `parameters[i]` to `ops[i]`; return wrong bits and gates.
-
-        Gates are those that the counted channels depend on. Wrong bits above `limit` are not
-        counted exactly, and then the gates are undefined. The arrays end after the first change
-        with at most `stop` wrong bits. Returns None if the values of a change do not fit.
-        """
-        fields, size, fits = np.zeros(k.WALK_FIELDS, np.int64), len(ops), True
-        fields[k.END] = size
-        changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
-        with self._shared(ANY, *changes, limit, stop=stop) as job:
-            while fits and not self._lead(job, fields, ANY):
-                fits = self._base.find_room()
-        if not fits:
-            return None
-        hit = int(fields[k.HIT])
-        judged = np.arange(size if hit == k.NO_HIT else hit + 1)
-        by = job.result_versions.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
-        found = job.results.reshape(job.workers, size, 2)[by, judged]
-        return found[:, 0], found[:, 1]
-
     def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, int]:
         """Yield the hits of the batches in turn: changes that leave no wrong bit.
 
@@ -346,5 +320,4 @@ def load_kernels(simulator: HardSimulator, ops: Ops) -> None:
     starts = simulator.pack_states(np.repeat(nothing, simulator.netlist.channels, axis=1))
     candidates = Candidates(simulator, starts, script, Workers(1))
     if candidates.set_base(ops):
-        candidates.judge([0], [0], 0)
         candidates.change_base([0] * TIDY, [int(ops[0])] * TIDY)

@@ -72,9 +72,6 @@ Sensitivity = Callable[[Ops, tuple[int, ...]], npt.NDArray[np.floating]]
 """Takes ops and the numbers of starts on which they fail. Returns the predicted change of wrong
 cells, (parameters, 16), by gate and new op."""
 
-Judged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""Wrong bits and active gates, by change."""
-
 
 class Search:
     """A local search. The current circuit has `ops` and leaves `wrong` cells wrong."""
@@ -264,10 +261,10 @@ class Changes:
         """
         # Stop at the first that is certain to be kept.
         stop = walk.wrong - (walk.sideways < 1.0)
-        judged = self.judge(gates.tolist(), ops.tolist(), walk.wrong, stop)
+        judged = self._judge_alone(gates, ops, stop)
         for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
             walk.place += 1
-            if op != self._ops[gate] and walk.decide(int(wrong), int(active)):
+            if op != self._ops[gate] and walk.decide(wrong, active):
                 self.keep([gate], [op])
                 return
             if not walk.goes_on:
@@ -286,25 +283,20 @@ class Changes:
             if begun < len(batches):
                 self._candidates = None
         for number, (gates, ops) in list(enumerate(batches))[begun:]:
-            wrong, active = self.judge(gates.tolist(), ops.tolist(), limit=0, stop=0)
-            last = len(wrong) - 1
-            if wrong[last] or active[last] > most_gates:
+            wrong, active = self._judge_alone(gates, ops, stop=0)
+            if wrong[-1] or active[-1] > most_gates:
                 yield Round(number, len(wrong))
             else:
-                yield Round(number, len(wrong), last, int(active[last]))
+                yield Round(number, len(wrong), len(wrong) - 1, active[-1])
 
-    def judge(self, gates: Sequence[int], ops: Sequence[int], limit: int, stop: int = -1) -> Judged:
-        """Return wrong bits and active gates of each change, `ops[i]` for gate `gates[i]`.
+    def _judge_alone(
+        self, gates: npt.NDArray[np.integer], ops: Ops, stop: int
+    ) -> tuple[list[int], list[int]]:
+        """Return wrong bits and active gates of each change, simulated one after the other.
 
-        Active gates are those that the counted channels ever depend on. Wrong bits above `limit`
-        only mean more than `limit`; the active gates are then unknown. The results end with the
+        Active gates are those that the counted channels ever depend on. The results end with the
         first change that leaves at most `stop` bits wrong.
         """
-        if self._candidates is not None:
-            judged = self._candidates.judge(gates, ops, limit, stop)
-            if judged is not None:
-                return judged
-            self._candidates = None
         wrong: list[int] = []
         active: list[int] = []
         for gate, op in zip(gates, ops, strict=True):
@@ -314,7 +306,7 @@ class Changes:
             active.append(self._trial.active_gates)
             if wrong[-1] <= stop:
                 break
-        return np.array(wrong), np.array(active)
+        return wrong, active
 
 
 class GradientSensitivity:

@@ -13,6 +13,7 @@ from difflogic.engine import bases
 from difflogic.engine import candidates as candidates_module
 from difflogic.engine.candidates import Candidates, Helper, Walk
 from difflogic.engine.hard import HardSimulator
+from difflogic.engine.kernels import candidates as k
 from difflogic.engine.layout import Grid
 from difflogic.engine.workers import Workers
 from difflogic.system.callbacks import ignore
@@ -81,9 +82,26 @@ class Case:
         return parameters, rng.choice(OPS_TO_TRY, count).astype(np.uint8)
 
 
+def judge(candidates, parameters, ops, limit, stop=-1):
+    """Judge each change; return wrong bits and gates, the latter only up to `limit` wrong bits.
+
+    They end with the first change that leaves at most `stop` wrong bits.
+    """
+    fields, size = np.zeros(k.WALK_FIELDS, np.int64), len(ops)
+    fields[k.END] = size
+    changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
+    any_gates = np.array([np.inf, 0.0])
+    with candidates._shared(any_gates, *changes, limit, stop=stop) as job:
+        while not candidates._lead(job, fields, any_gates):
+            assert candidates._base.find_room()
+    judged = np.arange(size if fields[k.HIT] == k.NO_HIT else fields[k.HIT] + 1)
+    by = job.result_versions.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
+    return job.results.reshape(job.workers, size, 2)[by, judged].T
+
+
 def compare(case, candidates, pairs, limit):
     """Compare each change with a simulation of its circuit, up to the limit."""
-    found = candidates.judge(*zip(*pairs, strict=True), limit)
+    found = judge(candidates, *zip(*pairs, strict=True), limit)
     for (parameter, op), *judged in zip(pairs, *found, strict=True):
         alone = case.alone(case.changed(parameter, op))
         assert tuple(judged) == alone or (judged[0] > limit and alone[0] > limit)
@@ -127,9 +145,9 @@ def test_judging_ends_with_the_first_change_that_suffices(workers):
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
     with Workers(workers) as team:
         candidates = case.candidates(team)
-        every, _ = candidates.judge(*zip(*pairs, strict=True), 10**9)
+        every, _ = judge(candidates, *zip(*pairs, strict=True), 10**9)
         for stop in sorted(set(every.tolist())):
-            some, _ = candidates.judge(*zip(*pairs, strict=True), 10**9, stop)
+            some, _ = judge(candidates, *zip(*pairs, strict=True), 10**9, stop)
             first = np.flatnonzero(every <= stop)[0]
             np.testing.assert_array_equal(some, every[: first + 1])
 
@@ -150,7 +168,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
         op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
         assert candidates.change_base([parameter], [op])
-        found = candidates.judge([other], [tried], 10**9)
+        found = judge(candidates, [other], [tried], 10**9)
         assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
 
 
@@ -226,7 +244,7 @@ def test_a_walk_is_the_same_with_any_helpers(workers, seed, monkeypatch):
         kept, fits = candidates.walk(parameters, ops, walk, helpers.help)
         assert fits
         assert (helpers.judged > 0) == (team.count > 1)
-        after = candidates.judge([0], [Op.AND], 10**9)
+        after = judge(candidates, [0], [Op.AND], 10**9)
         found.append((kept.tolist(), walk.wrong, walk.tried, walk.place, walk.drawn, *after))
     assert found[0] == found[1]
     assert found[0][0]
@@ -254,7 +272,7 @@ def test_batches_together_have_the_same_hits_as_one_by_one(workers, monkeypatch)
     most = case.alone(case.ops)[1]
     expected, tried = [], 0
     for number, batch in enumerate(batches):
-        wrong, gates = candidates.judge(*batch, 0, 0)
+        wrong, gates = judge(candidates, *batch, 0, 0)
         tried += len(wrong)
         if wrong[-1] == 0 and gates[-1] <= most:
             expected.append((number, tried, len(wrong) - 1, gates[-1]))
@@ -280,11 +298,11 @@ def test_an_exception_of_a_helper_is_raised(monkeypatch):
     monkeypatch.setattr(Helper, "_help", fail)
     with Workers(2) as team:
         candidates = case.candidates(team)
-        candidates.judge([0], [1], 10**9)
+        judge(candidates, [0], [1], 10**9)
         (helper,) = candidates._helpers
         helper._running.exception(timeout=60)
         with pytest.raises(ValueError, match="no more"):
-            candidates.judge([0], [1], 10**9)
+            judge(candidates, [0], [1], 10**9)
 
 
 def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
@@ -303,11 +321,11 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
     before = len(candidates._base._base.free)
     for parameter in range(case.netlist.parameters):
         case.ops = case.changed(parameter, Op.XOR)
-        (wrong,), (gates,) = candidates.judge([parameter], [Op.XOR], 10**9)
+        (wrong,), (gates,) = judge(candidates, [parameter], [Op.XOR], 10**9)
         assert (wrong, gates) == case.alone(case.ops)
         assert candidates.change_base([parameter], [Op.XOR])
     assert len(candidates._base._base.free) > before
-    found = [judges.judge([0], [Op.AND], 10**9) for judges in (candidates, walking)]
+    found = [judge(judges, [0], [Op.AND], 10**9) for judges in (candidates, walking)]
     np.testing.assert_array_equal(*found)
 
 

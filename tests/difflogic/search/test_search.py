@@ -153,7 +153,7 @@ def test_changes_are_freed_at_once():
     try:
         with Workers(1) as workers:
             changes = Changes(Trial(model.netlist, scene, (0,)), workers, model.ops)
-            changes.judge([0, 1], [1, 2], 10)
+            changes.keep([0, 1], [1, 2])
             known = weakref.ref(changes)
             del changes
         assert known() is None
