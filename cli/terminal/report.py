@@ -14,14 +14,8 @@ TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
 AROUND = {"start": "start-up", "compilation": "compilation", "tests": "final tests", "all": "all"}
 """Names of the seconds of a run outside of its training, and of the whole run."""
-OF_ONE_RUN: Any = {
-    "training": {"epochs", "seed"},
-    "parallel": True,
-    "checkpoint": True,
-    "published": True,
-    "run": True,
-}
-"""Settings that differ between runs of one experiment."""
+OF_ONE_RUN = ("training.epochs", "training.seed", "run.")
+"""Beginnings of settings that differ between runs of one experiment."""
 
 
 def render(
@@ -179,6 +173,7 @@ def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
     """Return the shipped experiment if the run was a small or short version of one."""
     from difflogic.config import load_config, shipped_configs
     from difflogic.system.errors import ConfigError
+    from difflogic.training.resuming import changed
 
     name = summary["experiment"].removesuffix("-small")
     if name not in shipped_configs():
@@ -189,10 +184,8 @@ def _full_experiment(summary: Mapping[str, Any], directory: str) -> str | None:
     if not short and name == summary["experiment"]:
         return None
     try:
-        run, shipped = (
-            load_config(source).model_dump(exclude=OF_ONE_RUN)
-            for source in (f"{directory}/config.toml", summary["experiment"])
-        )
+        sources = summary["experiment"], f"{directory}/config.toml"
+        found = changed(*map(load_config, sources))
     except ConfigError:
         return None  # the user's own task of the same name
-    return name if run == shipped else None
+    return name if all(key.startswith(OF_ONE_RUN) for key in found) else None

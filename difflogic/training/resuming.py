@@ -31,19 +31,23 @@ def differing(stored: Config, given: Config) -> list[str]:
 
     Settings that do not affect results may change, and so may the number of epochs.
     """
-    old, new = _flat(stored), _flat(given)
-    free = {f"{section}.{key}" for section, keys in FREE.items() for key in keys}
-    keys = [key for key in {**old, **new} if key not in free and key != "training.epochs"]
     return [
-        f"{key}: {_show(old.get(key))} → {_show(new.get(key))}{NOTES.get(key, '')}"
-        for key in keys
-        if old.get(key) != new.get(key)
+        f"{key}: {_show(old)} → {_show(new)}{NOTES.get(key, '')}"
+        for key, (old, new) in changed(stored, given).items()
+        if key != "training.epochs"
     ]
+
+
+def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
+    """Return both values of each setting that differs and affects results, by "section.key"."""
+    old, new = _flat(before), _flat(now)
+    pairs = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
+    return {key: (x, y) for key, (x, y) in pairs.items() if x != y}
 
 
 def _flat(config: Config) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for section, value in config.to_dict().items():
+    for section, value in config.effective().items():
         if isinstance(value, dict):
             flat |= {f"{section}.{key}": item for key, item in value.items()}
         else:

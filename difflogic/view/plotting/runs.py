@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from difflogic.circuit.gates import DECIDED, SYMBOLS, Op, softmax
+from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
 from difflogic.evaluation.gates import PASSING
 from difflogic.model.model import Model
 from difflogic.training.metrics import History
@@ -33,7 +31,8 @@ def draw(
 ) -> Figure:
     """Return the figure of a run. `gates` comes from `evaluation.gates.count`."""
     made, places = figure(4, 2)
-    *curves, phases, sure, perception, update = places.ravel()
+    *curves, phases, perception, update, rest = places.ravel()
+    rest.set_axis_off()
     drawn = charts(history, exact_epoch, model.config.published.learned_by)
     for axes, (name, title) in zip(curves, CHARTS.items(), strict=True):
         axes.set_title(title)
@@ -42,7 +41,6 @@ def draw(
         else:
             unused(axes, "not recorded" if history else "no metrics.csv")
     _draw_phases(phases, history)
-    _draw_probabilities(sure, model)
     for axes, part in ((perception, "perception"), (update, "update")):
         _draw_ops(axes, part, gates)
     made.suptitle(_title(model, gates), fontweight="bold")
@@ -82,27 +80,6 @@ def _draw_phases(axes: Axes, history: History | None) -> None:
         unused(axes, "no metrics.csv")
         return
     style.bars(axes, dict(reversed(seconds.items())), COLORS[0])
-
-
-def _draw_probabilities(axes: Axes, model: Model) -> None:
-    sure = softmax(model.logits.astype(np.float64)).max(axis=1)
-    architecture = model.config.architecture
-    parts = architecture.kernels * architecture.kernel_gates
-    share = 100 * float((sure > DECIDED).mean())
-    axes.set_title(f"Gates by the probability of their op: {share:.0f} % above {DECIDED}")
-    bins = np.linspace(0, 1, 21).tolist()
-    axes.hist(
-        [sure[:parts], sure[parts:]],
-        bins=bins,
-        stacked=True,
-        color=COLORS[:2],
-        label=["perception", "update"],
-    )
-    axes.axvline(DECIDED, color=FAINT, linewidth=1, linestyle="--")
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlabel("probability")
-    axes.set_ylabel("gates")
-    axes.legend(loc="upper left")
 
 
 def _title(model: Model, gates: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
-from difflogic.view.plotting.style import COLORS, LINES, MARKS, bars, figure, unused
+from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ MOST_VARIANTS = 24
 
 def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> Figure:
     """Return the figure of a sweep, from one result per variant and one row per run."""
-    made, ((by_epoch, gates), (shares, _)) = figure(2, 2)
+    made, ((by_epoch, gates),) = figure(1, 2)
     for number, result in enumerate(results):
         own = [row for row in rows if row.variant == result.variant]
         ended = [row for row in own if row.status != "missing"]
@@ -35,8 +35,6 @@ def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> F
             axes.legend(loc="best")
     if not any(row.epochs_to_exact is not None for row in rows):
         unused(gates, "no seed is exact")
-    _draw_shares(shares, results)
-    _draw_seconds(made.axes[3], results)
     made.suptitle(title, fontweight="bold")
     return made
 
@@ -76,26 +74,6 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
         markersize=5,
         alpha=0.85,
     )
-
-
-def _draw_shares(axes: Axes, results: Sequence[VariantResult]) -> None:
-    axes.set_title("Exact in the end")
-    for number, result in enumerate(results):
-        share = result.exact / result.seeds if result.seeds else 0.0
-        color, _, mark = _style(number)
-        axes.plot([result.exact_low, result.exact_high], [number, number], color=color, linewidth=3)
-        axes.plot([share], [number], mark, color=color, markersize=7)
-    axes.set_yticks(range(len(results)), [result.variant for result in results])
-    axes.set_ylim(len(results) - 0.5, -0.5)
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("share of seeds")
-
-
-def _draw_seconds(axes: Axes, results: Sequence[VariantResult]) -> None:
-    axes.set_title("Seconds of training, median")
-    colors = [_style(number)[0] for number in range(len(results))]
-    bars(axes, {result.variant: result.seconds or 0 for result in results}, colors)
-    axes.invert_yaxis()
 
 
 def _style(number: int) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ from difflogic.system.files import START
 from difflogic.system.quantities import counted
 from difflogic.tasks import exhibit_of
 from difflogic.training.metrics import History
+from difflogic.training.resuming import changed
 from difflogic.view.reports import curves
 from difflogic.view.reports.source import Source
 
@@ -290,9 +291,6 @@ def introduce(
 MOST_CHANGES = 12
 """Most changed settings on a command line. With more, a file is easier to read."""
 
-_FREE = ("parallel", "checkpoint", "published")
-"""Sections without effect on results."""
-
 
 def train_command(config: Config) -> tuple[str, str]:
     """Return the command that repeats a training, and a remark about the files that it needs."""
@@ -316,18 +314,7 @@ def _changes(config: Config) -> list[str] | None:
         shipped = load_config(config.name, [f"training.seed={config.training.seed}"])
     except ConfigError:
         return None
-    ours, theirs = _flat(config), _flat(shipped)
-    if ours.keys() != theirs.keys():
+    found = {key: new for key, (_, new) in changed(shipped, config).items()}
+    if "task.target" in found or None in found.values():
         return None
-    differing = [key for key in ours if ours[key] != theirs[key]]
-    if "task.target" in differing:
-        return None
-    return [f"{key}={json.dumps(ours[key])}" for key in differing]
-
-
-def _flat(config: Config) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for section, values in config.to_dict().items():
-        if isinstance(values, dict) and section not in _FREE:
-            found.update({f"{section}.{key}": value for key, value in values.items()})
-    return found
+    return [f"{key}={json.dumps(value)}" for key, value in found.items()]
