@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,6 @@ PICTURES = 16
 """Most fixed points that are drawn."""
 MOST_DRAWN_CHANNELS = 4
 """Most channels of a drawn picture: there are signs for no more."""
-PLAIN_WIDTH = 80
-"""Columns of drawings without a terminal."""
 
 
 @calls("evaluating.inspect")
@@ -191,25 +188,22 @@ def _fixed_points(fixed: FixedPoints) -> list[str]:
     count = f"{'at least ' if fixed.stopped else ''}{len(fixed.pictures)}"
     stopped = f" ({fixed.stopped})" if fixed.stopped else ""
     more = len(fixed.pictures) - PICTURES
-    periods = Counter(picture.period for picture in fixed.pictures)
     return [
         f"fixed points of the plane with periods of up to {fixed.bound}×{fixed.bound} cells: "
-        f"{count}{stopped}; those whose visible channels differ only by a shift count once",
-        *(f"  {count} of period {_period(period)}" for period, count in periods.items()),
-        *_pictures(fixed.pictures[:PICTURES]),
+        f"{count}{stopped}; those whose visible channels differ only by a shift count once, "
+        "and are drawn row by row",
+        *(f"  {_period(each.period)}{_drawn(each)}" for each in fixed.pictures[:PICTURES]),
         *([f"  … and {more} more pictures: --json has all."] if more > 0 else []),
     ]
 
 
-def _pictures(pictures: Sequence[Picture]) -> list[str]:
-    """Draw the repeating rectangles side by side; several channels by their numbers."""
+def _drawn(picture: Picture) -> str:
+    """Return the rows of the repeating rectangle; several channels by their numbers."""
     from difflogic.pictures.text import render_picture
 
-    if not pictures or len(pictures[0].bits) > MOST_DRAWN_CHANNELS:
-        return []
-    blocks = [["", *render_picture(picture.bits).splitlines()] for picture in pictures]
-    width = (_terminal_width() or PLAIN_WIDTH) - 2
-    return [f"  {line}".rstrip() for line in output.side_by_side(blocks, width)]
+    if len(picture.bits) > MOST_DRAWN_CHANNELS:
+        return ""
+    return f": {' '.join(render_picture(picture.bits).split())}"
 
 
 def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -52,16 +51,6 @@ def on_grid(name: str, gates: int, grid: Geometry, fire_rate: float) -> str:
         f"{name} · {counted(gates, 'gate')}, {counted(grid.channels, 'channel')} · "
         f"{grid.height}×{grid.width} cells, {grid.boundary} boundary, fire rate {fire_rate:g}"
     )
-
-
-def side_by_side(blocks: Sequence[Sequence[str]], width: int, gap: int = 2) -> list[str]:
-    """Return the lines of some drawings, as many side by side as `width` columns hold."""
-    columns = max((len(line) for block in blocks for line in block), default=0) + gap
-    per_row, lines = max(1, (width + gap) // columns), []
-    for first in range(0, len(blocks), per_row):
-        for parts in zip_longest(*blocks[first : first + per_row], fillvalue=""):
-            lines.append("".join(part.ljust(columns) for part in parts).rstrip())
-    return lines
 
 
 def show_table(heads: str, rows: Iterable[Sequence[Any]], texts: int = 1, spare: str = "") -> None:

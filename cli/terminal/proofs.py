@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from difflogic.proof.convergence.sizes import Base, Size, Theorem
     from difflogic.proof.equivalence import Method
 
-UNREAD = "·"
 MOST_ROWS, MOST_COLUMNS = 64, 128
 """Largest part of a picture that is drawn."""
 STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -72,38 +70,23 @@ def show_equality(
     """Print what was proved, and the counterexample; `names` are those of the circuits."""
     lines = equality_lines(proof, differences, rule_only)
     if proof.counterexample is not None:
-        width = shutil.get_terminal_size().columns
-        lines += ["", *counterexample_lines(proof.counterexample, names, width)]
+        lines += ["", *counterexample_lines(proof.counterexample, names)]
     for line in lines:
         typer.echo(line)
 
 
-def counterexample_lines(found: Counterexample, names: tuple[str, str], width: int) -> list[str]:
-    """Draw the nine cells of a counterexample, for each channel that has a 1.
+def counterexample_lines(found: Counterexample, names: tuple[str, str]) -> list[str]:
+    """Name the bits of a counterexample that are 1, as equations do, and both next states."""
+    from difflogic.circuit.grid import NEIGHBORS
 
-    As many boards stand side by side as `width` columns hold.
-    """
-    labels = sorted({label for _, label in found.bits})
-    ones = [label for label in labels if any(found.bits.get((n, label)) for n in range(9))]
-    boards = [_board(found, label) for label in ones]
-    text = [f"in this neighbourhood ({UNREAD}: neither circuit reads this bit):", ""]
-    text += output.side_by_side(boards, width)
-    if not boards:
-        text = [] if labels else ["Always, since the circuits read no bit,"]
-    if zeros := [str(label) for label in labels if label not in ones]:
-        channels = f"all bits read in channel{'s' * (len(zeros) > 1)} {', '.join(zeros)} are 0"
-        also = f"and {channels}:" if boards else f"If {channels},"
-        text += textwrap.wrap(also, max(width, 20))
+    ones = [f"{NEIGHBORS[n]}{label}" for (n, label), bit in sorted(found.bits.items()) if bit]
+    conditions = [f"{', '.join(ones)} {'is' if len(ones) == 1 else 'are'} 1"] if ones else []
+    if len(found.bits) > len(ones):
+        conditions.append(f"all {'other ' if ones else ''}bits that are read are 0")
+    text = textwrap.wrap(f"if {' and '.join(conditions)}," if conditions else "always,", 80)
     text.append(f"the next state of channel {found.channel} is")
-    for name, bit in zip(names, (found.before, found.after), strict=True):
-        text.append(f"  {int(bit)}  in {name}")
-    return text
-
-
-def _board(found: Counterexample, label: int) -> list[str]:
-    bits = [found.bits.get((neighbour, label)) for neighbour in range(9)]
-    signs = [UNREAD if bit is None else str(int(bit)) for bit in bits]
-    return [f"channel {label}", *(f"  {' '.join(signs[n : n + 3])}" for n in (0, 3, 6)), ""]
+    pairs = zip(names, (found.before, found.after), strict=True)
+    return [*text, *(f"  {int(bit)}  in {name}" for name, bit in pairs)]
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:

@@ -14,15 +14,13 @@ from difflogic.model.model import Model
 PASSING = (Op.A, Op.B)
 """Ops that only pass an input on. All others are active."""
 
-SCOPES = {
-    "all": "every gate with its own logits",
-    "next_state": "active gates that the next state of some channel depends on",
-    "loss_channels": "active gates that the loss channels depend on, at any later step",
-}
-
 
 def count(model: Model) -> dict[str, Any]:
-    """Count gates and active gates, and make a histogram of ops, for each part and scope."""
+    """Count gates and active gates, and make a histogram of ops, for each part and scope.
+
+    `all` is every gate with its own logits; `next_state` are active gates that the next state of
+    some channel depends on; `loss_channels` those that the loss channels depend on, at any step.
+    """
     architecture, ops, netlist = model.config.architecture, model.ops, model.netlist
     perception = architecture.kernels * architecture.kernel_gates
     parts = {"perception": slice(0, perception), "update": slice(perception, len(ops))}

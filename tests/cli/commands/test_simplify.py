@@ -131,8 +131,7 @@ class TestVerify:
         result = dct("verify", "circuit", one, "--against", other)
         assert result.exit_code == 1
         assert result.stdout.endswith(
-            "channel 0  channel 4\n  1 · ·      1 · ·\n  · · ·      · · ·\n  · · ·      · · ·\n\n"
-            f"the next state of channel 0 is\n  0  in {one}\n  1  in {other}\n"
+            f"if NW0, NW4 are 1,\nthe next state of channel 0 is\n  0  in {one}\n  1  in {other}\n"
         )
         found = dct("verify", "circuit", one, "--against", other, "--json")
         assert found.exit_code == 1
