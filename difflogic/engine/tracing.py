@@ -80,10 +80,6 @@ class Event:
     """Whether the task was taken from another worker's share."""
     place: tuple[int, int, int] | None = None
     """Group of samples, automaton step and chunk of a task."""
-    gates: tuple[float, float] | None = None
-    """Seconds that a task spent in the gates of perception and of the update; the rest moved rows
-    between grid and tiles. None if workers share the gates of a tile. A perception gate that is
-    neither in a star nor in a run counts to the update."""
 
     @property
     def seconds(self) -> float:
@@ -160,7 +156,6 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
         taken, group = float(task[t.STOLEN]), float(task[t.OF_GROUP])
         is_loss = task[t.KIND] == LOSS
         places = tuple(int(task[c]) for c in (t.OF_GROUP, t.OF_STEP, t.OF_CHUNK))
-        perception, update = float(task[t.PERCEPTION]), float(task[t.UPDATE])
         yield Event(
             worker=worker,
             name=NAMES[int(task[t.KIND])],
@@ -169,7 +164,6 @@ def _events(worker: int, trace: npt.NDArray[np.float64], ahead: float) -> Iterat
             until=end + ahead,
             stolen=bool(stolen) and not is_loss,
             place=None if is_loss else (places[0], places[1], places[2]),
-            gates=(perception, update) if perception + update > 0 else None,
         )
         at = end
     if until - at >= SHORTEST_WAIT:
@@ -197,9 +191,6 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
         if event.place is not None:
             group, step, chunk = event.place
             arguments = {"group": group, "step": step, "chunk": chunk, "stolen": event.stolen}
-        if event.gates is not None:
-            perception, update = (round(1e6 * seconds, 3) for seconds in event.gates)
-            arguments |= {"perception_us": perception, "update_us": update}
         found.append(
             {
                 "name": event.name,

@@ -90,12 +90,10 @@ def count_phase(clock, way, since, used, cursor):
     return ended, ran
 
 
-KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL, PERCEPTION, UPDATE = range(10)
+KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
 """Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
-worker had taken from others by then; begin and end, in seconds of the clock; and the time of the
-piece's gates, in perception and update. The rest of a piece's time moves rows between grid and
-tiles."""
-TRACE_FIELDS = 10
+worker had taken from others by then; begin and end, in seconds of the clock."""
+TRACE_FIELDS = 8
 CALL = 8
 """A whole call of a worker: time in no other event is waiting."""
 
@@ -104,20 +102,6 @@ CALL = 8
 def trace_begin(trace):
     """Return the time, or 0 without a trace."""
     return now() if len(trace) > 0 else 0.0
-
-
-@part
-def trace_part(workspace, column, since):
-    """Add the time since `since` to a column of the current piece's event; return the time, or
-    0.
-    """
-    trace = workspace.trace
-    if len(trace) == 0:
-        return 0.0
-    event, until = workspace.cursor[TRACED], now()
-    if event < len(trace):
-        trace[event, column] += until - since
-    return until
 
 
 @part

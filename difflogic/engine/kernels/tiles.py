@@ -14,7 +14,6 @@ from difflogic.engine.kernels.primitives import (
     stars_forward,
 )
 from difflogic.engine.kernels.structures import Tile
-from difflogic.engine.kernels.teams import PERCEPTION, UPDATE, trace_begin, trace_part
 from difflogic.system.jit import borrowing_kernel, part
 
 BLOCK = 16
@@ -25,23 +24,19 @@ take at most 37 kB of the first-level cache."""
 @borrowing_kernel
 def run_forward(code, coefficients, workspace, lanes):
     """Evaluate all gates of a worker's tile; its input rows are already filled."""
-    tile, since = workspace.values, trace_begin(workspace.trace)
+    tile = workspace.values
     stars_forward((tile, code.stars, coefficients), lanes)
     runs_forward((tile, code.runs, coefficients), lanes)
-    since = trace_part(workspace, PERCEPTION, since)
     gates_forward((tile, code.gates, coefficients), lanes)
-    trace_part(workspace, UPDATE, since)
 
 
 @borrowing_kernel
 def run_backward(code, coefficients, workspace, sums, lanes):
     """Take a tile's gradients from its output rows back to its input rows and `sums`."""
-    tile, grad, since = workspace.values, workspace.gradients, trace_begin(workspace.trace)
+    tile, grad = workspace.values, workspace.gradients
     gates_backward((tile, code.gates, coefficients, grad, sums), lanes)
-    since = trace_part(workspace, UPDATE, since)
     runs_backward((tile, code.runs, coefficients, grad, sums), lanes)
     stars_backward((tile, code.stars, coefficients, grad, sums, workspace.scratch), lanes)
-    trace_part(workspace, PERCEPTION, since)
 
 
 @part
