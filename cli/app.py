@@ -131,7 +131,7 @@ class Root(LazyGroup):
         "train-gol": Entry("train:train_gol", "Train the Game of Life, or a similar rule"),
         "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
         "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
-        "runs": Entry("runs:runs", "List saved runs"),
+        "runs": Entry(":runs", "List, show, compare, note and remove saved runs"),
         "eval": Entry(
             "evaluate:evaluate", "Test a trained circuit on fresh starts, larger grids and damage"
         ),
@@ -177,6 +177,27 @@ class Verify(LazyGroup):
     }
 
 
+class Runs(LazyGroup):
+    """`dct runs`: without the name of a command, it lists."""
+
+    entries: ClassVar[dict[str, Entry]] = {
+        "list": Entry("runs:list_", "List runs, as dct runs does; the options above are its own"),
+        "show": Entry("runs:show", "Show a run's results, settings, note and files"),
+        "compare": Entry("runs:compare", "Compare settings and results of runs"),
+        "note": Entry("runs:note_", "Keep a note and tags with a run"),
+        "rm": Entry("runs:remove", "Remove runs"),
+    }
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        if not args or args[0] not in (*self.entries, *ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        show_options(self.get_command(ctx, "list"), ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
 class Config(LazyGroup):
     """`dct config`."""
 
@@ -187,14 +208,19 @@ class Config(LazyGroup):
     }
 
 
-def _group(cls: type[LazyGroup], help_text: str) -> typer.Typer:
+def _group(cls: type[LazyGroup], help_text: str, **options: Any) -> typer.Typer:
     # Without a callback, Typer would take a group of one command for that command.
-    return typer.Typer(
-        cls=cls, callback=lambda: None, help=help_text, no_args_is_help=True, **WITHOUT_RICH
-    )
+    options = {"no_args_is_help": True, **WITHOUT_RICH, **options}
+    return typer.Typer(cls=cls, callback=lambda: None, help=help_text, **options)
 
 
 verify = _group(Verify, "Check training against plain NumPy, and prove properties of circuits.")
+runs = _group(
+    Runs,
+    "List saved runs, the newest last, with the settings that differ; or work with single ones.",
+    no_args_is_help=False,
+    subcommand_metavar="[DIR] | COMMAND [ARGS]...",
+)
 config = _group(Config, "List, print and document configurations.")
 app = typer.Typer(
     name="dct",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from difflogic.library.exporting import export as export
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
+    from difflogic.library.listing import runs as runs
     from difflogic.library.loading import load as load
     from difflogic.library.proving import prove as prove
     from difflogic.library.rendering import render as render
@@ -66,6 +67,7 @@ _NAMES = {
     "difflogic.library.exporting": "export",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
+    "difflogic.library.listing": "runs",
     "difflogic.library.loading": "load",
     "difflogic.library.rendering": "render",
     "difflogic.library.reporting": "plot report",

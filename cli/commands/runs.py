@@ -1,59 +1,190 @@
-"""`dct runs`: lists saved runs, the newest last."""
+"""`dct runs`: lists saved runs, the newest last; shows, compares, notes and removes them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cli.errors import in_one_line, note
+import typer
+
+from cli.calling import Call, calls
+from cli.errors import in_one_line, note, printable
 from cli.options import AsJson
 from cli.terminal import output
-from difflogic.system.files import for_shell
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted, show_bytes
 
 if TYPE_CHECKING:
-    from difflogic.training.run_directory import Listed
+    from difflogic.library.keeping import Described
+    from difflogic.training.notes import Note
+
+LONGEST = 40
+"""Characters of a note or a value in a table."""
+AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
-def runs(directory: Path = Path("runs"), as_json: AsJson = False) -> None:
-    """List saved runs and sweeps, the newest last.
+@calls("listing.runs")
+def list_(run: Call, directory: Path = Path("runs"), as_json: AsJson = False) -> None:
+    """List saved runs and sweeps, the newest last, with the settings that differ.
 
-    For other commands, "last" names the newest run. A run that is listed as stopped may still be
-    training; if it is not, continue it with dct train --resume RUN. Seconds are training time.
+    For other commands, "last" names the newest run. The verdict proved means right in every case,
+    exact right on samples, late right only from a later step on. Seconds are training time. A run
+    that is stopped continues with dct train --resume RUN.
 
     Operands:
-        directory DIR: Directory of runs, by default runs
+        directory DIR: Directory of runs, or a sweep, by default runs
     """
-    from difflogic.training.run_directory import SWEEP, list_runs
-
-    found = list_runs(directory)
+    found = run(directory)
     if as_json:
         output.show_json(found)
-        return
-    if not found:
-        hint = "no runs yet: dct train NAME makes one"
-        if (directory / SWEEP).is_file():
-            place = for_shell(directory)
-            hint = f"is a sweep: dct watch {place} shows it, dct sweep --dir {place} continues it"
-        note(f"{directory}: {hint}")
-        return
-    # The default name of a run contains its experiment, seed and time.
+    elif not found:
+        is_empty = not any(directory.iterdir())
+        note(
+            f"{directory}: "
+            + ("no runs yet: dct train NAME makes one" if is_empty else "no such runs")
+        )
+    else:
+        _show_records(found, found.settings)
+
+
+def _show_records(found: Sequence[dict[str, Any]], settings: Sequence[str]) -> None:
+    """Show a line per run. On a narrow terminal, columns are left out; settings go late."""
+    words = [
+        "experiment",
+        "verdict",
+        *(key for key in ("tags", "note") if any(run[key] for run in found)),
+    ]
+    heads = {key: key.rpartition(".")[2] for key in settings}
+    numbers = ["seed", "gates", "epochs", "seconds", "age"]
+    for key, head in heads.items():
+        if [*heads.values(), *words, *numbers].count(head) > 1:
+            heads[key] = key
+    columns = {"path": "run"} | {key: key for key in words} | heads | {key: key for key in numbers}
+    spare = ["experiment", "seed", "seconds", "epochs", "age", "note", *reversed(heads.values())]
     output.show_table(
-        "run | started | experiment | state | seed | epochs | exact | active gates | seconds",
-        map(_row, found),
-        texts=4,
-        spare="started | experiment | seed | active gates | epochs | seconds",
+        " | ".join(columns.values()),
+        ([_cell(key, run[key]) for key in columns] for run in found),
+        texts=1 + len(words),
+        spare=" | ".join([*(each for each in spare if each in columns.values()), "gates"]),
     )
 
 
-def _row(listed: Listed) -> list[Any]:
-    return [
-        in_one_line(str(listed.path)),
-        f"{listed.begun.astimezone():%Y-%m-%d %H:%M}",
-        in_one_line(listed.experiment or "-"),
-        listed.state,
-        listed.seed,
-        listed.epochs,
-        {True: "yes", False: "no", None: None}[listed.exact],
-        listed.active_gates,
-        None if listed.seconds is None else f"{listed.seconds:.1f}",
+def _cell(key: str, value: Any) -> str | None:
+    """Return a value of a record as a short text; None if it has none."""
+    match value:
+        case None | "" | []:
+            return None
+        case float() if key == "age":
+            size, unit = next((s, unit) for s, unit in AGES if value >= s or s == 1)
+            return f"{max(value, 0) // size:.0f} {unit}"
+        case float() if key.endswith("seconds"):
+            return f"{value:.1f}"
+        case list() if key == "tags":
+            return ", ".join(value)
+        case str() if "\n" in value and key not in ("note", "path"):  # a picture
+            rows = value.strip().split("\n")
+            return f"{len(rows)}×{len(rows[0])} {hashlib.sha256(value.encode()).hexdigest()[:4]}"
+        case _:
+            text = in_one_line(value if isinstance(value, str) else json.dumps(value))
+            return text if len(text) <= LONGEST or key == "path" else text[: LONGEST - 1] + "…"
+
+
+@calls("keeping.describe")
+def show(describe: Call, as_json: AsJson = False) -> None:
+    """Show a run: its results, its settings beside the shipped ones, its note and files."""
+    from cli.terminal import report
+
+    found: Described = describe()
+    if as_json:
+        output.show_json(found)
+        return
+    record = found.record
+    path, state = record["path"], record["state"]
+    begun, age = record["begun"].astimezone(), _cell("age", record["age"])
+    lines = {
+        "run": in_one_line(path),
+        "begun": f"{begun:%Y-%m-%d %H:%M}, {age} ago",
+        "state": state,
+        "experiment": in_one_line(f"{record['experiment']}, seed {record['seed']}"),
+        "settings": "as shipped" if found.is_shipped else "of no shipped experiment",
+        "tags": ", ".join(record["tags"]),
+        "note": printable(record["note"]),
+        "files": ", ".join(
+            f"{in_one_line(name)} {show_bytes(size)}" for name, size in found.files.items()
+        ),
+    }
+    if found.changed:
+        lines["settings"] = "\n".join(
+            f"{key} {_cell(key, here) or '-'}, shipped {_cell(key, shipped) or '-'}"
+            for key, (shipped, here) in found.changed.items()
+        )
+    if state == "sweep":
+        lines.pop("experiment"), lines.pop("settings")
+    output.show_lines({label: text for label, text in lines.items() if text})
+    if found.summary is not None:
+        typer.echo("\n" + report.render(found.summary, path, quiet=True))
+
+
+@calls("listing.runs", without="where tag sort inside")
+def compare(of: Call, sources: Sequence[Path], as_json: AsJson = False) -> None:
+    """Compare runs: the settings in which they differ, and their results, side by side.
+
+    Operands:
+        sources RUN…: Two runs or more; "last" is the newest
+    """
+    found = of(sources)
+    if len(found) < 2:
+        raise ConfigError("name two runs or more, such as runs/a and last")
+    if as_json:
+        output.show_json(found)
+        return
+    shown = [key for key in found[0] if key not in (*found.settings, "path", "begun")]
+    lines = [
+        [key, *(_cell(key, run[key]) for run in found)]
+        for key in (*found.settings, *shown)
+        if any(_cell(key, run[key]) for run in found)
     ]
+    heads = ["", *(in_one_line(run["path"]) for run in found)]
+    output.show_table(" | ".join(heads), lines, texts=len(heads))
+
+
+@calls("keeping.annotate")
+def note_(annotate: Call) -> None:
+    """Keep a note with a run, in its directory; without TEXT, show it.
+
+    dct runs lists the note. It finds it by its words (--where WORD), and its tags by --tag.
+    """
+    found: Note = annotate()
+    output.show_lines({"note": printable(found.text) or "-", "tags": ", ".join(found.tags) or "-"})
+
+
+@calls()
+def remove(sources: Sequence[Path], yes: bool = False) -> None:
+    """Remove runs and sweeps: the files that dct wrote, and then their directories.
+
+    Asks first. Refuses a run that is training, a directory that holds other files, and links.
+
+    Operands:
+        sources RUN…: Runs or sweeps; "last" is the newest
+    Options:
+        yes --yes -y: Do not ask
+    """
+    from difflogic.library.listing import runs
+    from difflogic.library.removing import removable
+
+    found = list({each.path: each for each in map(removable, sources)}.values())
+    if not yes:
+        if not sys.stdin.isatty():
+            raise ConfigError("nothing is removed without --yes where nobody can be asked")
+        records = runs([each.path for each in found])
+        _show_records(records, records.settings)
+        size = show_bytes(sum(each.size for each in found))
+        if not typer.confirm(f"Remove {counted(len(found), 'run')}, {size}?", err=True):
+            return
+    for each in found:
+        each.remove()
+        note(f"removed {each.path}")

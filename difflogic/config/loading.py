@@ -189,6 +189,17 @@ def parse_toml(text: str) -> dict[str, Any]:
     return data
 
 
+def flat(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a configuration's tables, by ``section.key``."""
+    found: dict[str, Any] = {}
+    for name, value in tables.items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{key}": item for key, item in value.items()}
+        else:
+            found[name] = value
+    return found
+
+
 def _load_code(data: dict[str, Any], paths: PathContext) -> None:
     """Run the code that [task] names, and record its hash in [run]."""
     facts = data.setdefault(RUN, {})

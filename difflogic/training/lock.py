@@ -11,16 +11,19 @@ import json
 import os
 import socket
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from difflogic.system.errors import LockLostError, RunDirectoryError
-from difflogic.system.files import open_inside, read_inside, refused
+from difflogic.system.files import open_inside, open_plain, read_inside, refused
 
 NAME = ".lock"
 
 MAX_HOLDER_BYTES = 2**12
+GLANCE_SECONDS = 0.05
+"""More than `is_held` takes: whoever begins meanwhile tries again."""
 
 _TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _BEYOND = 2**30
@@ -104,6 +107,9 @@ class RunLock:
             file.close()  # its holder has just removed it
 
     def _lock(self, file: BinaryIO) -> None:
+        with suppress(OSError):
+            return _lock(file)
+        time.sleep(GLANCE_SECONDS)
         try:
             _lock(file)
         except OSError as error:
@@ -113,6 +119,16 @@ class RunLock:
                 f"{self._directory}: in use by {_holder(self._path)}: wait until it ends, or "
                 "stop it"
             ) from None
+
+
+def is_held(directory: Path) -> bool:
+    """Whether a process holds a directory's lock."""
+    try:
+        with open_plain(directory / NAME, follow=False) as file:
+            _lock(file)
+    except OSError as error:
+        return error.errno in _TAKEN
+    return False
 
 
 def _is_at(file: BinaryIO, path: Path) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from difflogic.config import Config, config_from_dict
+from difflogic.config.loading import flat
 from difflogic.config.sections import FREE
 from difflogic.engine.kernels.structures import LANES
 from difflogic.system.errors import ConfigError, RunDirectoryError
@@ -40,19 +41,9 @@ def differing(stored: Config, given: Config) -> list[str]:
 
 def changed(before: Config, now: Config) -> dict[str, tuple[Any, Any]]:
     """Return both values of each setting that differs and affects results, by "section.key"."""
-    old, new = _flat(before), _flat(now)
+    old, new = flat(before.effective()), flat(now.effective())
     pairs = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
     return {key: (x, y) for key, (x, y) in pairs.items() if x != y}
-
-
-def _flat(config: Config) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for section, value in config.effective().items():
-        if isinstance(value, dict):
-            flat |= {f"{section}.{key}": item for key, item in value.items()}
-        else:
-            flat[section] = value
-    return flat
 
 
 def _show(value: Any) -> str:

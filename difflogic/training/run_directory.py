@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from typing import Any
 
 from difflogic.config import Config, load_config
 from difflogic.model.model import Model
-from difflogic.system.errors import ConfigError, DctError, ModelFileError, RunDirectoryError
+from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError
 from difflogic.system.files import (
     CONFIG,
     LEFTOVERS,
@@ -32,8 +32,8 @@ from difflogic.system.files import (
 )
 from difflogic.tasks.custom import code_of
 from difflogic.training import lock, summary
-from difflogic.training.checkpoint import checkpoints, epoch_of
-from difflogic.training.finding import ROOT, begun
+from difflogic.training.checkpoint import checkpoints
+from difflogic.training.finding import ROOT
 from difflogic.training.metrics import History, from_csv
 from difflogic.training.start_model import StartModel
 
@@ -262,74 +262,3 @@ def _make_new(root: Path, name: str) -> Path:
             path = root / f"{name}-{number}"
         except OSError as error:
             raise refused(root / name, "created", error) from error
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One run or sweep in a list; None means unknown."""
-
-    path: Path
-    begun: datetime
-    """When it was begun or last extended, in UTC."""
-    experiment: str | None = None
-    seed: int | None = None
-    state: str = "damaged"
-    """finished, stopped (or still running), damaged, or sweep."""
-    epochs: int | None = None
-    exact: bool | None = None
-    active_gates: int | None = None
-    seconds: float | None = None
-    """Seconds of training."""
-
-
-def list_runs(root: str | Path = ROOT) -> list[Listed]:
-    """Return the runs and sweeps under `root`, the last begun or extended at the end.
-
-    Damaged ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
-    """
-    root = Path(root)
-    try:
-        paths = sorted(root.iterdir())
-    except FileNotFoundError:
-        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/") from None
-    except OSError as error:
-        raise refused(root, "searched", error) from error
-    found = [listed for path in paths for listed in _listed(path)]
-    return sorted(found, key=lambda listed: (listed.begun, listed.path))
-
-
-def _listed(path: Path) -> Iterator[Listed]:
-    try:
-        if (path / SWEEP).is_file():
-            changed = datetime.fromtimestamp((path / SWEEP).stat().st_mtime, UTC)
-            yield Listed(path, changed, state="sweep")
-        elif (path / CONFIG).is_file():
-            yield _listed_run(path)
-    except (OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
-        return
-
-
-def _listed_run(path: Path) -> Listed:
-    when, run = begun(path), RunDirectory(path)
-    try:
-        found = run.read_summary()
-        if found is not None:
-            checked = found["scores"]["checked"]
-            return Listed(
-                path=path,
-                begun=when,
-                experiment=found["experiment"],
-                seed=found["seed"],
-                state="finished" if found["finished"] else "stopped",
-                epochs=found["epochs"],
-                exact=checked["exact"],
-                active_gates=checked["active_gates"],
-                seconds=found["seconds"]["training"],
-            )
-        config = run.read_config()
-        assert config is not None
-    except DctError:
-        return Listed(path, when)
-    last = checkpoints(path)[:1]
-    epochs = epoch_of(last[0]) if last else 0
-    return Listed(path, when, config.name, config.training.seed, "stopped", epochs)

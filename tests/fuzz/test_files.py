@@ -29,9 +29,10 @@ from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import MOST_STEPS, Conditions, Simulator
 from difflogic.system.errors import DctError
 from difflogic.training.checkpoint import read_checkpoint
+from difflogic.training.listing import list_runs
 from difflogic.training.lock import NAME, RunLock
 from difflogic.training.metrics import COLUMNS, History, MetricsRow
-from difflogic.training.run_directory import RunDirectory, list_runs
+from difflogic.training.run_directory import RunDirectory
 from difflogic.training.searching import Trainer
 from difflogic.training.session import execute
 from tests.difflogic.circuit.circuits import automaton

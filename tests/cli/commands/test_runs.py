@@ -1,38 +1,87 @@
 """`dct runs`."""
 
+import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from tests.difflogic.library.many_runs import make_run
 
-@pytest.mark.thorough
-def test_runs(dct, tiny):
-    changes = [f"--set={change}" for change in tiny]
-    for seed in ("7", "8"):
-        done = dct("train-checkerboard", *changes, "--epochs=2", f"--seed={seed}", "--quiet")
-        assert done.exit_code == 0
+
+@pytest.fixture
+def several(dct, trained_run):
+    """Four made-up runs in runs/; the newest is run3."""
+    for seed in range(4):
+        make_run(trained_run, Path(f"runs/run{seed}"), 1 + seed, seed=seed, batch=2 + seed % 2)
+
+
+def test_runs(dct, several):
     lines = dct("runs").stdout.splitlines()
-    head = "run started experiment state seed epochs exact active gates seconds"
-    assert lines[0].split() == head.split()
-    assert [line.split()[-5] for line in lines[1:]] == ["7", "8"]
-    listed = dct("runs", "--json").json
-    assert [run["seed"] for run in listed] == [7, 8]
-    assert Path(listed[-1]["path"]) == max(Path("runs").iterdir())
+    assert (
+        " ".join(lines[0].split()) == "run experiment verdict batch seed gates epochs seconds age"
+    )
+    assert [line.split()[4] for line in lines[1:]] == ["0", "1", "2", "3"]
+    found = dct("runs", "--where=seed>0", "--sort=-gates", "--json").json
+    assert [run["seed"] for run in found] == [3, 2, 1]
+    assert [run["training.batch"] for run in found] == [3, 2, 3]
     copy = Path("runs/two\nlines\x1b")
-    shutil.copytree(listed[0]["path"], copy)
+    shutil.copytree("runs/run0", copy)
     assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
-    assert len(dct("runs").stdout.splitlines()) == 4
-    shutil.rmtree(copy)
-    last = dct("eval", "last", "--json", "--test=gates").json
-    assert last["seed"] == 8 or str(listed[-1]["path"]) in str(last)
+    assert len(dct("runs", "runs").stdout.splitlines()) == 6
 
 
-def test_a_sweep_is_named(dct, tmp_path):
-    (tmp_path / "sweep").mkdir()
-    (tmp_path / "sweep/sweep.toml").touch()
-    shown = dct("runs", "sweep")
-    assert "sweep: is a sweep: dct watch sweep shows it" in shown.stderr
+def test_single_runs(dct, several):
+    assert dct("runs", "note", "last", "the best\x1b so far", "--tag=paper").exit_code == 0
+    assert dct("runs", "note", "last").stdout == "note  the best\\x1b so far\ntags  paper\n"
+    assert "the best\\x1b so far" in dct("runs", "--tag", "paper").stdout
+    shown = dct("runs", "show", "last").stdout
+    for words in (
+        "runs/run3",
+        "perception.kernels 2, shipped 16",
+        "note        the best",
+        "proof ",
+    ):
+        assert words in shown
+    assert dct("runs", "show", "last", "--json").json["record"]["tags"] == ["paper"]
+    lines = dct("runs", "compare", "runs/run0", "last").stdout.splitlines()
+    assert lines[:2] == [
+        f"{'':<19}runs/run0     runs/run3",
+        f"{'training.batch':<19}2             3",
+    ]
+
+
+def test_remove(dct, several, monkeypatch):
+    done = dct("runs", "rm", "runs/run0", "last", "runs/run0", "--yes")
+    assert done.stderr == "removed runs/run0\nremoved runs/run3\n"
+    assert sorted(os.listdir("runs")) == ["run1", "run2"]
+    stdin = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr("cli.commands.runs.sys", SimpleNamespace(stdin=stdin))
+    for answer, left in ((False, 2), (True, 1)):
+        monkeypatch.setattr("typer.confirm", lambda *words, answer=answer, **more: answer)
+        assert dct("runs", "rm", "last").exit_code == 0
+        assert len(os.listdir("runs")) == left
+
+
+REFUSED = {
+    "rm last": "nothing is removed without --yes",
+    "rm": "Missing argument",
+    "rm runs/run0 runs/absent --yes": "runs/absent: no such run directory",
+    "compare last": "name two runs or more",
+    "note absent text": "absent: no such run directory",
+    "note last --tag=a/b": 'tag "a/b": must be letters',
+    "--where=sed>1": 'no column or setting "sed": did you mean "seed"?',
+    "--sort=gate": 'did you mean "gates"?',
+    "absent": "absent: no such directory",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_refusals(dct, several, words):
+    before = sorted(Path("runs").rglob("*"))
+    assert REFUSED[words] in dct("runs", *words.split()).refusal
+    assert sorted(Path("runs").rglob("*")) == before
 
 
 def test_no_runs(dct):

@@ -31,6 +31,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
         text = block[1]
         if find_spec("matplotlib") is None:
             text = re.sub(r"difflogic\.plot\(.*\)", "None", text)
+            text = "" if "matplotlib" in text else text
         exec(compile(before + text, str(PAGE), "exec"), names)
     out = capsys.readouterr().out
     assert "gates, equal\n" in out

@@ -1,7 +1,6 @@
 import json
 import os
 import re
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +10,7 @@ from difflogic.config import load_config
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
 from difflogic.training.finding import begun, find_run, saved_model
-from difflogic.training.run_directory import RunDirectory, list_runs, run_name
-from difflogic.training.session import execute
-from tests.difflogic.training.tiny import stop_after, tiny
+from difflogic.training.run_directory import RunDirectory, run_name
 
 CONFIG = load_config("checkerboard-small")
 
@@ -173,53 +170,3 @@ def test_a_linked_configuration_is_refused(tmp_path):
     (run / "config.toml").symlink_to(tmp_path / "elsewhere.toml")
     with pytest.raises(ConfigError, match="is a link"):
         RunDirectory(run).read_config()
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    root = tmp_path_factory.mktemp("runs")
-    for seed in (3, 4):
-        execute(tiny("training.epochs=5", f"training.seed={seed}"), root / f"seed{seed}")
-    execute(tiny("training.epochs=9"), root / "half", should_stop=stop_after(2))
-    return root
-
-
-def test_runs_are_listed_by_time(runs):
-    found = list_runs(runs)
-    assert [(listed.path.name, listed.seed, listed.state) for listed in found] == [
-        ("seed3", 3, "finished"),
-        ("seed4", 4, "finished"),
-        ("half", 23, "stopped"),
-    ]
-    assert [listed.epochs for listed in found] == [5, 5, 2]
-    assert {listed.experiment for listed in found} == {"checkerboard-small"}
-    assert all(listed.exact is False and listed.seconds > 0 for listed in found)
-
-
-def test_a_run_without_summary_is_listed_by_its_checkpoint(runs, tmp_path):
-    shutil.copytree(runs / "half", tmp_path / "half")
-    (tmp_path / "half" / "summary.json").unlink()
-    (found,) = list_runs(tmp_path)
-    assert (found.state, found.epochs, found.exact, found.seed) == ("stopped", 2, None, 23)
-
-
-def test_damaged_runs_and_other_files_in_the_list(runs, tmp_path):
-    for name, damaged in (("a", "summary.json"), ("b", "config.toml")):
-        shutil.copytree(runs / "seed3", tmp_path / name)
-        (tmp_path / name / damaged).write_text("{")
-    (tmp_path / "b" / "summary.json").unlink()
-    (tmp_path / "notes.txt").write_text("mine")
-    (tmp_path / "empty").mkdir()
-    os.symlink("/dev/zero", tmp_path / "device")
-    (tmp_path / "sweep").mkdir()
-    (tmp_path / "sweep" / "sweep.toml").write_text("")
-    found = {listed.path.name: listed.state for listed in list_runs(tmp_path)}
-    assert found == {"a": "damaged", "b": "damaged", "sweep": "sweep"}
-
-
-def test_no_directory(tmp_path):
-    with pytest.raises(RunDirectoryError, match="no such directory"):
-        list_runs(tmp_path / "absent")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunDirectoryError, match="cannot be searched"):
-        list_runs(tmp_path / "file")

@@ -1,0 +1,111 @@
+"""Removes runs and sweeps: what `dct` wrote, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from difflogic.library.listing import opened
+from difflogic.scale.sweeps.directory import FILE as SWEEP
+from difflogic.scale.sweeps.directory import MAX_BYTES
+from difflogic.system import files as names
+from difflogic.system.errors import RunDirectoryError
+from difflogic.system.files import LEFTOVERS, read_inside, refused
+from difflogic.training import lock, notes
+
+RESULTS = (names.MODEL, "checkpoint-*.npz", names.METRICS, names.START, names.SUMMARY)
+OF_RUN = (LEFTOVERS, *RESULTS, notes.FILE, names.CONFIG)
+"""Files of a run, in the order of their removal: what is left after an interruption is a run's."""
+OF_SWEEP = (LEFTOVERS, "table.csv", "table.json", "table.md", notes.FILE, SWEEP)
+BEGINNING = re.compile(rb'# written [0-9T:.-]+Z by dct\n|format = "dct-sweep"\n')
+_CODE = re.compile(r'^kind = "(?:[^"\n]*/)?([^"/\n]+\.py):\w+"$', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Removable:
+    """A run or sweep that may be removed."""
+
+    path: Path
+    files: tuple[Path, ...]
+    runs: tuple[Path, ...]
+    """The directories that hold them, to be locked."""
+    folders: tuple[Path, ...]
+    """All directories, the innermost first."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.lstat().st_size for file in self.files)
+
+    def remove(self) -> None:
+        """Remove it. Raises RunDirectoryError if it is in use, or the system refuses."""
+        try:
+            with ExitStack() as locks:
+                for run in self.runs:
+                    locks.enter_context(lock.RunLock(run))
+                for file in self.files:
+                    file.unlink(missing_ok=True)
+            for folder in self.folders:
+                folder.rmdir()
+        except OSError as error:
+            raise refused(self.path, "removed", error) from error
+
+
+def removable(run: str | Path) -> Removable:
+    """Return what removing a run or sweep would remove.
+
+    Follows no link. Raises RunDirectoryError if the directory is not a run's or holds anything that
+    `dct` did not write there, and if a process uses it.
+    """
+    path = opened(run).path
+    try:
+        if path.is_symlink():
+            raise RunDirectoryError(f"{path}: is a link: name the directory itself, or remove it")
+        if (path / SWEEP).is_file():
+            found, variants = _entries(path, OF_SWEEP, True)
+            runs = [run for variant in variants for run in _entries(variant, (), True)[1]]
+            found = [file for run in runs for file in _entries(run, OF_RUN)[0]] + found
+        else:
+            found, variants, runs = _entries(path, OF_RUN)[0], [], []
+    except OSError as error:
+        raise refused(path, "removed", error) from error
+    for each in (path, *runs):
+        if lock.is_held(each):
+            with lock.RunLock(each):  # raises, and says who holds it
+                pass
+    return Removable(path, tuple(found), (path, *runs), (*runs, *variants, path))
+
+
+def _entries(
+    folder: Path, known: Sequence[str], nested: bool = False
+) -> tuple[list[Path], list[Path]]:
+    """Return the `known` files of a directory, in that order, and, if `nested`, its directories.
+
+    Raises RunDirectoryError for any other entry, and if dct did not write the last of the known.
+    """
+    if not known or not (folder / known[-1]).exists():
+        known = known[:1]  # nothing was written yet
+    else:
+        content = read_inside(folder / known[-1], MAX_BYTES)
+        if not BEGINNING.match(content):
+            raise RunDirectoryError(f"{folder}: is kept, since dct did not write its {known[-1]}")
+        known = [*_CODE.findall(content.decode(errors="replace")), *known]
+    found, folders = [], []
+    for entry in sorted(folder.iterdir()):
+        mode = entry.lstat().st_mode
+        rank = next((i for i, name in enumerate(known) if fnmatch(entry.name, name)), None)
+        if nested and stat.S_ISDIR(mode):
+            folders.append(entry)
+        elif stat.S_ISREG(mode) and rank is not None:
+            found.append((rank, entry))
+        elif entry.name != lock.NAME:
+            raise RunDirectoryError(
+                f"{entry}: dct did not write this into the run, and removes no run that holds it: "
+                "move it away, or remove the directory yourself"
+            )
+    return [entry for _, entry in sorted(found)], folders

@@ -1,0 +1,146 @@
+"""Many runs at a glance: settings, results and notes, read quickly from their directories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from difflogic.config.loading import MAX_BYTES, flat, parse_toml
+from difflogic.system.errors import DctError, RunDirectoryError
+from difflogic.system.files import CONFIG, read_inside, refused
+from difflogic.training import lock
+from difflogic.training.checkpoint import checkpoints, epoch_of
+from difflogic.training.finding import ROOT, begun
+from difflogic.training.notes import Note, read_note
+from difflogic.training.run_directory import SWEEP, RunDirectory
+
+_LINE = re.compile(r"^(?=\[|\w+ = )", re.MULTILINE)
+"""Where a line of a configuration begins a section or a key."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One run or sweep in a list."""
+
+    path: Path
+    columns: dict[str, Any]
+    """What `runs` says about each run; None if unknown."""
+    settings: Mapping[str, Any]
+    """The run's configuration, by ``section.key``."""
+    summary: Mapping[str, Any] | None
+    """The contents of summary.json, once the run has ended or stopped."""
+
+
+def list_runs(root: str | Path = ROOT, inside: bool = False) -> list[Listed]:
+    """Return the runs and sweeps under `root`, the last begun or extended at the end.
+
+    With `inside`, the runs of a sweep stand in its place, as they do if `root` is a sweep. Damaged
+    ones are listed as such. Raises RunDirectoryError if `root` cannot be read.
+    """
+    root = Path(root)
+    try:
+        is_sweep = (root / SWEEP).is_file()
+        paths = sorted(root.iterdir())
+    except FileNotFoundError:
+        raise RunDirectoryError(f"{root}: no such directory: dct train NAME makes runs/") from None
+    except OSError as error:
+        raise refused(root, "searched", error) from error
+    found = [each for path in paths for each in _found(path, is_sweep, inside)]
+    return sorted(found, key=lambda listed: (listed.columns["begun"], listed.path))
+
+
+def _found(path: Path, is_variant: bool, inside: bool) -> Iterator[Listed]:
+    try:
+        is_sweep = (path / SWEEP).is_file()
+        if (path / CONFIG).is_file() or (is_sweep and not inside):
+            yield read_listed(path)
+        elif (is_sweep or is_variant) and not path.is_symlink():
+            for each in sorted(path.iterdir()):
+                yield from _found(each, is_sweep, inside)
+    except (OSError, ValueError, OverflowError):  # removed meanwhile, or not readable
+        return
+
+
+def read_listed(path: Path) -> Listed:
+    """Return what the files of a run or sweep say. Raises OSError if it is neither."""
+    state, epochs, found, note, settings = "damaged", None, {}, Note(), {}
+    with suppress(RunDirectoryError):
+        note = read_note(path)
+    if (path / SWEEP).is_file():
+        when, state = datetime.fromtimestamp((path / SWEEP).stat().st_mtime, UTC), "sweep"
+    else:
+        when = begun(path)
+        with suppress(DctError, ValueError):
+            settings = parse_settings(read_inside(path / CONFIG, MAX_BYTES).decode())
+        with suppress(DctError):
+            found = RunDirectory(path).read_summary() or {}
+            if found or isinstance(settings.get("training.seed"), int):
+                state, epochs = _progress(path, found)
+    scores, seconds = found.get("scores", {}), found.get("seconds", {})
+    columns = {
+        "path": str(path),
+        "experiment": found.get("experiment") or settings.get("name"),
+        "seed": found.get("seed", settings.get("training.seed")),
+        "verdict": _verdict(scores) if state == "finished" else state,
+        "gates": scores.get("checked", {}).get("active_gates"),
+        "epochs": epochs,
+        "seconds": seconds.get("training"),
+        "processor_seconds": seconds.get("processor"),
+        "attempts": found.get("attempts", {}).get("begun"),
+        "wrong_cells": scores.get("checked", {}).get("wrong_cells"),
+        "from_step": scores.get("assurance", {}).get("from_step"),
+        "state": state,
+        "begun": when,
+        "age": (datetime.now(UTC) - when).total_seconds(),
+        "tags": note.tags,
+        "note": note.text,
+        "version": found.get("versions", {}).get("dct"),
+        "processor": found.get("cpu", {}).get("name"),
+    }
+    return Listed(path, columns, settings, found or None)
+
+
+def _progress(path: Path, found: Mapping[str, Any]) -> tuple[str, int]:
+    """Return a run's state, and its finished epochs: those of a checkpoint while it trains."""
+    last = checkpoints(path)[:1]
+    epochs = found["epochs"] if found else epoch_of(last[0]) if last else 0
+    if found and found["finished"]:
+        return "finished", epochs
+    return "training" if lock.is_held(path) else "stopped", epochs
+
+
+def _verdict(scores: Mapping[str, Any]) -> str:
+    proved = scores["assurance"]["verdict"] == "proved"
+    if scores["checked"]["exact"]:
+        return "proved" if proved else "exact"
+    return "late" if proved else "not exact"
+
+
+def parse_settings(text: str) -> dict[str, Any]:
+    """Return the values of a configuration's text, by ``section.key``. Raises ValueError.
+
+    Most lines are the same in many runs, so each is parsed once.
+    """
+    found: dict[str, Any] = {}
+    section = ""
+    try:
+        for part in _LINE.split(text):
+            for name, value in _parsed(part).items():
+                if isinstance(value, dict):
+                    section = f"{name}."
+                else:
+                    found[section + name] = value
+    except ValueError:  # a line of a text or list looks like a key
+        return flat(parse_toml(text))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Mapping[str, Any]:
+    return parse_toml(text)

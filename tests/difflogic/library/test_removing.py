@@ -1,0 +1,103 @@
+"""Runs and sweeps are removed whole, or not at all; nothing else is."""
+
+import shutil
+
+import pytest
+
+from difflogic.library.keeping import annotate
+from difflogic.library.removing import removable
+from difflogic.library.sweeping import sweep
+from difflogic.library.training import train
+from difflogic.system.errors import RunDirectoryError
+from difflogic.training.lock import RunLock
+from tests.cli.conftest import TINY
+
+SHORT = [*TINY, "training.epochs=2"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    root = tmp_path_factory.mktemp("trained")
+    train("checkerboard", SHORT, directory=root / "run")
+    grid = ["training.batch=1,2"]
+    sweep(
+        "checkerboard",
+        "0-1",
+        overrides=SHORT,
+        grid=grid,
+        directory=root / "sweep",
+        backend="sequential",
+    )
+    return root
+
+
+@pytest.fixture
+def runs(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "runs")
+
+
+def content(root):
+    return {path: path.is_file() and path.read_bytes() for path in root.rglob("*")}
+
+
+@pytest.mark.parametrize("name", ["run", "sweep", "sweep/batch=2/seed1"])
+def test_nothing_of_it_is_left(runs, name):
+    annotate(runs / name, "a note")
+    others = {path for path in content(runs) if not path.is_relative_to(runs / name)}
+    (runs / name / ".dct-0.tmp").touch()
+    found = removable(runs / name)
+    assert found.size == sum(len(data) for data in content(runs / name).values() if data)
+    found.remove()
+    assert set(content(runs)) == others
+
+
+def test_the_code_of_a_custom_task_is_the_runs_own(runs):
+    config = runs / "run" / "config.toml"
+    config.write_text(
+        config.read_text().replace('kind = "checkerboard"', 'kind = "my/vote.py:Vote"')
+    )
+    (runs / "run" / "vote.py").touch()
+    removable(runs / "run").remove()
+    assert not (runs / "run").exists()
+
+
+def foreign(name):
+    return lambda runs: (runs / name).write_text("mine")
+
+
+REFUSED = {
+    "a file of the user's": (foreign("run/report.html"), "run", "did not write this"),
+    "a file in a sweep": (foreign("sweep/batch=1/plot.svg"), "sweep", "did not write this"),
+    "a file in a sweep's run": (foreign("sweep/batch=1/seed0/a.py"), "sweep", "did not write this"),
+    "a directory in a run": (lambda runs: (runs / "run" / "more").mkdir(), "run", "did not write"),
+    "a link in a run": (
+        lambda runs: (runs / "run" / "checkpoint-9.npz").symlink_to("/etc/hostname"),
+        "run",
+        "did not write this",
+    ),
+    "a linked run": (lambda runs: (runs / "link").symlink_to("run"), "link", "is a link"),
+    "no run": (lambda runs: (runs / "mine").mkdir(), "mine", "holds no run"),
+    "a project's config.toml": (foreign("run/config.toml"), "run", "did not write its config"),
+    "another program's sweep": (foreign("sweep/sweep.toml"), "sweep", "did not write its sweep"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(runs, case):
+    change, name, message = REFUSED[case]
+    change(runs)
+    before = content(runs)
+    with pytest.raises(RunDirectoryError, match=message):
+        removable(runs / name)
+    assert content(runs) == before
+
+
+@pytest.mark.parametrize("name", ["run", "sweep", "sweep/batch=2/seed1"])
+def test_a_run_that_trains_stays(runs, name):
+    target = name.partition("/")[0]
+    before, found = content(runs), removable(runs / target)
+    with RunLock(runs / name):
+        for act in (found.remove, lambda: removable(runs / target)):
+            with pytest.raises(RunDirectoryError, match="in use by"):
+                act()
+    assert content(runs) == before

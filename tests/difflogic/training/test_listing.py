@@ -1,0 +1,125 @@
+"""Lists of runs, beside what Python's own TOML reader says."""
+
+import os
+import shutil
+import tomllib
+
+import pytest
+import tomli_w
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.system.errors import RunDirectoryError
+from difflogic.training.listing import list_runs, parse_settings
+from difflogic.training.lock import RunLock
+from difflogic.training.notes import Note, read_note, write_note
+from difflogic.training.session import execute
+from tests.difflogic.training.tiny import stop_after, tiny
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("runs")
+    for seed in (3, 4):
+        execute(tiny("training.epochs=5", f"training.seed={seed}"), root / f"seed{seed}")
+    execute(tiny("training.epochs=9"), root / "half", should_stop=stop_after(2))
+    return root
+
+
+def test_runs_are_listed_by_time(runs):
+    found = list_runs(runs)
+    assert [
+        (listed.path.name, listed.columns["seed"], listed.columns["state"]) for listed in found
+    ] == [("seed3", 3, "finished"), ("seed4", 4, "finished"), ("half", 23, "stopped")]
+    assert [listed.columns["epochs"] for listed in found] == [5, 5, 2]
+    assert {listed.columns["experiment"] for listed in found} == {"checkerboard-small"}
+    assert all(listed.columns["verdict"] in ("not exact", "stopped") for listed in found)
+
+
+def test_a_run_without_summary_is_listed_by_its_checkpoint(runs, tmp_path):
+    shutil.copytree(runs / "half", tmp_path / "half")
+    (tmp_path / "half" / "summary.json").unlink()
+    (found,) = list_runs(tmp_path)
+    assert [found.columns[key] for key in ("state", "epochs", "gates", "seed")] == [
+        "stopped",
+        2,
+        None,
+        23,
+    ]
+
+
+def test_damaged_runs_and_other_files_in_the_list(runs, tmp_path):
+    for name, damaged in (("a", "summary.json"), ("b", "config.toml")):
+        shutil.copytree(runs / "seed3", tmp_path / name)
+        (tmp_path / name / damaged).write_text("{")
+    (tmp_path / "b" / "summary.json").unlink()
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    os.symlink("/dev/zero", tmp_path / "device")
+    (tmp_path / "sweep").mkdir()
+    (tmp_path / "sweep" / "sweep.toml").write_text("")
+    found = {listed.path.name: listed.columns["state"] for listed in list_runs(tmp_path)}
+    assert found == {"a": "damaged", "b": "damaged", "sweep": "sweep"}
+
+
+def test_no_directory(tmp_path):
+    with pytest.raises(RunDirectoryError, match="no such directory"):
+        list_runs(tmp_path / "absent")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunDirectoryError, match="cannot be searched"):
+        list_runs(tmp_path / "file")
+
+
+TEXTS = st.text("ab=[]#'\" \n\\", max_size=12) | st.sampled_from(["x\n[b]\nc = 1\n", "a = 2"])
+VALUES = st.integers() | st.booleans() | TEXTS | st.lists(TEXTS | st.integers(), max_size=3)
+TABLES = st.dictionaries(st.sampled_from("abcd"), VALUES)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["x", "y"]), VALUES),
+    st.dictionaries(st.text("stu", min_size=1), TABLES),
+)
+def test_settings_are_those_of_the_whole_text(top, sections):
+    text = "# written\n" + tomli_w.dumps(top | sections, multiline_strings=True)
+    whole = tomllib.loads(text)
+    expected = {f"{name}.{key}": value for name in sections for key, value in whole[name].items()}
+    assert (
+        parse_settings(text) == {key: whole[key] for key in top if key not in sections} | expected
+    )
+
+
+def test_a_held_run_is_training(runs, tmp_path):
+    shutil.copytree(runs / "half", tmp_path / "half")
+    with RunLock(tmp_path / "half"):
+        assert [each.columns["state"] for each in list_runs(tmp_path)] == ["training"]
+    assert [each.columns["state"] for each in list_runs(tmp_path)] == ["stopped"]
+
+
+def test_runs_inside_a_sweep(runs, tmp_path):
+    shutil.copytree(runs / "seed3", tmp_path / "sweep" / "batch=2" / "seed3")
+    (tmp_path / "sweep" / "sweep.toml").write_text("")
+    (tmp_path / "sweep" / "link").symlink_to(runs)
+    assert [each.columns["state"] for each in list_runs(tmp_path)] == ["sweep"]
+    for found in (list_runs(tmp_path, inside=True), list_runs(tmp_path / "sweep")):
+        assert [each.path.name for each in found] == ["seed3"]
+
+
+@given(st.text(max_size=50), st.lists(st.from_regex(r"[a-z0-9_.+-]{1,9}", fullmatch=True)))
+def test_notes_return(tmp_path_factory, text, tags):
+    run = tmp_path_factory.mktemp("run")
+    write_note(run, Note(text=text, tags=tags))
+    assert read_note(run) == Note(text=text, tags=tags)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"tags": [1]}', '{"text": "a", "more": 1}', "9" * 2**18]
+)
+def test_damaged_notes(tmp_path, content):
+    assert read_note(tmp_path) == Note()
+    (tmp_path / "note.json").write_text(content)
+    with pytest.raises(RunDirectoryError, match=r"note\.json: is damaged"):
+        read_note(tmp_path)
+    (tmp_path / "note.json").unlink()
+    (tmp_path / "note.json").symlink_to("/dev/zero")
+    with pytest.raises(RunDirectoryError, match="a link"):
+        read_note(tmp_path)
