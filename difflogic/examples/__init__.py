@@ -1,0 +1,1 @@
+"""Examples: pairs of grids, before and after, read from files, and bits for their symbols."""

@@ -1,0 +1,139 @@
+"""Pairs of grids, before and after, and what is wrong with a collection of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
+
+MOST_SYMBOLS = 16
+MOST_CELLS = 2**18
+"""Of all grids before together: a run keeps a copy of its examples."""
+
+Grid = npt.NDArray[np.uint8]
+"""Numbers of symbols, shape (height, width)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An example: a grid, and what should become of it."""
+
+    before: Grid
+    after: Grid
+    place: str = ""
+    """Where it was read, for messages: "train pair 3"."""
+
+    def __str__(self) -> str:
+        """Return rows of hexadecimal digits, as in "0110/0000>0000/0110"."""
+        return ">".join(
+            "/".join("".join(f"{symbol:x}" for symbol in row) for row in grid.tolist())
+            for grid in (self.before, self.after)
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Pair:
+        """Read what `str` gives. Raises ValueError."""
+        before, after = (
+            np.array([[int(digit, 16) for digit in row] for row in grid.split("/")], np.uint8)
+            for grid in text.split(">")
+        )
+        if before.shape != after.shape or before.ndim != 2 or not before.size:
+            raise ValueError("a pair needs two grids of one size")
+        return cls(before, after)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Pairs to learn from, and pairs that are kept aside to test what was learned."""
+
+    symbols: tuple[str, ...]
+    """The name of each symbol, by its number."""
+    train: tuple[Pair, ...]
+    held_out: tuple[Pair, ...] = ()
+    source: str = "the examples"
+    """The file, for messages."""
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ConfigError(f"{self.source}: {problem}")
+
+    def _problem(self) -> str | None:
+        pairs = (*self.train, *self.held_out)
+        if not self.train:
+            return "has no pair to learn from: give grids with an input and an output"
+        for pair in pairs:
+            if pair.before.shape != pair.after.shape:
+                (rows, columns), (above, across) = pair.before.shape, pair.after.shape
+                return (
+                    f"{pair.place}: the output has {above}×{across} cells, and the input "
+                    f"{rows}×{columns}: an automaton keeps its grid, so both need one size"
+                )
+        cells = sum(pair.before.size for pair in pairs)
+        if cells > MOST_CELLS:
+            return (
+                f"{counted(len(pairs), 'pair')} have {cells} cells, more than {MOST_CELLS}: keep "
+                f"about {max(1, len(pairs) * MOST_CELLS // cells)} of them"
+            )
+        if clash := contradiction(pairs):
+            first, second = clash
+            return (
+                f"{first.place} and {second.place} have the same input and different outputs: no "
+                "rule can do both: correct or remove one"
+            )
+        if all(np.array_equal(pair.before, pair.after) for pair in self.train):
+            return "every output equals its input: there is nothing to learn"
+        return None
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The least rows and columns of all grids, and the most."""
+        shapes = np.array([pair.before.shape for pair in (*self.train, *self.held_out)])
+        (rows, columns), (most_rows, most_columns) = shapes.min(axis=0), shapes.max(axis=0)
+        return (int(rows), int(columns)), (int(most_rows), int(most_columns))
+
+    @property
+    def background(self) -> int:
+        """The symbol "0" or "." if it occurs before, else the most frequent one."""
+        seen = np.bincount(np.concatenate([pair.before.ravel() for pair in self.train]))
+        named = [number for number, name in enumerate(self.symbols) if name in ("0", ".")]
+        used = [number for number in named if number < len(seen) and seen[number]]
+        return used[0] if used else int(seen.argmax())
+
+    def split(self, share: float, seed: int) -> Examples:
+        """Return the examples with a random `share` of the pairs kept aside, at least one.
+
+        Pairs that the file keeps aside stay so. Raises ConfigError if no pair were left.
+        """
+        aside = max(1, round(share * len(self.train)))
+        if aside >= len(self.train):
+            raise ConfigError(
+                f"{self.source}: {counted(len(self.train), 'pair')} to learn from: keeping {aside} "
+                "aside leaves none: choose a smaller share"
+            )
+        order = np.random.default_rng(seed).permutation(len(self.train)).tolist()
+        kept = [self.train[number] for number in sorted(order[aside:])]
+        moved = [self.train[number] for number in sorted(order[:aside])]
+        return Examples(self.symbols, (*kept,), (*moved, *self.held_out), self.source)
+
+
+def contradiction(pairs: Iterable[Pair]) -> tuple[Pair, Pair] | None:
+    """Return two pairs with equal inputs and different outputs; None if there are none."""
+    seen: dict[tuple[object, ...], Pair] = {}
+    for pair in pairs:
+        key = pair.before.shape, pair.before.tobytes()
+        other = seen.setdefault(key, pair)
+        if not np.array_equal(other.after, pair.after):
+            return other, pair
+    return None
+
+
+def largest(pairs: Sequence[Pair]) -> tuple[int, int]:
+    """Return the most rows and the most columns of some pairs' grids."""
+    height, width = np.array([pair.before.shape for pair in pairs]).max(axis=0)
+    return int(height), int(width)

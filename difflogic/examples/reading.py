@@ -1,0 +1,256 @@
+"""Files of examples: JSON as in ARC, JSON lines, CSV and NPZ, read without trusting them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Grid, Pair
+from difflogic.system.archive import NpzReader
+from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.files import read_named
+
+MOST_BYTES = 2**26
+SUFFIXES = (".json", ".jsonl", ".csv", ".npz")
+
+Cells = list[list[str]]
+"""The names of symbols, by row and column."""
+
+
+class Raw(NamedTuple):
+    """An example as it stands in a file; `after` is None if only an input is there."""
+
+    place: str
+    before: Cells
+    after: Cells | None
+    aside: bool = False
+    """Whether the file keeps it aside, as a test."""
+
+
+def read_examples(paths: Sequence[Path]) -> Examples:
+    """Read pairs from files. Raises ConfigError, which names the file, the pair and the cell.
+
+    Files may hold one task or many; all pairs are taken together. A pair in a `test` part is kept
+    aside; without its output it is left out.
+    """
+    several = len(paths) > 1
+    found = []
+    for path in paths:
+        for raw in _read(path, paired=True):
+            place = f"{path.name}: {raw.place}" if several else raw.place
+            if raw.after is None and not raw.aside:
+                raise ConfigError(f"{path}: {raw.place}: has no output")
+            if raw.after is not None:
+                found.append(raw._replace(place=place))
+    source = ", ".join(map(str, paths))
+    try:
+        symbols = name_symbols(cells for raw in found for cells in (raw.before, raw.after or []))
+        pairs = {
+            aside: tuple(
+                Pair(numbered(raw.before, symbols), numbered(raw.after or [], symbols), raw.place)
+                for raw in found
+                if raw.aside is aside
+            )
+            for aside in (False, True)
+        }
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from None
+    return Examples(symbols, pairs[False], pairs[True], source)
+
+
+def read_inputs(path: Path) -> list[Raw]:
+    """Read grids to apply a rule to, with the outputs that they should have, if the file has any.
+
+    A file of tasks gives its tests, or all pairs if it has no tests. Raises ConfigError.
+    """
+    found = list(_read(path, paired=False))
+    return [raw for raw in found if raw.aside] or found
+
+
+def name_symbols(grids: Iterable[Cells]) -> tuple[str, ...]:
+    """Return the names of symbols by their numbers: whole numbers from 0 to 15 keep their own.
+
+    Other names are numbered as they first occur. Raises ConfigError for more than 16.
+    """
+    names = dict.fromkeys(name for cells in grids for row in cells for name in row)
+    if all(name.isascii() and name.isdigit() for name in names):
+        most = max(map(int, names), default=0)
+        if most < MOST_SYMBOLS:
+            return tuple(map(str, range(most + 1)))
+        raise ConfigError(f"symbol {most}: symbols that are numbers must be from 0 to 15")
+    if len(names) > MOST_SYMBOLS:
+        some = ", ".join(list(names)[:20])
+        raise ConfigError(f"has {len(names)} symbols, more than {MOST_SYMBOLS}: {some}")
+    return tuple(names)
+
+
+def numbered(cells: Cells, symbols: Sequence[str]) -> Grid:
+    """Return a grid of symbols' numbers. Raises ConfigError for a symbol without one."""
+    number = {name: place for place, name in enumerate(symbols)}
+    unknown = [name for row in cells for name in row if name not in number]
+    if unknown:
+        raise ConfigError(f'no symbol "{unknown[0]}": the examples have {", ".join(symbols)}')
+    return np.array([[number[name] for name in row] for row in cells], np.uint8)
+
+
+def _read(path: Path, paired: bool) -> Iterator[Raw]:
+    try:
+        if path.suffix not in SUFFIXES:
+            raise ConfigError(f"is no file of examples: give {', '.join(SUFFIXES)}")
+        if path.suffix == ".npz":
+            found = _from_npz(path)
+        else:
+            content = read_named(path, MOST_BYTES, "a file of examples").decode("utf-8-sig")
+            found = {".json": _from_json, ".jsonl": _from_lines}.get(path.suffix, _from_csv)(
+                content, paired
+            )
+        cells = 0
+        for raw in found:
+            cells += sum(map(len, raw.before))
+            if cells > MOST_CELLS:
+                raise ConfigError(f"{raw.place}: the inputs have more than {MOST_CELLS} cells")
+            yield raw
+    except (ConfigError, ModelFileError) as error:
+        named = str(error).startswith((str(path), repr(str(path))))
+        raise ConfigError(str(error) if named else f"{path}: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text") from None
+
+
+def _from_json(text: str, paired: bool) -> Iterator[Raw]:
+    return _walk(_json(text), "", paired)
+
+
+def _from_lines(text: str, paired: bool) -> Iterator[Raw]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            yield from _walk(_json(line), f"line {number} ", paired)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"is not JSON: {str(error)[:80]}") from None
+
+
+def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
+    """Yield what a task, a pair, a grid or a list of these holds."""
+    match value:
+        case {"train": _} | {"test": _}:
+            for part in ("train", "test"):
+                inside = value.get(part, [])
+                for number, pair in enumerate(inside if isinstance(inside, list) else [inside], 1):
+                    raw = _pair(pair, f"{place}{part} pair {number}")
+                    yield raw._replace(aside=part == "test")
+        case {"input": _}:
+            yield _pair(value, f"{place}pair")
+        case [[[*_], *_], *_] | [{}, *_]:
+            for number, item in enumerate(value, 1):
+                what = "task" if isinstance(item, dict) and "input" not in item else ""
+                yield from _walk(item, f"{place}{what or 'number'} {number} ", paired)
+        case [[*_], *_] if not paired:
+            yield Raw(f"{place}grid", _cells(value, f"{place}grid"), None)
+        case _:
+            raise ConfigError(
+                f'{place.strip() or "the file"}: needs "train" with a list of pairs, each an '
+                '{"input": rows, "output": rows}'
+            )
+
+
+def _pair(value: Any, place: str) -> Raw:
+    if not isinstance(value, dict) or "input" not in value:
+        raise ConfigError(f'{place}: needs an "input" and an "output", lists of rows')
+    after = value.get("output")
+    return Raw(
+        place,
+        _cells(value["input"], f"{place} input"),
+        None if after is None else _cells(after, f"{place} output"),
+    )
+
+
+def _cells(rows: Any, place: str) -> Cells:
+    """Check a grid: rows of equal length, of whole numbers from 0 to 15, or of texts."""
+    if isinstance(rows, list) and rows and not any(isinstance(row, list) for row in rows):
+        rows = [rows]  # a line
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) for row in rows):
+        raise ConfigError(f"{place}: must be rows of symbols")
+    for number, row in enumerate(rows):
+        if len(row) != len(rows[0]) or not row:
+            raise ConfigError(
+                f"{place}: row {number} has {len(row)} cells, and row 0 has {len(rows[0])}"
+            )
+        for column, symbol in enumerate(row):
+            whole = isinstance(symbol, int) and not isinstance(symbol, bool)
+            fits = 0 <= symbol < MOST_SYMBOLS if whole else isinstance(symbol, str) and symbol
+            if not fits or len(str(symbol)) > 40:
+                raise ConfigError(
+                    f"{place}: row {number}, column {column}: {symbol!r:.40} is no symbol: use "
+                    "whole numbers from 0 to 15, or short names"
+                )
+    return [[str(symbol) for symbol in row] for row in rows]
+
+
+def _from_csv(text: str, paired: bool) -> Iterator[Raw]:
+    """Yield grids: blocks of rows between blank lines, an input and its output in turn."""
+    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
+    try:
+        listed = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
+    except csv.Error as error:
+        raise ConfigError(f"is not CSV: {error}") from None
+    blocks = [list(block) for filled, block in groupby(listed, lambda row: any(row[1])) if filled]
+    grids = [
+        (f"line {block[0][0]}", _cells([row for _, row in block], f"line {block[0][0]}"))
+        for block in blocks
+    ]
+    if not paired:
+        yield from (Raw(place, cells, None) for place, cells in grids)
+        return
+    if len(grids) % 2:
+        raise ConfigError(
+            f"{grids[-1][0]}: {len(grids)} grids between blank lines, an odd number: each input "
+            "needs its output after it"
+        )
+    for (place, before), (_, after) in zip(grids[::2], grids[1::2], strict=True):
+        yield Raw(place, before, after)
+
+
+def _from_npz(path: Path) -> Iterator[Raw]:
+    """Yield grids of `inputs` and `outputs`, (pairs, rows, columns) or (pairs, columns).
+
+    Where `mask` is not 0, a cell belongs to its grid; the rest is padding on the right and below.
+    """
+    with NpzReader(path, MOST_BYTES, "examples") as reader:
+        names = [name for name in ("inputs", "outputs", "mask") if name in reader.names]
+        arrays = {name: reader.numbers(name, 4 * MOST_CELLS) for name in names}
+        before = arrays.get("inputs", np.zeros(0))
+        mask = arrays.get("mask", np.ones(before.shape))
+        if before.ndim not in (2, 3) or any(each.shape != before.shape for each in arrays.values()):
+            raise reader.error(
+                "needs arrays inputs and outputs of one shape (pairs, rows, columns), and may have "
+                "a mask of this shape"
+            )
+    for number, inside in enumerate(mask != 0):
+        cells = np.atleast_2d(inside)
+        rows, columns = cells.any(axis=1).sum(), cells.any(axis=0).sum()
+        place = f"pair {number + 1}"
+        if not cells[:rows, :columns].all():
+            raise ConfigError(f"{place}: the mask is no rectangle in the upper left corner")
+        grids = [
+            np.atleast_2d(arrays[name][number])[:rows, :columns].tolist()
+            for name in ("inputs", "outputs")
+            if name in arrays
+        ]
+        whole = [
+            [[int(x) if float(x).is_integer() else x for x in row] for row in grid]
+            for grid in grids
+        ]
+        checked = [_cells(grid, place) for grid in whole]
+        yield Raw(place, checked[0], checked[1] if len(checked) > 1 else None)

@@ -1,0 +1,197 @@
+"""Files of examples: what is read agrees with what was written, and bad files are refused."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.examples.pairs import Examples, Pair
+from difflogic.examples.reading import read_examples, read_inputs
+from difflogic.system.errors import ConfigError
+
+
+@st.composite
+def grids(draw, most=16):
+    rows, columns = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    cells = st.lists(st.integers(0, most - 1), min_size=columns, max_size=columns)
+    size = {"min_size": rows, "max_size": rows}
+    return draw(st.lists(cells, **size)), draw(st.lists(cells, **size))
+
+
+def is_sound(pairs):
+    """Whether no input has two outputs, and some output differs from its input."""
+    seen = {}
+    clash = any(seen.setdefault(str(before), after) != after for before, after in pairs)
+    return not clash and any(before != after for before, after in pairs)
+
+
+some_pairs = st.lists(grids(), min_size=1, max_size=4).filter(is_sound)
+
+
+def found(path):
+    examples = read_examples([path])
+    return [(pair.before.tolist(), pair.after.tolist()) for pair in examples.train]
+
+
+def write(directory, pairs, suffix):
+    path = directory / f"pairs{suffix}"
+    listed = [{"input": before, "output": after} for before, after in pairs]
+    if suffix == ".json":
+        path.write_text(json.dumps({"train": listed}))
+    elif suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, listed)))
+    elif suffix == ".csv":
+        blocks = [
+            "\n".join(",".join(map(str, row)) for row in grid) for two in pairs for grid in two
+        ]
+        path.write_text("\n\n".join(blocks) + "\n")
+    else:
+        height, width = (max(np.shape(before)[axis] for before, _ in pairs) for axis in (0, 1))
+        arrays = {
+            name: np.zeros((len(pairs), height, width), int) for name in ("inputs", "outputs")
+        }
+        mask = np.zeros((len(pairs), height, width), bool)
+        for number, (before, after) in enumerate(pairs):
+            inside = tuple(map(slice, np.shape(before)))
+            arrays["inputs"][number][inside], arrays["outputs"][number][inside] = before, after
+            mask[number][inside] = True
+        np.savez(path, **arrays, mask=mask)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv", ".npz"])
+@given(pairs=some_pairs)
+def test_what_was_written_is_read(tmp_path_factory, suffix, pairs):
+    path = write(tmp_path_factory.mktemp("pairs"), pairs, suffix)
+    assert found(path) == pairs
+
+
+@given(pairs=some_pairs)
+def test_a_pair_is_read_back_from_its_text(pairs):
+    for before, after in pairs:
+        pair = Pair(np.array(before, np.uint8), np.array(after, np.uint8))
+        again = Pair.parse(str(pair))
+        assert again.before.tolist() == before
+        assert again.after.tolist() == after
+
+
+def write_text(directory, text, name="pairs.json"):
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+def test_tests_of_a_list_of_tasks_are_kept_aside(tmp_path):
+    pair = {"input": [[0, 1]], "output": [[1, 0]]}
+    other = {"input": [[0, 2]], "output": [[2, 0]]}
+    unknown = {"input": [[0, 3]]}
+    path = tmp_path / "tasks.json"
+    path.write_text(
+        json.dumps([{"train": [pair], "test": [other]}, {"train": [pair], "test": unknown}])
+    )
+    examples = read_examples([path])
+    assert [each.place for each in examples.train] == ["task 1 train pair 1", "task 2 train pair 1"]
+    assert [each.place for each in examples.held_out] == ["task 1 test pair 1"]
+    assert [raw.before for raw in read_inputs(path)] == [[["0", "2"]], [["0", "3"]]]
+
+
+def test_names_are_numbered_as_they_occur(tmp_path):
+    path = write_text(tmp_path, ".,red,.\n\n.,.,red\n", "lines.csv")
+    examples = read_examples([path])
+    assert examples.symbols == (".", "red")
+    assert examples.background == 0
+    assert str(examples.train[0]) == "010>001"
+    assert [raw.before for raw in read_inputs(path)] == [[[".", "red", "."]], [[".", ".", "red"]]]
+
+
+def test_a_share_is_kept_aside_at_random_but_reproducibly(tmp_path):
+    rows = [([[n, 0]], [[0, n]]) for n in range(1, 11)]
+    examples = read_examples([write(tmp_path, rows, ".json")])
+    parts = [examples.split(0.2, seed) for seed in (0, 0, 1)]
+    assert [len(part.held_out) for part in parts] == [2, 2, 2]
+    texts = [[str(pair) for pair in part.held_out] for part in parts]
+    assert texts[0] == texts[1] != texts[2]
+    together = {str(pair) for pair in (*parts[0].train, *parts[0].held_out)}
+    assert together == {str(pair) for pair in examples.train}
+    with pytest.raises(ConfigError, match="leaves none"):
+        examples.split(0.99, 0)
+
+
+def task(before, after):
+    return json.dumps({"train": [{"input": before, "output": after}]})
+
+
+LONG = [[0] * 600] * 600
+REFUSED = {
+    "ragged": (
+        task([[0, 1], [0]], [[0]]),
+        "train pair 1 input: row 1 has 1 cells, and row 0 has 2",
+    ),
+    "large": (task([[0, 16]], [[0, 1]]), "row 0, column 1: 16 is no symbol"),
+    "float": (task([[0, 0.5]], [[0, 1]]), "column 1: 0.5 is no symbol"),
+    "bool": (task([[True]], [[0]]), "True is no symbol"),
+    "other size": (task([[0, 1]], [[0, 1, 1]]), "the output has 1×3 cells, and the input 1×2"),
+    "equal": (task([[0, 1]], [[0, 1]]), "every output equals its input"),
+    "nothing": ('{"train": []}', "no pair to learn from"),
+    "no task": ('{"a": 1}', 'needs "train"'),
+    "no output": ('{"train": [{"input": [[0]]}]}', "train pair 1: has no output"),
+    "empty row": (task([[]], [[]]), "row 0 has 0 cells"),
+    "no JSON": ("{", "is not JSON"),
+    "deep": ("[" * 100_000, "is not JSON"),
+    "many cells": (task(LONG, LONG), "more than 262144 cells"),
+    "names": (task([[chr(65 + n) for n in range(17)]], [["A"] * 17]), "has 17 symbols"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_json_is_refused(tmp_path, what):
+    text, words = REFUSED[what]
+    path = write_text(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        read_examples([path])
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_contradiction_names_both_places(tmp_path):
+    rows = [([[1, 0]], [[0, 1]]), ([[2, 0]], [[0, 2]]), ([[1, 0]], [[1, 1]])]
+    with pytest.raises(ConfigError, match="train pair 1 and train pair 3 have the same input"):
+        read_examples([write(tmp_path, rows, ".json")])
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is no file of examples"):
+        read_examples([write_text(tmp_path, "", "pairs.toml")])
+    with pytest.raises(ConfigError, match="an odd number"):
+        read_examples([write_text(tmp_path, "1,0\n", "odd.csv")])
+    with pytest.raises(ConfigError, match="row 1 has 1 cells"):
+        read_examples([write_text(tmp_path, "1,0\n1\n\n0,1\n0,1\n", "ragged.csv")])
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_examples([tmp_path / "missing.json"])
+    np.savez(tmp_path / "a.npz", inputs=np.zeros((2, 3)), outputs=np.zeros((2, 4)))
+    with pytest.raises(ConfigError, match="of one shape"):
+        read_examples([tmp_path / "a.npz"])
+    np.savez(tmp_path / "b.npz", inputs=np.array([[object()]]), outputs=np.zeros((1, 1)))
+    with pytest.raises(ConfigError, match="must be an array"):
+        read_examples([tmp_path / "b.npz"])
+    hole = np.array([[1, 0, 1]])
+    np.savez(tmp_path / "c.npz", inputs=hole, outputs=1 - hole, mask=hole)
+    with pytest.raises(ConfigError, match="upper left corner"):
+        read_examples([tmp_path / "c.npz"])
+
+
+def test_a_huge_file_is_refused_without_reading_it(tmp_path):
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(2**31)  # sparse
+    with pytest.raises(ConfigError, match="is larger than"):
+        read_examples([path])
+
+
+def test_examples_of_own_pairs_are_checked():
+    pair = Pair(np.zeros((1, 2), np.uint8), np.ones((1, 2), np.uint8), "pair 1")
+    assert Examples(("0", "1"), (pair,)).sizes == ((1, 2), (1, 2))
+    with pytest.raises(ConfigError, match="no pair"):
+        Examples(("0",), ())
