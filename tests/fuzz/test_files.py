@@ -110,9 +110,9 @@ def valid(kind, folder):
             return [b"#C x\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n"]
         case "image":
             images = []
-            for form, mode in (("PNG", "RGBA"), ("PNG", "P"), ("GIF", "P"), ("BMP", "RGB")):
+            for form in ("PNG", "GIF", "BMP", "JPEG", "TIFF", "WEBP"):
                 file = io.BytesIO()
-                Image.effect_mandelbrot((9, 7), (-2, -1, 1, 1), 9).convert(mode).save(file, form)
+                Image.effect_mandelbrot((9, 7), (-2, -1, 1, 1), 9).save(file, form)
                 images.append(file.getvalue())
             return images
         case "model":

@@ -72,18 +72,13 @@ def test_looking_at_a_configuration_runs_no_code(dct, tmp_path, forget):
     assert has_run(tmp_path)
 
 
-def test_evaluation_needs_allow_code(dct, run):
-    assert QUESTION in dct("eval", "run").refusal
+@pytest.mark.parametrize(
+    "words", ["eval run --test exactness", "train --resume run --epochs 6 --quiet"]
+)
+def test_what_runs_the_task_needs_allow_code(dct, run, words):
+    assert QUESTION in dct(*words.split()).refusal
     assert not has_run(run)
-    result = dct("eval", "run", "--allow-code", "--test", "exactness")
-    assert result.exit_code == 0, result.stderr
-    assert has_run(run)
-
-
-def test_resuming_needs_allow_code(dct, run):
-    assert QUESTION in dct("train", "--resume", "run", "--epochs", "6", "--quiet").refusal
-    assert not has_run(run)
-    result = dct("train", "--resume", "run", "--epochs", "6", "--quiet", "--allow-code")
+    result = dct(*words.split(), "--allow-code")
     assert result.exit_code == 0, result.stderr
     assert has_run(run)
 

@@ -6,7 +6,6 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.engine import compilation
 from difflogic.evaluation import TESTS, tests
 from difflogic.model.model import Model
 
@@ -69,14 +68,6 @@ class TestExitCode:
         assert message in dct("eval", right, *arguments).refusal
 
     @pytest.mark.parametrize(
-        ("model", "message"),
-        [("none.npz", "error: none.npz: "), (".", "no model.npz"), ("cut.npz", "error: cut.npz: ")],
-    )
-    def test_bad_models(self, dct, right, model, message):
-        Path("cut.npz").write_bytes(Path(right).read_bytes()[:-30])
-        assert message in dct("eval", model).refusal
-
-    @pytest.mark.parametrize(
         ("experiment", "message"),
         [
             ("game-of-life-small", 'test "fault" does not apply to game-of-life-small'),
@@ -116,11 +107,3 @@ class TestOutput:
         assert lines[1].startswith("published: hard loss 0 from epoch 1871")
         (gates,) = (line.split() for line in lines if line.startswith("all "))
         assert gates[-2:] == ["0", "927"]
-
-    def test_compilation_is_announced(self, dct, right, monkeypatch):
-        monkeypatch.setattr(compilation, "is_hard_cached", lambda: True)
-        assert "compiling" not in dct("eval", right, "--test", "gates").stderr
-        monkeypatch.setattr(compilation, "is_hard_cached", lambda: False)
-        result = dct("eval", right, "--test", "gates", "--json")
-        assert "compiling the simulator" in result.stderr
-        assert result.json["exact"] is True

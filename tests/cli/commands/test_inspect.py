@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,22 +128,6 @@ class TestJson:
         tiles = [picture["bits"] for picture in pictures if picture["period"]["height"] == 3]
         assert [block] in tiles
         assert sum(found["ops"].values()) == found["circuit"]["gates"]
-
-
-class TestSources:
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["none.json"], "error: none.json: "),
-            (["life.json", "--periods", "0"], "--periods"),
-            (["life.json", "--time-limit", "0"], "--time-limit"),
-            (["life.json", "--limit", "-1"], "--limit"),
-            (["damaged.json"], "error: damaged.json: "),
-        ],
-    )
-    def test_refusals(self, dct, life, arguments, message):
-        Path("damaged.json").write_text(Path(life).read_text()[:999])
-        assert message in dct("inspect", *arguments).refusal
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

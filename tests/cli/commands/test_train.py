@@ -130,28 +130,6 @@ class TestInterruption:
         assert files(only_run()) == FILES
         assert Model.load(only_run() / "model.npz")
 
-    def test_while_compiling_it_stops_at_once(self, train_tiny, staged, monkeypatch):
-        def warm_up(self, meanwhile=False):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(staged, "warm_up", warm_up)
-        result = train_tiny()
-        assert result.exit_code == 130
-        assert "interrupted" in result.stderr
-        assert not list(Path("runs").iterdir())
-
-
-def test_a_full_disk_is_reported_before_the_first_epoch(train_tiny, staged, monkeypatch):
-    def full(*arguments):
-        raise RunDirectoryError("metrics.csv: cannot be written: no space left")
-
-    monkeypatch.setattr(RunDirectory, "write_metrics", full)
-    staged.before_step = staticmethod(lambda epoch: pytest.fail("it went on"))
-    result = train_tiny()
-    assert result.exit_code == 1
-    assert "nothing is saved" in result.stderr
-    assert not list(Path("runs").iterdir())
-
 
 class TestRefusal:
     """Input errors are found before anything is compiled."""

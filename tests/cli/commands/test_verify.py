@@ -57,13 +57,6 @@ def test_one_row_per_group_and_a_verdict(check):
         assert result.stdout.count(tolerance.reason) == 1
 
 
-def test_json_is_one_object(check):
-    found = check(FOUND, "--json").json
-    assert set(found) == {"passed", "findings"}
-    assert found["passed"] is True
-    assert found["findings"] == [finding.as_dict() for finding in FOUND]
-
-
 class TestFailures:
     """Failed comparisons."""
 

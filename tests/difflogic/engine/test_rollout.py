@@ -228,15 +228,6 @@ def test_losses_after_several_steps_agree_with_the_oracle(problem, sharing, data
     assert_close(gradients, expected, TOLERANCES["float64"])
 
 
-@pytest.mark.parametrize(
-    ("steps", "batch", "size", "workers"),
-    [(0, 1, (2, 2), 1), (1, 0, (2, 2), 1), (1, 1, (0, 2), 1), (1, 1, (2, 2), 0)],
-)
-def test_sizes_below_one_are_refused(steps, batch, size, workers):
-    with pytest.raises(ValueError, match="at least 1"):
-        Engine(netlist_of(ONE_LAYER), Grid(*size, "zero"), steps, batch, sharing=Sharing(workers))
-
-
 def test_too_large_a_rollout_is_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(

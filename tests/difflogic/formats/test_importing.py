@@ -7,7 +7,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.formats.logicars import write_logicars
 from difflogic.system.errors import CircuitError
 from tests.difflogic.circuit.circuits import automaton
-from tests.difflogic.formats.made import assert_same, life
+from tests.difflogic.formats.made import life
 
 MADE = automaton(life(channels=2), visible=(1,))
 
@@ -24,31 +24,6 @@ def own(tmp_path):
     path = tmp_path / "own.json"
     path.write_text(write_circuit(MADE))
     return path
-
-
-def test_our_own_file_needs_no_defaults(own):
-    found = importing.read(own)
-    assert_same(found.automaton, MADE)
-    assert (found.format, found.assumed) == ("dct", {})
-
-
-def test_a_file_of_logicars_gets_defaults(logicars):
-    found = importing.read(logicars)
-    assert found.format == "logicars"
-    assert found.assumed == {
-        "name": "my-best",
-        "boundary": "zero",
-        "height": 16,
-        "width": 16,
-        "steps": 20,
-        "fire_rate": 1.0,
-        "start": "random",
-        "channels": (0, 1),
-        "visible": (0,),
-    }
-    for key, value in found.assumed.items():
-        of = found.automaton.circuit if key == "channels" else found.automaton
-        assert getattr(of, "labels" if key == "channels" else key) == value
 
 
 def test_channels_can_be_numbered(logicars, tmp_path):
@@ -76,10 +51,3 @@ def test_impossible_channels_are_refused(logicars, own, visible, says):
         with pytest.raises(CircuitError) as caught:
             importing.read(path, visible=visible)
         assert says in str(caught.value)
-
-
-def test_runs_and_models_are_refused(tmp_path):
-    (tmp_path / "m").write_bytes(b"PK\x03\x04")
-    for path in (tmp_path, tmp_path / "m"):
-        with pytest.raises(CircuitError, match="not circuit JSON"):
-            importing.read(path)

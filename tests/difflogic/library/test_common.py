@@ -41,7 +41,7 @@ def test_a_framed_page_is_complete_and_may_only_run_scripts():
 
 
 @pytest.mark.slow
-def test_results_have_short_representations(tmp_path, monkeypatch):
+def test_results_have_short_representations_and_need_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = difflogic.train("checkerboard-small", SETTINGS, directory="run")
     loaded = run.load()
@@ -57,13 +57,7 @@ def test_results_have_short_representations(tmp_path, monkeypatch):
     reported = difflogic.report("run", tests=False)
     assert len(repr(reported)) < 400
     assert Cells(reported._repr_html_()).frames[0]["srcdoc"] == reported.page
-
-
-@pytest.mark.slow
-def test_a_figure_needs_no_file(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    monkeypatch.chdir(tmp_path)
-    difflogic.train("checkerboard-small", SETTINGS, directory="run")
     plotted = difflogic.plot("run")
     assert plotted.figure.axes
     assert ElementTree.fromstring(plotted._repr_svg_()).tag.endswith("svg")

@@ -1,9 +1,5 @@
 """A path leads to an automaton, or to an error that names the path."""
 
-import os
-import threading
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +8,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.library import loading
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.system.errors import CircuitError, ConfigError, DctError
+from difflogic.system.errors import ConfigError, DctError
 from tests.difflogic.circuit.circuits import automaton
 from tests.difflogic.formats.made import assert_same, random_circuit
 
@@ -79,32 +75,3 @@ def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")
     assert "cannot be read: file name too long" in problem(tmp_path / ("x" * 300))
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
-@pytest.mark.parametrize("name", ["pipe", "run/model.npz"])
-def test_a_pipe_is_refused_without_waiting(tmp_path, name):
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    os.mkfifo(path)
-    caught = []
-
-    def load():
-        for each in (path, path.parent):
-            try:
-                loading.load(each)
-            except DctError as error:
-                caught.append(str(error))
-
-    thread = threading.Thread(target=load, daemon=True)
-    thread.start()
-    thread.join(20)
-    assert not thread.is_alive()
-    assert "not a regular file: copy its output to one first" in caught[0]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="devices of POSIX")
-@pytest.mark.parametrize("name", ["/dev/zero", "/dev/null"])
-def test_devices_are_refused(name):
-    with pytest.raises(CircuitError, match="not a regular file"):
-        loading.load(Path(name))

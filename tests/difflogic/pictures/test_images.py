@@ -182,29 +182,6 @@ def test_decompression_bombs_are_not_unpacked(sides, monkeypatch):
         shape(png_of(*sides, b"\0" * 1000))
 
 
-@pytest.mark.parametrize("kind", ["PNG", "GIF", "JPEG", "TIFF", "WEBP"])
-@pytest.mark.parametrize("share", [0.02, 0.9])
-def test_truncated_images_are_refused(kind, share):
-    noise = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
-    content = saved(noise, kind)
-    with pytest.raises(ConfigError, match=r"damaged or cut off|neither a text grid nor an image"):
-        shape(content[: int(share * len(content))])
-
-
-@given(st.data())
-def test_damaged_images_give_bits_or_an_error(data):
-    kind = data.draw(st.sampled_from(["PNG", "GIF", "BMP", "TIFF", "JPEG", "WEBP"]))
-    content = bytearray(saved(painted(L_SHAPE, BLACK, WHITE), kind))
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        bits = shape(bytes(content))
-    except ConfigError:
-        return
-    assert bits.shape == (5, 5)
-    assert set(np.unique(bits)) <= {0, 1}
-
-
 RED, BLUE, LIGHT = (214, 48, 49), (20, 60, 200), (250, 250, 250)
 
 

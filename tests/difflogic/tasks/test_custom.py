@@ -8,11 +8,9 @@ import pytest
 
 from difflogic.config import load_config
 from difflogic.config.document import describe
-from difflogic.model.hardening import from_model
-from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of
-from difflogic.tasks.code import allow_code, find_code
+from difflogic.tasks.code import find_code
 from difflogic.tasks.parts import TaskError
 from difflogic.training.session import execute
 from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write
@@ -42,48 +40,6 @@ def test_a_task_beside_its_configuration(tmp_path):
     assert (task.start, start_of(config)) == ("random", "random")
     assert has_run(tmp_path)
     assert "# cells to move by (an integer from 0 to 3)\nby = 1" in describe(config)
-
-
-def test_code_runs_only_if_allowed(tmp_path):
-    config = load_config(write(tmp_path))
-    assert not has_run(tmp_path)
-    assert start_of(config) == "random"
-    with pytest.raises(
-        custom.CodeNotAllowedError, match=r"class Shift in the file shift.py.*--allow"
-    ):
-        make_task(config)
-    with pytest.raises(custom.CodeNotAllowedError):
-        make_task(Model.create(config).config)
-    assert not has_run(tmp_path)
-
-
-def test_a_saved_model_is_read_without_its_code(tmp_path, monkeypatch):
-    model = Model.create(load_config(write(tmp_path), allow_code=True))
-    model.save(tmp_path / "model.npz")
-    assert has_run(tmp_path)
-    monkeypatch.setattr(custom, "LOADED", {})
-    loaded = Model.load(tmp_path / "model.npz")
-    automaton = from_model(loaded)
-    assert (automaton.start, automaton.height, automaton.width) == ("random", 4, 5)
-    assert not has_run(tmp_path)
-    with pytest.raises(custom.CodeNotAllowedError):
-        make_task(loaded.config)
-    allow_code(loaded.config.task, tmp_path)
-    assert make_task(loaded.config).section.by == 1
-    assert has_run(tmp_path)
-
-
-def test_a_changed_or_missing_file_is_refused(tmp_path, monkeypatch):
-    config = load_config(write(tmp_path), allow_code=True)
-    assert has_run(tmp_path)
-    monkeypatch.setattr(custom, "LOADED", {})
-    write(tmp_path, SOURCE + "# changed\n")
-    with pytest.raises(ConfigError, match=r"shift.py: has changed"):
-        allow_code(config.task, tmp_path)
-    (tmp_path / "shift.py").unlink()
-    with pytest.raises(ConfigError, match=r"shift.py: no such file"):
-        allow_code(config.task, tmp_path)
-    assert not has_run(tmp_path)
 
 
 def test_the_copy_of_a_run_is_found_by_its_hash(tmp_path):

@@ -15,7 +15,7 @@ from difflogic.search.finishing import Finished
 from difflogic.search.polishing import CircuitCost, Polished
 from difflogic.system.jit import JIT
 from difflogic.tasks import make_task
-from difflogic.training.best import MISSING, BestCircuit, Gain, make_most_probable
+from difflogic.training.best import BestCircuit, Gain, make_most_probable
 from difflogic.training.session import execute
 from tests.difflogic.training.tiny import (
     growing,
@@ -210,25 +210,6 @@ def test_a_verified_circuit_is_polished_once_at_any_worker_count(tmp_path):
     assert tuple(summary["polished"]["gates"]) == gains[0].gates
     with np.load(tmp_path / "model.npz") as model:
         np.testing.assert_array_equal(model["logits"], states[0]["best_logits"].T)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("taken_at", [2, 3])
-def test_a_run_with_all_levers_resumes_bit_for_bit(taken_at):
-    """Before and after the check at epoch 3."""
-    config = tiny(
-        "training.later_steps=2",
-        "finishing.every=3",
-        "finishing.candidates=150",
-        "training.batch=3",
-        "training.learning_rate=0.5",
-        "automaton.fire_rate=0.6",
-        "parallel.workers=3",
-    )
-    trainer, other = resumed(config, taken_at, 8)
-    assert trainer.state()["best"][1] != MISSING
-    for name, value in other.state().items():
-        np.testing.assert_array_equal(value, trainer.state()[name], err_msg=name)
 
 
 @pytest.mark.thorough

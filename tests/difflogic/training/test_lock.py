@@ -1,36 +1,10 @@
 import os
-import signal
-import subprocess
-import sys
 
 import pytest
 
 from difflogic.system.errors import LockLostError, RunDirectoryError
 from difflogic.training import lock
 from difflogic.training.lock import RunLock
-
-HOLDER = """
-import sys, time
-from pathlib import Path
-from difflogic.training.lock import RunLock
-with RunLock(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.fixture
-def holder(tmp_path):
-    """A process that holds the lock of `tmp_path`."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path or "." for path in sys.path)},
-    )
-    assert process.stdout.readline() == b"held\n"
-    yield process
-    process.kill()
-    process.communicate()
 
 
 def test_a_released_lock_leaves_nothing(tmp_path):
@@ -40,29 +14,12 @@ def test_a_released_lock_leaves_nothing(tmp_path):
         assert not os.listdir(tmp_path)
 
 
-def test_the_message_names_another_process(tmp_path, holder):
-    with pytest.raises(RunDirectoryError) as caught, RunLock(tmp_path):
-        pass
-    assert str(caught.value) == (
-        f"{tmp_path}: in use by process {holder.pid}: wait until it ends, or stop it"
-    )
-
-
 def test_the_message_names_this_process(tmp_path):
     with RunLock(tmp_path):
         with pytest.raises(RunDirectoryError, match="in use by this process itself"):
             RunLock(tmp_path).__enter__()
         # The refused lock removed nothing.
         assert os.listdir(tmp_path) == [lock.NAME]
-
-
-def test_a_killed_process_holds_nothing(tmp_path, holder):
-    holder.send_signal(signal.SIGKILL)
-    holder.wait()
-    assert os.listdir(tmp_path) == [lock.NAME]
-    with RunLock(tmp_path):
-        pass
-    assert not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize(

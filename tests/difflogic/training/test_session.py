@@ -103,12 +103,6 @@ def test_seconds_add_up_over_all_stretches(tmp_path, source):
     assert later["tests"] // 1000 == (0 if source == "checkpoint" else 4)
 
 
-def test_all_seconds_of_a_run_are_in_some_part(whole):
-    seconds = json.loads((whole / "summary.json").read_text())["seconds"]
-    parts = sum(seconds[part] for part in ("training", "start", "compilation", "tests"))
-    assert 0.95 * seconds["all"] < parts <= seconds["all"]
-
-
 def test_another_machine_keeps_a_runs_lanes(tmp_path, half, whole, monkeypatch):
     path = tmp_path / "moved"
     shutil.copytree(half, path)

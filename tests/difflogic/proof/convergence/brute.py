@@ -12,8 +12,6 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.proof.convergence.findings import Bits, Question
 from difflogic.proof.convergence.orbits import NEVER
-from difflogic.proof.convergence.planes import Planes
-from difflogic.proof.convergence.sets import Sets
 from tests.difflogic.circuit.circuits import circuits, naive
 
 GRIDS = ((2, 3), (1, 4), (3, 2), (3, 1), (2, 2))
@@ -133,9 +131,3 @@ def questions(draw: st.DrawFn, grids: Sequence[tuple[int, int]] = GRIDS) -> Ques
             break
         state = after
     return Question(circuit, visible, height, width, boundary, state[0, list(visible)])
-
-
-def lies_in(state: Planes, known: Sets) -> bool:
-    """Return whether each bit of a state is in its set."""
-    planes = zip(known.least, state, known.most, strict=True)
-    return all(not low & ~bits and not bits & ~high for low, bits, high in planes)

@@ -105,19 +105,6 @@ def test_rows_that_end_with_a_cache_line(width):
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["checkerboard-async", "letter-g"])
-def test_the_experiments(name):
-    found = shipped(name)
-    sides = (found.height, found.width)
-    compare(
-        [
-            case(found, *sides, periodic, 200, [(60, 5, 1, 6), (120, sides[0] - 1, 7, 9)])
-            for periodic in (True, False)
-        ]
-    )
-
-
-@needs_node
 @pytest.mark.parametrize("periodic", [False, True])
 @pytest.mark.parametrize("size", [(1, 1), (5, 33), (9, 70)])
 def test_cells_that_are_wrong_by_a_rule_of_life(size, periodic):

@@ -32,14 +32,6 @@ def followed(path):
     return follower, feed
 
 
-def test_a_finished_run(run):
-    snapshot = followed(run)[1].snapshot
-    assert snapshot.status == "finished"
-    assert [row.epoch for row in snapshot.rows] == [1, 2, 3]
-    assert snapshot.epoch == 3
-    assert snapshot.model is not None
-
-
 def test_missing_files_are_found_later(run, tmp_path):
     aside = shutil.copytree(run, tmp_path / "aside")
     for name in ("metrics.csv", "model.npz", "summary.json"):
