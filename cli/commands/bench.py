@@ -411,20 +411,6 @@ def _show_simulation(report: SimulationReport) -> None:
         rows.append((path.name, *spread, f"{report.speedup(path):.1f}×"))
     output.show_table("billion updates/s | min | median | max | speed-up", rows)
     typer.echo()
-    output.show_lines(simulation_lines(report))
-
-
-def simulation_lines(report: SimulationReport) -> dict[str, str]:
-    """Return label and text of each line below the table."""
-    from difflogic.simulation.native import CACHE
-
-    found = {
-        "compiling": f"{report.compile_seconds:.2f} s, once; {1000 * report.load_seconds:.1f} ms "
-        f"from {CACHE.directory()}",
-        "two grids": f"{report.grid_bytes / 1e6:.1f} MB for each path",
-    }
-    if report.peak_memory is not None:
-        found["process"] = f"{report.peak_memory / 1e6:.0f} MB at most, all paths together"
     verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
-    found["equal bits"] = "\n".join(verdicts)
-    return found
+    compiling = f"{report.compile_seconds:.2f} s, once"
+    output.show_lines({"compiling": compiling, "equal bits": "\n".join(verdicts)})

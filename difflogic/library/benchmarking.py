@@ -47,13 +47,11 @@ def bench(
     return benchmark.run(_benchmarked(config, overrides), repeat, count)
 
 
-def _benchmarked(
-    config: Config | str | Path, overrides: Sequence[str | Override], allow_code: bool = False
-) -> Config:
+def _benchmarked(config: Config | str | Path, overrides: Sequence[str | Override]) -> Config:
     """Return the configuration; one given by name or file has the published batch size."""
     if isinstance(config, Config):
         return config
-    return load_config(config, overrides, BENCHMARK, allow_code=allow_code)
+    return load_config(config, overrides, BENCHMARK)
 
 
 def _repeats(repeat: int | None, oracle: bool = False) -> int:
@@ -102,7 +100,6 @@ def compare(
     world: Ranks = ALONE,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
-    allow_code: bool = False,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that their bits are equal.
 
@@ -116,7 +113,7 @@ def compare(
         raise ConfigError(
             f"{max(ranks)} ranks, but only {world.size} were started: use mpiexec -n {max(ranks)}"
         )
-    found = _benchmarked(config, overrides, allow_code)
+    found = _benchmarked(config, overrides)
     settings = rows.of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")

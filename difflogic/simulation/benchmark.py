@@ -19,7 +19,7 @@ from difflogic.simulation.schedule import schedule
 from difflogic.simulation.simulator import Conditions, Engine, Simulator, require_memory
 from difflogic.system.errors import ConfigError
 from difflogic.system.json_values import fields_of
-from difflogic.system.measuring import Spread, peak_memory
+from difflogic.system.measuring import Spread
 
 REPEAT = 10
 PART_SECONDS = 0.25
@@ -58,17 +58,11 @@ class Report:
 
     name: str
     gates: int
-    instructions: int
-    """Gates that are computed; gates that only pass an input on are not."""
     geometry: Geometry
     fire_rate: float
     paths: tuple[Path, ...]
     checks: tuple[Check, ...]
     compile_seconds: float
-    load_seconds: float
-    """Time to find and load the compiled circuit in the cache."""
-    grid_bytes: int
-    peak_memory: int | None
 
     @property
     def agree(self) -> bool:
@@ -130,8 +124,6 @@ def run(
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
     require_memory(geometry, len(paths))
     compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words(), pause))
-    native.native(circuit, pause)
-    load_seconds = _timed(lambda: native.native(circuit, pause))
     checks = []
     with ExitStack() as stack:
         simulators = [
@@ -156,15 +148,11 @@ def run(
     return Report(
         name=automaton.name,
         gates=circuit.gates,
-        instructions=gates,
         geometry=geometry,
         fire_rate=automaton.fire_rate,
         paths=tuple(paths),
         checks=tuple(checks),
         compile_seconds=compile_seconds,
-        load_seconds=load_seconds,
-        grid_bytes=2 * geometry.bytes,
-        peak_memory=peak_memory(),
     )
 
 

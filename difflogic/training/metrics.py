@@ -16,19 +16,12 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from difflogic.search.finishing import Finished
 
-WAITING = "waiting"
-"""Time that workers wait for each other or for a core, as a mean over workers."""
-
-SHARED = ("forward", "loss", "backward")
-"""Phases that all workers share: their seconds are means over workers, by the processor clock of
-each. One thread does the rest, by wall time."""
-
 PHASES = (
     "sample",
     "forward",
     "loss",
     "backward",
-    WAITING,
+    "waiting",
     "reduce",
     "optimizer",
     "hard",
@@ -36,8 +29,10 @@ PHASES = (
     "checkpoint",
     "other",
 )
-"""In the order of a training step. "other" is what the others leave of the wall time: waking
-workers, rewiring, the caller's work between steps."""
+"""In the order of a training step. All workers share forward, loss and backward: their seconds are
+means over workers, by the processor clock of each. "waiting" is the mean time that workers wait for
+each other or for a core. One thread does the rest, by wall time. "other" is what the others leave
+of the wall time: waking workers, rewiring, the caller's work between steps."""
 
 AROUND = ("start", "compilation", "tests")
 """Parts of a run outside of the phases: until the first step, compiling, and final tests."""

@@ -28,7 +28,7 @@ from difflogic.system.measuring import Spread, differ, fastest_rate, poor_gain
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
-from difflogic.training.metrics import PHASES, SHARED, WAITING
+from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
@@ -158,29 +158,16 @@ class Row:
 
         None if it is above the ceiling, since it then measures other programs.
         """
-        return self._faster(ratio(first.steps, self.steps), first)
-
-    def phase_speedup(self, phase: str, first: Row) -> float | None:
-        """Return the speed-up of one phase, by the time in which workers were busy.
-
-        None also if there is nothing to compare.
-        """
-        if phase == WAITING or not any(first.phases.get(phase, ())):
+        steps = ratio(first.steps, self.steps)
+        ceiling = self.ceiling if first.threads == 1 and not first.setting.oracle else None
+        if steps is not None and ceiling is not None and steps > ceiling + ROUNDING:
             return None
-        found = ratio(first.phases[phase], self.phases[phase])
-        return self._faster(found, first, shared=phase in SHARED)
+        return steps
 
     def efficiency(self, first: Row) -> float | None:
         """Return the speed-up divided by the factor of workers."""
         speedup = self.speedup(first)
         return None if speedup is None else speedup * first.threads / self.threads
-
-    def _faster(self, steps: float | None, first: Row, shared: bool = True) -> float | None:
-        bounded = first.threads == 1 and not first.setting.oracle
-        ceiling = self.ceiling if bounded and shared else None
-        if steps is not None and ceiling is not None and steps > ceiling + ROUNDING:
-            return None
-        return steps
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -193,7 +180,6 @@ class Row:
             "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
             "exchange_seconds": exchange.as_dict() if self.exchange else None,
             "speedup": self.speedup(first),
-            "phase_speedup": {name: self.phase_speedup(name, first) for name in self.phases},
             "efficiency": self.efficiency(first),
             **chosen(self, "workers", "oversubscribed", "ceiling", "tasks", "waiting"),
             **chosen(self, "peak", "exchanged_bytes", "samples_per_second"),

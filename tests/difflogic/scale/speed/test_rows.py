@@ -69,12 +69,6 @@ def made_up(*steps, repeat=8):
 def test_speedups_above_the_ceiling_are_hidden():
     first, row = made_up(3.0, 2.0, repeat=1).rows
     assert (row.speedup(first), row.efficiency(first)) == (1.5, 0.75)
-    assert row.phase_speedup("backward", first) == 1.5
-    for phase in ("backward", "optimizer"):
-        row.phases[phase] = [0.5]
-    assert row.phase_speedup("backward", first) is None
-    # The optimizer runs on one thread, so its ceiling is unknown.
-    assert row.phase_speedup("optimizer", first) == 3.0
     row.steps[:] = [1.0]
     assert row.speedup(first) is row.efficiency(first) is None
 
