@@ -15,7 +15,7 @@ from difflogic.system.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
-    from difflogic.formats.common import Interface
+    from difflogic.formats.interface import Interface
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from functools import reduce
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import FALSE, TRUE, Literals
-from difflogic.formats.common import Interface, head, leb128, used_interface
+from difflogic.formats.common import head, leb128
+from difflogic.formats.interface import Interface, used_interface
 
 
 class Graph(Literals):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.formats.common import Interface, folded, head, identifier, row_names, used_interface
+from difflogic.formats.common import folded, head, identifier, row_names
+from difflogic.formats.interface import Interface, used_interface
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OFFSETS
-from difflogic.formats.common import expressions, identifier, row_names, used_interface, used_rows
+from difflogic.formats.common import expressions, identifier, row_names
+from difflogic.formats.interface import used_interface, used_rows
 from difflogic.formats.templates import rendered
 
 _SHIFTS = {

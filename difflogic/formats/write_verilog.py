@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import OFFSETS
-from difflogic.formats.common import expressions, identifier, row_names, used_rows
+from difflogic.formats.common import expressions, identifier, row_names
+from difflogic.formats.interface import used_rows
 from difflogic.formats.templates import rendered
 
 _ROWS = {-1: "UP", 0: "y", 1: "DOWN"}

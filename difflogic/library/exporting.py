@@ -7,7 +7,7 @@ from pathlib import Path
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
-from difflogic.formats.common import common_interface
+from difflogic.formats.interface import common_interface
 from difflogic.library.common import ProgressCallback, write_output
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import Effort, Force, Source, TimeLimit, Unsimplified, checked

@@ -20,8 +20,7 @@ from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
 from difflogic.library.loading import load
 from difflogic.library.options import Opt, Source, checked
 from difflogic.library.simulating import simulate
-from difflogic.silicon import synthesis
-from difflogic.silicon.synthesis import DEVICES, Synthesis
+from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.system.callbacks import ignore, undoing
@@ -145,25 +144,23 @@ def synthesize(
         now = time.monotonic()
         progress(Progress(f"seconds of {step}:", int(now - began.setdefault(step, now))))
 
-    deadline = Deadline.after(timeout)
     compared: tuple[int, ...] = ()
     with (
         TemporaryDirectory(prefix="dct-synth-") as directory,
         undoing(partial(shutil.rmtree, directory)),
     ):
         folder = Path(directory)
+        flow = Flow(automaton, chosen, folder, Deadline.after(timeout), pause)
         if constraints is not None:
-            (folder / synthesis.PINS).write_bytes(constraints)
+            (folder / PINS).write_bytes(constraints)
         try:
             states = state(0), _damaged_cells(conditions, automaton)
-            found = synthesis.synthesize(
-                automaton, chosen, *states, folder, deadline, conditions.seed, pause
-            )
+            found = flow.synthesize(*states, conditions.seed)
             if check and found.fits:
-                if not synthesis.prove_cells(automaton, chosen, folder, deadline, pause):
+                if not flow.prove_cells():
                     raise CircuitError("the mapped cells are not proved equal to the circuit")
                 if compares:
-                    compared = _compare(found, conditions, state, folder, deadline, pause)
+                    compared = _compare(flow, conditions, state)
         finally:
             if logs is not None:
                 for pattern in LOGS:
@@ -190,21 +187,13 @@ def _damaged_cells(conditions: Conditions, automaton: Automaton) -> Bits:
     return cells
 
 
-def _compare(
-    found: Synthesis,
-    conditions: Conditions,
-    state: Callable[[int], Bits],
-    folder: Path,
-    deadline: Deadline,
-    pause: synthesis.Pause,
-) -> tuple[int, ...]:
+def _compare(flow: Flow, conditions: Conditions, state: Callable[[int], Bits]) -> tuple[int, ...]:
     """Compare the simulated netlist with `simulate`; return the steps that were compared."""
-    automaton = found.automaton
+    automaton = flow.automaton
     hurt = [step for each in conditions.damage for step in each.steps]
     spread = np.unique(np.geomspace(1, max(automaton.steps, 1), PICTURES).astype(int)).tolist()
     moments = sorted({step for step in (*spread, *hurt) if step <= automaton.steps})
-    pictures = synthesis.read_out(automaton, found.device, moments, hurt, folder, deadline, pause)
-    for step, picture in zip(moments, pictures, strict=True):
+    for step, picture in zip(moments, flow.read_out(moments, hurt), strict=True):
         if not np.array_equal(picture, state(step)[list(automaton.visible_rows)]):
             raise CircuitError(f"the simulated netlist differs from dct simulate at step {step}")
     return tuple(moments)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.common import identifier, used_interface
+from difflogic.formats.common import identifier
+from difflogic.formats.interface import used_interface
 from difflogic.formats.templates import rendered
 from difflogic.formats.write_blif import write_blif
 from difflogic.silicon.tools import ToolError, run_program, run_tool, tool_file
@@ -128,70 +130,146 @@ class Synthesis:
         return [each.name for each in others if each != self.device and each.luts > needed]
 
 
-def synthesize(
-    automaton: Automaton,
-    device: Device,
-    start: npt.NDArray[Any],
-    damaged: npt.NDArray[Any],
-    folder: Path,
-    deadline: Deadline,
-    seed: int = 0,
-    pause: Pause = lambda step: None,
-) -> Synthesis:
-    """Synthesise a grid, then place and route it. All files stay in `folder`, which may hold PINS.
+@dataclass(frozen=True)
+class Flow:
+    """The tools' work on one grid. All files stay in `folder`, which may hold PINS.
 
-    A reset sets the bits `start` (C, H, W); the damage input clears the cells `damaged` (H, W).
-    Raises ToolError if a tool fails or takes too long.
+    Its methods raise ToolError if a tool fails or takes too long.
     """
-    (folder / DESIGN).write_text(write_top(automaton, start, damaged, seed))
-    top, sites = f"{identifier(automaton)}_top", " ".join(site_names(automaton))
-    script = [
-        # Yosys is slow on large flat modules, so each kind of cell is mapped once, separately.
-        f"read_verilog /design/{DESIGN}; setattr -mod -set keep_hierarchy 1 {sites}",
-        f"{device.synthesis} -top {top} -run :check",
-        f"select {sites}; write_verilog -noattr -selected /design/{MAPPED}; select -clear",
-        f"setattr -mod -unset keep_hierarchy {sites}; flatten; opt_clean",
-        f"blackbox =A:whitebox; write_json /design/{NETLIST}",
-        "tee -q -o /design/stat.json stat -json",
-    ]
-    _yosys(script, "synthesis", folder, deadline, pause)
-    luts, flip_flops = _sizes(json.loads((folder / "stat.json").read_text()))
-    share = max(luts, flip_flops) / device.luts
-    if share > 1:
-        return Synthesis(automaton, device, luts, flip_flops, share, None)
-    files = {
-        "json": NETLIST,
-        "report": PLACED,
-        "write": ROUTED,
-        device.configuration: CONFIGURATION,
-        **({device.constraints: PINS} if (folder / PINS).exists() else {}),
-    }
-    arguments = [f"--{name}=/design/{file}" for name, file in files.items()]
-    arguments += [*device.options, f"--{device.constraints}-allow-unconstrained"]
-    try:
-        run_tool(
-            f"nextpnr-{device.family}",
-            [*arguments, "--seed", "1"],
-            folder,
-            deadline,
-            lambda: pause("place and route"),
-        )
-    except ToolError as error:
-        used = _logged_use(error.log, device)
-        if used is None or used <= device.luts:
+
+    automaton: Automaton
+    device: Device
+    folder: Path
+    deadline: Deadline
+    pause: Pause = lambda step: None
+
+    def synthesize(
+        self, start: npt.NDArray[Any], damaged: npt.NDArray[Any], seed: int = 0
+    ) -> Synthesis:
+        """Synthesise a grid, then place and route it.
+
+        A reset sets the bits `start` (C, H, W); the damage input clears the cells `damaged` (H, W).
+        """
+        automaton, device = self.automaton, self.device
+        self._write(DESIGN, write_top(automaton, start, damaged, seed))
+        top, sites = f"{identifier(automaton)}_top", " ".join(site_names(automaton))
+        script = [
+            # Yosys is slow on large flat modules, so each kind of cell is mapped once, separately.
+            f"read_verilog /design/{DESIGN}; setattr -mod -set keep_hierarchy 1 {sites}",
+            f"{device.synthesis} -top {top} -run :check",
+            f"select {sites}; write_verilog -noattr -selected /design/{MAPPED}; select -clear",
+            f"setattr -mod -unset keep_hierarchy {sites}; flatten; opt_clean",
+            f"blackbox =A:whitebox; write_json /design/{NETLIST}",
+            "tee -q -o /design/stat.json stat -json",
+        ]
+        self._yosys(script, "synthesis")
+        luts, flip_flops = _sizes(json.loads((self.folder / "stat.json").read_text()))
+        share, mhz = max(luts, flip_flops) / device.luts, None
+        if share <= 1:
+            share, mhz = self._place()
+        return Synthesis(automaton, device, luts, flip_flops, share, mhz)
+
+    def _place(self) -> tuple[float, float | None]:
+        """Place and route the netlist; return the share of the device, and the clock if it fits."""
+        device = self.device
+        files = {
+            "json": NETLIST,
+            "report": PLACED,
+            "write": ROUTED,
+            device.configuration: CONFIGURATION,
+            **({device.constraints: PINS} if (self.folder / PINS).exists() else {}),
+        }
+        arguments = [f"--{name}=/design/{file}" for name, file in files.items()]
+        arguments += [*device.options, f"--{device.constraints}-allow-unconstrained", "--seed", "1"]
+        try:
+            self._run(f"nextpnr-{device.family}", arguments, "place and route")
+        except ToolError as error:
+            used = _logged_use(error.log, device)
+            if used is None or used <= device.luts:
+                raise
+            return used / device.luts, None
+        placed = json.loads((self.folder / PLACED).read_text())
+        kinds = [placed["utilization"][kind] for kind in (device.logic, device.registers)]
+        (clock,) = placed["fmax"].values()
+        return max(kind["used"] / kind["available"] for kind in kinds), clock["achieved"]
+
+    def prove_cells(self, mutate: Callable[[str], str] = str) -> bool:
+        """Return whether Yosys proves that the cells mapped by `synthesize` equal the circuit.
+
+        The circuit comes as BLIF, from another writer than the Verilog that was mapped. Tests give
+        `mutate`, which changes the mapped Verilog, to check that wrong cells are not proved.
+        """
+        automaton = self.automaton
+        cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
+        self._write("cell.blif", write_blif(automaton, used_interface(automaton.circuit)))
+        self._write("sites.v", write_sites(automaton))
+        self._write("mutated.v", mutate((self.folder / MAPPED).read_text()))
+        script = [
+            f"read_verilog /design/mutated.v; {self._models()}",
+            *(f"rename {name} mapped_{name}" for name in names),
+            f"read_blif /design/cell.blif; rename {identifier(automaton)} {cell}",
+            "read_verilog /design/sites.v; hierarchy; proc; flatten; opt_clean",
+        ]
+        for name in names:
+            script += [
+                f"miter -equiv -flatten {name} mapped_{name} both_{name}",
+                f"sat -verify -prove trigger 0 both_{name}",
+            ]
+        try:
+            self._yosys(script, "proof of the cells")
+        except ToolError as error:
+            if "model found: FAIL!" in error.log:
+                return False
             raise
-        return Synthesis(automaton, device, luts, flip_flops, used / device.luts, None)
-    placed = json.loads((folder / PLACED).read_text())
-    kinds = [placed["utilization"][kind] for kind in (device.logic, device.registers)]
-    share = max(kind["used"] / kind["available"] for kind in kinds)
-    (clock,) = placed["fmax"].values()
-    return Synthesis(automaton, device, luts, flip_flops, share, clock["achieved"])
+        return True
 
+    def read_out(self, moments: Sequence[int], damage: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
+        """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
 
-def _yosys(script: Sequence[str], step: str, folder: Path, deadline: Deadline, pause: Pause) -> str:
-    """Run Yosys on a script in the private directory; return its log."""
-    (folder / "script.ys").write_text("\n".join([*script, ""]))
-    return run_tool("yosys", ["-s", "/design/script.ys"], folder, deadline, lambda: pause(step))
+        Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps
+        `damage`. Pictures are read from serial_out, which is fed back so that the run continues.
+        """
+        automaton, folder = self.automaton, self.folder
+        shown = (len(automaton.visible), automaton.height, automaton.width)
+        bits = int(np.prod(shown))
+        acts, starts = ["reset"], []
+        for step in range(max(moments) + 1):
+            acts += ["run"] * (step > 0) + ["damage"] * (step in damage)
+            if step in moments:
+                starts.append(len(acts))
+                acts += ["shift"] * bits
+        self._write("bench.v", _bench(automaton, acts))
+        script = [
+            f"read_json /design/{ROUTED}; rename top {identifier(automaton)}_top",
+            "write_verilog -noattr /design/netlist.v",
+        ]
+        self._yosys(script, "simulation")
+        self._models()
+        options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
+        compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
+        tick = partial(self.pause, "simulation")
+        run_program(compiler, folder, self.deadline, tick)
+        log = run_program(["vvp", "-n", "bench"], folder, self.deadline, tick)
+        # Bits before the first reset are undefined.
+        values = np.array([sign == "1" for sign in log.split()[-1]], np.uint8)
+        for first in starts:
+            yield values[first : first + bits].reshape(shown)
+
+    def _models(self) -> str:
+        """Save Yosys's models of LUTs and flip-flops; return the command that reads them."""
+        text = tool_file("yosys", f"{self.device.family}/{self.device.models}")
+        self._write("models.v", re.sub(UNUSED, "", text))
+        return "read_verilog -overwrite /design/models.v"
+
+    def _yosys(self, script: Sequence[str], step: str) -> None:
+        self._write("script.ys", "\n".join([*script, ""]))
+        self._run("yosys", ["-s", "/design/script.ys"], step)
+
+    def _run(self, tool: str, arguments: Sequence[str], step: str) -> None:
+        run_tool(tool, arguments, self.folder, self.deadline, partial(self.pause, step))
+
+    def _write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
 
 
 def _sizes(stat: dict[str, Any]) -> tuple[int, int]:
@@ -208,94 +286,6 @@ def _logged_use(log: str, device: Device) -> int | None:
         if numbers:
             return int(numbers.partition("/")[0])
     return None
-
-
-def _models(device: Device, folder: Path) -> str:
-    """Save Yosys's models of a device's LUTs and flip-flops; return the command that reads them."""
-    text = tool_file("yosys", f"{device.family}/{device.models}")
-    (folder / "models.v").write_text(re.sub(UNUSED, "", text))
-    return "read_verilog -overwrite /design/models.v"
-
-
-def prove_cells(
-    automaton: Automaton,
-    device: Device,
-    folder: Path,
-    deadline: Deadline,
-    pause: Pause = lambda step: None,
-    mutate: Callable[[str], str] = str,
-) -> bool:
-    """Return whether Yosys proves that the cells mapped by `synthesize` equal the circuit.
-
-    The circuit comes as BLIF, from another writer than the Verilog that was mapped. Tests give
-    `mutate`, which changes the mapped Verilog, to check that wrong cells are not proved.
-    """
-    interface = used_interface(automaton.circuit)
-    cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
-    (folder / "cell.blif").write_text(write_blif(automaton, interface))
-    (folder / "sites.v").write_text(write_sites(automaton))
-    (folder / "mutated.v").write_text(mutate((folder / MAPPED).read_text()))
-    script = [
-        f"read_verilog /design/mutated.v; {_models(device, folder)}",
-        *(f"rename {name} mapped_{name}" for name in names),
-        f"read_blif /design/cell.blif; rename {identifier(automaton)} {cell}",
-        "read_verilog /design/sites.v; hierarchy; proc; flatten; opt_clean",
-    ]
-    for name in names:
-        script += [
-            f"miter -equiv -flatten {name} mapped_{name} both_{name}",
-            f"sat -verify -prove trigger 0 both_{name}",
-        ]
-    try:
-        _yosys(script, "proof of the cells", folder, deadline, pause)
-    except ToolError as error:
-        if "model found: FAIL!" in error.log:
-            return False
-        raise
-    return True
-
-
-def read_out(
-    automaton: Automaton,
-    device: Device,
-    moments: Sequence[int],
-    damage: Sequence[int],
-    folder: Path,
-    deadline: Deadline,
-    pause: Pause = lambda step: None,
-) -> Iterator[npt.NDArray[Any]]:
-    """Yield the visible channels (V, H, W) after each of the steps `moments`, ascending.
-
-    Icarus Verilog simulates the synthesised netlist from a reset, with damage after the steps
-    `damage`. Pictures are read from serial_out, which is fed back so that the run continues.
-    """
-
-    def tick() -> None:
-        pause("simulation")
-
-    shown = (len(automaton.visible), automaton.height, automaton.width)
-    bits = int(np.prod(shown))
-    acts, starts = ["reset"], []
-    for step in range(max(moments) + 1):
-        acts += ["run"] * (step > 0) + ["damage"] * (step in damage)
-        if step in moments:
-            starts.append(len(acts))
-            acts += ["shift"] * bits
-    (folder / "bench.v").write_text(_bench(automaton, acts))
-    script = [
-        f"read_json /design/{ROUTED}; rename top {identifier(automaton)}_top",
-        "write_verilog -noattr /design/netlist.v",
-    ]
-    _yosys(script, "simulation", folder, deadline, pause)
-    _models(device, folder)
-    options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
-    compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
-    run_program(compiler, folder, deadline, tick)
-    log = run_program(["vvp", "-n", "bench"], folder, deadline, tick)
-    # Bits before the first reset are undefined.
-    values = np.array([sign == "1" for sign in log.split()[-1]], np.uint8)
-    for first in starts:
-        yield values[first : first + bits].reshape(shown)
 
 
 ACTS = {"run": 0, "damage": 1, "shift": 10, "reset": 11}

@@ -14,8 +14,8 @@ import pytest
 
 from difflogic.library.conditions import Conditions, Rectangle
 from difflogic.library.synthesizing import synthesize
-from difflogic.silicon import synthesis, tools
-from difflogic.silicon.synthesis import DEVICES
+from difflogic.silicon import tools
+from difflogic.silicon.synthesis import DEVICES, Flow
 from difflogic.silicon.tools import ToolError, run_program
 from difflogic.silicon.write_top import site_names
 from difflogic.system.deadline import NEVER, Deadline
@@ -90,11 +90,11 @@ def test_yosys_proves_all_mapped_cells_and_no_mutant_of_them(device, tmp_path):
 
     automaton = replace(examples.life(), height=3, width=3, boundary="zero")
     cells = np.zeros((1, 3, 3), np.uint8)
-    ask = (automaton, DEVICES[device], tmp_path, NEVER)
-    synthesis.synthesize(*ask[:2], cells, cells[0], *ask[2:])
+    flow = Flow(automaton, DEVICES[device], tmp_path, NEVER)
+    flow.synthesize(cells, cells[0])
     assert len(site_names(automaton)) == 9
-    assert synthesis.prove_cells(*ask)
-    assert not synthesis.prove_cells(*ask, mutate=mutate)
+    assert flow.prove_cells()
+    assert not flow.prove_cells(mutate)
 
 
 @pytest.mark.slow
