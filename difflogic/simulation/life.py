@@ -44,5 +44,13 @@ def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Aut
     following = xag.or_(xag.and_(alive, any_of(survive)), xag.and_(alive ^ 1, any_of(born)))
     circuit = to_circuit(xag, [following], (0,), [0])
     return Automaton(
-        f"life-{rule.replace('/', '')}", circuit, (0,), boundary, 64, 64, 100, 1.0, "random"
+        f"life-{rule.replace('/', '')}",
+        circuit,
+        visible=(0,),
+        boundary=boundary,
+        height=64,
+        width=64,
+        steps=100,
+        fire_rate=1.0,
+        start="random",
     )

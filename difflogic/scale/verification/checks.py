@@ -275,7 +275,14 @@ def oracle_agrees_with_finite_differences(case: Case, samples: int = 12) -> Find
 
     start, boundary, mask = case.starts[0], case.grid.boundary, case.mask(0)
     _, gradient = oracle.logit_gradients(
-        case.netlist, case.logits, start, target, channels, case.steps, boundary, mask
+        case.netlist,
+        case.logits,
+        start,
+        target,
+        channels,
+        steps=case.steps,
+        boundary=boundary,
+        mask=mask,
     )
     rng = stream(case.seed, Purpose.HELD_OUT_START)
     found, expected = np.empty(samples), np.empty(samples)
