@@ -11,7 +11,6 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton, live_channels
 from difflogic.circuit.circuit import Circuit
 from difflogic.simplification import annealing, nets, windows
-from difflogic.simplification.functional_reduction import reduce_functionally
 from difflogic.simplification.kernels.nets import Net
 from difflogic.system.deadline import NEVER, Deadline
 
@@ -148,7 +147,6 @@ def _searches(
             net = windows.rewrite(net, leaves, effort.window_moves, seed, progress, deadline)
         return net
 
-    yield ("always equal signals merged", lambda net: reduce_functionally(net, progress, deadline))
     for leaves in (SMALL_WINDOW, LARGE_WINDOW):
         yield f"gates replaced in windows of {leaves}", partial(swept, leaves)
     if effort.window_leaves:

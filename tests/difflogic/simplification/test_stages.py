@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import prove
-from difflogic.simplification import EFFORTS, Effort, nets, simplify
-from difflogic.simplification.functional_reduction import reduce_functionally
+from difflogic.simplification import EFFORTS, Effort, simplify
 from difflogic.system.deadline import Deadline
 from difflogic.system.jit import JIT
 from tests.difflogic.circuit.circuits import (
@@ -134,27 +133,6 @@ class TestChannels:
         for _ in range(4):
             state, other = (step(*each, "periodic") for each in ((circuit, state), (found, other)))
             assert (state[list(found.labels)] == other).all()
-
-
-def reduced(circuit: Circuit) -> Circuit:
-    return nets.to_circuit(reduce_functionally(nets.from_circuit(circuit)), circuit.labels)
-
-
-class TestMerging:
-    @settings(max_examples=30)
-    @given(circuits())
-    def test_keeps_every_next_state(self, circuit: Circuit) -> None:
-        assert same_next_states(circuit, reduced(circuit))
-
-    def test_finds_equal_functions_of_different_gates(self) -> None:
-        # (a ⊕ b) ⊕ c and a ⊕ (b ⊕ c), inverted; and a constant.
-        circuit = circuit_of(
-            [(Op.XOR, 0, 1), (Op.XOR, 18, 2), (Op.XOR, 1, 2), (Op.XNOR, 0, 20), (Op.AND, 19, 21)],
-            [21, 22],
-        )
-        found = reduced(circuit)
-        assert found.op_counts() == {Op.FALSE: 1, Op.XOR: 1, Op.XNOR: 1}
-        assert same_next_states(circuit, found)
 
 
 def test_active_gates_are_needed_and_no_pass_throughs() -> None:
