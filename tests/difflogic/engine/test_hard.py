@@ -12,7 +12,7 @@ from difflogic.engine import hard, oracle
 from difflogic.engine.hard import HardSimulator, active_gates, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.system.callbacks import listening
-from tests.difflogic.engine.built import Builder, read_once
+from tests.difflogic.engine.built import Builder
 from tests.difflogic.engine.comparison import EXAMPLES, SMALL, make_problem, netlist_of, problems
 
 
@@ -182,27 +182,6 @@ def test_gates_that_are_not_live_may_have_any_op(problem, seed, passing):
     )
     active = problem.netlist.param[active_gates(problem.netlist, ops, channels)]
     assert live[active].all()
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_live_gates_matter_if_no_row_is_read_twice(seed):
-    """Then, and without constant ops, every live gate changes the output for some input."""
-    rng = np.random.default_rng(seed)
-    netlist = read_once(1, rng)
-    ops = rng.integers(1, 15, netlist.parameters).astype(np.uint8)
-    ops[rng.random(len(ops)) < 0.3] = Op.A
-    inputs = (np.arange(512) >> np.arange(9)[:, None] & 1).astype(float)
-
-    def output(ops):
-        return oracle.row_values(netlist, gates.one_hot(ops), inputs)[netlist.outputs[0]]
-
-    matters = np.zeros(len(ops), bool)
-    for gate, op in np.ndindex(len(ops), gates.OPS):
-        changed = ops.copy()
-        changed[gate] = op
-        matters[gate] |= (output(changed) != output(ops)).any()
-    np.testing.assert_array_equal(live_parameters(netlist, ops, [0]), matters)
-    assert matters.any()
 
 
 def test_live_channels_make_the_channels_that_they_read_live():

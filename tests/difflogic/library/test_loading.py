@@ -60,6 +60,8 @@ def test_a_file_of_another_kind(tmp_path):
     (tmp_path / "x").write_text('{"scripts": {}}')
     message = problem(tmp_path / "x")
     assert message.endswith("is JSON, but not a circuit saved by dct")
+    (tmp_path / "x").write_text('{"perception": {}, "update": {}}')
+    assert problem(tmp_path / "x").endswith("a circuit of logicars, which dct import converts")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])

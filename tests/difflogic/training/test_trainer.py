@@ -1,4 +1,3 @@
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -141,31 +140,3 @@ def test_a_search_at_any_time():
         found = trainer.search()
         assert trainer.epoch == 0
         np.testing.assert_array_equal(trainer.result.ops, found.ops)
-
-
-def timed_steps(config, steps):
-    """Yield the seconds of each step by an outside clock, and what each phase adds meanwhile."""
-    with Trainer(config) as trainer:
-        trainer.warm_up()
-        trainer.step()
-        for _ in range(steps):
-            before, begun = dict(trainer.phases.seconds), time.perf_counter()
-            trainer.step()
-            passed = time.perf_counter() - begun
-            now = trainer.phases.seconds
-            yield passed, {phase: now[phase] - before[phase] for phase in now}
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ["training.restart_every=1", "finishing.every=100"],
-        ["parallel.workers=2", "finishing.every=1", "finishing.candidates=50"],
-        ["parallel.workers=3", "training.batch=4", "parallel.strategy=samples"],
-    ],
-)
-def test_phases_add_up_to_the_wall_time(more):
-    found = list(timed_steps(tiny(*more), 10))
-    assert all(min(phases.values()) >= 0 for _, phases in found)
-    # A busy machine may stop this process between two clocks, but not each time.
-    assert 0.98 < max(sum(phases.values()) / passed for passed, phases in found) <= 1
