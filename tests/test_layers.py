@@ -17,7 +17,7 @@ BUDGETS = {
     "difflogic.engine.oracle": 1_430,
     "difflogic.formats": 4_050,
     "difflogic.inspection": 2_300,
-    "difflogic.library.exporting": 10_200,
+    "difflogic.library.exporting": 10_000,
     "difflogic.proof": 5_200,
     "difflogic.simplification": 3_650,
     "difflogic.simulation": 5_350,

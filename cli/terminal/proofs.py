@@ -77,16 +77,14 @@ def show_equality(
 
 def counterexample_lines(found: Counterexample, names: tuple[str, str]) -> list[str]:
     """Name the bits of a counterexample that are 1, as equations do, and both next states."""
-    from difflogic.circuit.grid import NEIGHBORS
-
-    ones = [f"{NEIGHBORS[n]}{label}" for (n, label), bit in sorted(found.bits.items()) if bit]
+    ones = [name for name, bit in found.inputs.items() if bit]
     conditions = [f"{', '.join(ones)} {'is' if len(ones) == 1 else 'are'} 1"] if ones else []
-    if len(found.bits) > len(ones):
+    if len(found.inputs) > len(ones):
         conditions.append(f"all {'other ' if ones else ''}bits that are read are 0")
     text = textwrap.wrap(f"if {' and '.join(conditions)}," if conditions else "always,", 80)
     text.append(f"the next state of channel {found.channel} is")
     pairs = zip(names, (found.before, found.after), strict=True)
-    return [*text, *(f"  {int(bit)}  in {name}" for name, bit in pairs)]
+    return [*text, *(f"  {bit}  in {name}" for name, bit in pairs)]
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:

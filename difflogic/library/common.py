@@ -71,9 +71,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
-
-
-def framed(page: str) -> str:
-    """Return a page in a frame that can reach neither the notebook nor its server."""
-    style = "width:100%;height:640px;border:1px solid #ccc"
-    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'

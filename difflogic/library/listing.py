@@ -12,9 +12,9 @@ from difflogic.library.common import table
 from difflogic.library.options import checked
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.files import refused
-from difflogic.training.finding import ROOT, find_run
+from difflogic.training.finding import ROOT
 from difflogic.training.listing import Listed, list_runs, read_listed
-from difflogic.training.run_directory import SWEEP
+from difflogic.training.run_directory import SWEEP, find_run
 
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""

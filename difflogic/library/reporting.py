@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.gates import count
 from difflogic.library import loading
-from difflogic.library.common import ProgressCallback, framed, require_output, write_output
+from difflogic.library.common import ProgressCallback, require_output, write_output
 from difflogic.library.evaluating import evaluate
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import AllowCode, Effort, Force, Sources, TimeLimit, checked
@@ -98,6 +99,12 @@ def report(
     if file is not None:
         write_output(file, page, force)
     return Reported(loaded, tuple(small), page, tested)
+
+
+def framed(page: str) -> str:
+    """Return a page in a frame that can reach neither the notebook nor its server."""
+    style = "width:100%;height:640px;border:1px solid #ccc"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
 def _training(source: str | Path) -> tuple[History | None, dict[str, Any] | None]:

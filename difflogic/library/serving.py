@@ -13,8 +13,8 @@ from difflogic.library.options import Opt
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import CONFIG, for_shell
-from difflogic.training.finding import find_run
 from difflogic.training.metrics import StepResult
+from difflogic.training.run_directory import find_run
 from difflogic.training.session import Session
 from difflogic.view.watching import Feed, WatchServer
 from difflogic.view.watching.following import Follower

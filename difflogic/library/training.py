@@ -29,10 +29,10 @@ from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import CONFIG, MODEL, SUMMARY, for_shell
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.tasks import task_class
-from difflogic.training.finding import find_run, saved_model
+from difflogic.training.finding import saved_model
 from difflogic.training.metrics import StepResult
 from difflogic.training.resuming import differing, without_foreign_results
-from difflogic.training.run_directory import RunDirectory, run_name
+from difflogic.training.run_directory import RunDirectory, find_run, run_name
 from difflogic.training.session import Session
 from difflogic.training.start_model import StartModel
 from difflogic.training.summary import FILES

@@ -76,22 +76,10 @@ class Counterexample:
 
     channel: int
     """Label of the channel whose next state differs."""
-    before: bool
-    after: bool
-    bits: dict[tuple[int, int], bool]
-    """(neighbour, channel's label) → bit, for all inputs that either next state reads."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, with inputs named as in NW0."""
-        return {
-            "channel": self.channel,
-            "before": int(self.before),
-            "after": int(self.after),
-            "inputs": {
-                f"{NEIGHBORS[neighbor]}{label}": int(bit)
-                for (neighbor, label), bit in self.bits.items()
-            },
-        }
+    before: int
+    after: int
+    inputs: dict[str, int]
+    """The bit of each input that either next state reads, by its name, such as NW0."""
 
 
 @dataclass(frozen=True)
@@ -240,8 +228,9 @@ def _confirmed(
             raise RuntimeError(f"channel {label}: the circuits agree where a proof says otherwise")
         clearable = np.flatnonzero((x != y)[:-1])
         if not len(clearable) or deadline.passed:
-            found = dict(zip(places, bits[:, 0].tolist(), strict=True))
-            return Counterexample(label, bool(x[-1]), bool(y[-1]), found)
+            names = (f"{NEIGHBORS[neighbor]}{channel}" for neighbor, channel in places)
+            found = dict(zip(names, bits[:, 0].astype(int).tolist(), strict=True))
+            return Counterexample(label, int(x[-1]), int(y[-1]), found)
         bits = columns[:, clearable[:1]]
 
 

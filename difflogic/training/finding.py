@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import CONFIG, MODEL, is_there, open_plain, refused
+from difflogic.system.files import CONFIG, MODEL, open_plain, refused
 
 ROOT = "runs"
 LAST = "last"
@@ -18,31 +18,12 @@ LAST = "last"
 _WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 
 
-def find_run(name: str, root: str | Path = ROOT) -> Path:
-    """Return the run directory `name`, or the newest run under `root` if that is "last".
-
-    Raises RunDirectoryError if there is no such run.
-    """
-    if name == LAST:
-        found = _runs(root)
-        if not found:
-            raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
-        return found[-1]
-    path = Path(name)
-    try:
-        there = is_there(path / CONFIG)
-    except OSError as error:
-        raise refused(path, "used as run directory", error) from error
-    if is_there(path) and not path.is_dir():
-        raise RunDirectoryError(f"{path}: is not a run directory, but a file")
-    if not path.is_dir():
-        found = _runs(root)
-        known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
-        raise RunDirectoryError(f"{path}: no such run directory{known}")
-    if not (path / CONFIG).is_file():
-        what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
-        raise RunDirectoryError(f"{path}: holds no run, as {what}")
-    return path
+def newest_run(root: str | Path = ROOT) -> Path:
+    """Return the newest run under `root`. Raises RunDirectoryError if there is none."""
+    found = runs_under(root)
+    if not found:
+        raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")
+    return found[-1]
 
 
 def saved_model(path: Path, root: str | Path = ROOT) -> Path:
@@ -51,7 +32,7 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
     "last" is the newest run under `root`. Raises RunDirectoryError if a run has not saved yet.
     """
     if str(path) == LAST and not path.exists():
-        path = find_run(LAST, root)
+        path = newest_run(root)
     if not path.is_dir():
         return path
     if not (path / MODEL).exists():
@@ -65,7 +46,7 @@ def saved_model(path: Path, root: str | Path = ROOT) -> Path:
     return path / MODEL
 
 
-def _runs(root: str | Path) -> list[Path]:
+def runs_under(root: str | Path) -> list[Path]:
     """Return the runs under `root`, the last begun or extended at the end."""
     found = []
     try:

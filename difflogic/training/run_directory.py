@@ -23,6 +23,7 @@ from difflogic.system.files import (
     SUMMARY,
     digest,
     for_shell,
+    is_there,
     open_plain,
     read_inside,
     reason,
@@ -33,7 +34,7 @@ from difflogic.system.files import (
 from difflogic.tasks.custom import code_of
 from difflogic.training import lock, summary
 from difflogic.training.checkpoint import checkpoints
-from difflogic.training.finding import ROOT
+from difflogic.training.finding import LAST, ROOT, newest_run, runs_under
 from difflogic.training.metrics import History, from_csv
 from difflogic.training.start_model import StartModel
 
@@ -49,6 +50,30 @@ SUMMED_UP = (CONFIG, METRICS, MODEL)
 def run_name(config: Config) -> str:
     """Return the part of a run directory's name that names the experiment and its seed."""
     return f"{config.name}-seed{config.training.seed}"
+
+
+def find_run(name: str, root: str | Path = ROOT) -> Path:
+    """Return the run directory `name`, or the newest run under `root` if that is "last".
+
+    Raises RunDirectoryError if there is no such run.
+    """
+    if name == LAST:
+        return newest_run(root)
+    path = Path(name)
+    try:
+        there = is_there(path / CONFIG)
+    except OSError as error:
+        raise refused(path, "used as run directory", error) from error
+    if is_there(path) and not path.is_dir():
+        raise RunDirectoryError(f"{path}: is not a run directory, but a file")
+    if not path.is_dir():
+        found = runs_under(root)
+        known = f': the newest of {root} is {found[-1]}, or "{LAST}"' if found else ""
+        raise RunDirectoryError(f"{path}: no such run directory{known}")
+    if not (path / CONFIG).is_file():
+        what = f"its {CONFIG} is not a regular file" if there else f"it has no {CONFIG}"
+        raise RunDirectoryError(f"{path}: holds no run, as {what}")
+    return path
 
 
 @dataclass(frozen=True)

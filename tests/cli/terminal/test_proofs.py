@@ -22,17 +22,17 @@ NAMES = ("one", "the other")
     ("bits", "where"),
     [
         (
-            {(0, 3): True, (4, 3): False, (8, 3): True, (5, 7): True, (1, 9): False},
+            {"NW3": 1, "C3": 0, "E7": 1, "SE3": 1, "N9": 0},
             "if NW3, E7, SE3 are 1 and all other bits that are read are 0,",
         ),
-        ({(4, 1): True}, "if C1 is 1,"),
-        ({(4, 1): False, (4, 2): False}, "if all bits that are read are 0,"),
+        ({"C1": 1}, "if C1 is 1,"),
+        ({"C1": 0, "C2": 0}, "if all bits that are read are 0,"),
         ({}, "always,"),
     ],
 )
 def test_a_counterexample(bits, where):
     end = ["the next state of channel 3 is", "  0  in one", "  1  in the other"]
-    assert counterexample_lines(Counterexample(3, False, True, bits), NAMES) == [where, *end]
+    assert counterexample_lines(Counterexample(3, 0, 1, bits), NAMES) == [where, *end]
 
 
 def test_equality_in_words():

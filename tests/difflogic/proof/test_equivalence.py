@@ -41,9 +41,10 @@ def shown_true(found: Counterexample, before: Circuit, after: Circuit) -> bool:
     """Return whether two circuits, looked up gate by gate, differ as a counterexample says."""
     for circuit, expected in ((before, found.before), (after, found.after)):
         cases = np.zeros((circuit.inputs, 1), bool)
-        for (neighbor, label), bit in found.bits.items():
-            if label in circuit.labels:
-                cases[neighbor * circuit.channels + circuit.labels.index(label)] = bit
+        names = [circuit.input_name(row) for row in range(circuit.inputs)]
+        for name, bit in found.inputs.items():
+            if name in names:
+                cases[names.index(name)] = bit
         if naive(circuit, cases)[circuit.labels.index(found.channel), 0] != expected:
             return False
     return found.before != found.after
@@ -103,8 +104,8 @@ class TestVerdict:
         after = circuit_of([(Op.FALSE, 0, 0)], [27, 0, 0])
         proof = prove(before, after, (0,), exhaustive=limits)
         assert proof.counterexample is not None
-        assert all(proof.counterexample.bits.values())
-        assert len(proof.counterexample.bits) == 20
+        assert all(proof.counterexample.inputs.values())
+        assert len(proof.counterexample.inputs) == 20
         if limits is ALL_CASES:
             assert proof.outputs[0].cases == proof.cases == 2**20
         else:
@@ -129,7 +130,7 @@ class TestVerdict:
         after = circuit_of([(Op.OR, 0, 1), (Op.NOR, 9, 2)], [10])
         found = prove(before, after, (0,)).counterexample
         assert found is not None
-        assert not any(found.bits.values())
+        assert not any(found.inputs.values())
 
 
 class TestChannels:
@@ -146,7 +147,7 @@ class TestChannels:
         proof = prove(before, after, (0,))
         assert proof.dropped == (1,)
         assert proof.counterexample is not None
-        assert proof.counterexample.bits == {(0, 0): False, (0, 1): True}
+        assert proof.counterexample.inputs == {"NW0": 0, "NW1": 1}
         assert not prove(after, before, (0,)).equal
 
     def test_visible_channels_must_be_in_both(self) -> None:

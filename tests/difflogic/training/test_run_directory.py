@@ -9,8 +9,8 @@ import pytest
 from difflogic.config import load_config
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.training import run_directory
-from difflogic.training.finding import begun, find_run, saved_model
-from difflogic.training.run_directory import RunDirectory, run_name
+from difflogic.training.finding import begun, saved_model
+from difflogic.training.run_directory import RunDirectory, find_run, run_name
 
 CONFIG = load_config("checkerboard-small")
 
