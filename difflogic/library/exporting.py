@@ -10,7 +10,7 @@ from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
 from difflogic.library.common import ProgressCallback, write_output
 from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Effort, Force, Source, TimeLimit, Unsimplified, checked
+from difflogic.library.options import Force, Source, TimeLimit, Unsimplified, checked
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
@@ -36,7 +36,6 @@ def export(
     file: str | Path | None = None,
     format: str | None = None,
     *,
-    effort: Effort = "normal",
     unsimplified: Unsimplified = False,
     comparable: bool = False,
     force: Force = False,
@@ -73,7 +72,7 @@ def export(
     loaded = load(source)
     automaton, interface = loaded.automaton, None
     if comparable or not unsimplified:
-        small = small_form(loaded, effort, time_limit=time_limit, progress=progress)
+        small = small_form(loaded, time_limit=time_limit, progress=progress)
         if comparable:
             interface = common_interface(automaton.circuit, small.circuit.labels)
         automaton = automaton if unsimplified else small

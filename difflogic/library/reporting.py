@@ -13,7 +13,7 @@ from difflogic.library import loading
 from difflogic.library.common import ProgressCallback, require_output, write_output
 from difflogic.library.evaluating import evaluate
 from difflogic.library.loading import Loaded, load
-from difflogic.library.options import AllowCode, Effort, Force, Sources, TimeLimit, checked
+from difflogic.library.options import AllowCode, Force, Sources, TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.scale.sweeps.directory import SweepDirectory
@@ -57,7 +57,6 @@ def report(
     sources: Sources,
     file: str | Path | None = None,
     *,
-    effort: Effort = "normal",
     tests: bool = True,
     force: Force = False,
     time_limit: TimeLimit = None,
@@ -86,7 +85,7 @@ def report(
     tested = tests and len(loaded) == 1 and loaded[0].trained
     if tested:
         task_class(loaded[0].require_model().config.task)  # fails now if its code may not run
-    small = [small_form(x, effort, time_limit=time_limit, progress=progress) for x in loaded]
+    small = [small_form(x, time_limit=time_limit, progress=progress) for x in loaded]
     if len(loaded) > 1:
         page = reports.build_gallery(small)
     else:

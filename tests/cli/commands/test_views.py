@@ -44,7 +44,7 @@ def test_an_animation(dct):
 
 @pytest.mark.thorough
 def test_a_run_becomes_a_page(dct, run):
-    result = dct("report", str(run), "-o", "run.html", "--effort", "low")
+    result = dct("report", str(run), "-o", "run.html")
     assert result.exit_code == 0, result.stderr
     text = Path("run.html").read_text(encoding="utf-8")
     assert f"saved run.html: {len(text.encode()) / 1000:.0f} kB" in result.stderr
