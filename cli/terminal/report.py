@@ -14,7 +14,7 @@ TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
 AROUND = {"start": "start-up", "compilation": "compilation", "tests": "final tests", "all": "all"}
 """Names of the seconds of a run outside of its training, and of the whole run."""
-OF_ONE_RUN = ("training.epochs", "training.seed", "run.")
+OF_ONE_RUN = ("training.epochs", "training.seed", "parallel.", "run.")
 """Beginnings of settings that differ between runs of one experiment."""
 
 

@@ -314,7 +314,12 @@ def _changes(config: Config) -> list[str] | None:
         shipped = load_config(config.name, [f"training.seed={config.training.seed}"])
     except ConfigError:
         return None
-    found = {key: new for key, (_, new) in changed(shipped, config).items()}
+    # A changed experiment has no published results.
+    found = {
+        key: new
+        for key, (_, new) in changed(shipped, config).items()
+        if not key.startswith(("parallel.", "published."))
+    }
     if "task.target" in found or None in found.values():
         return None
     return [f"{key}={json.dumps(value)}" for key, value in found.items()]
