@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.training.metrics import StepResult
+    from difflogic.training.searching import Trainer
     from difflogic.training.session import Session
 
 
@@ -176,6 +177,18 @@ def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
     return True
 
 
+def _expectation(trainer: Trainer) -> str:
+    """Say what a picture with places will take, after two trial steps."""
+    from difflogic.system.measuring import peak_memory
+    from difflogic.system.quantities import show_bytes
+
+    left = trainer.config.training.epochs - trainer.epoch
+    # Correction, proof and tests take about as long as learning.
+    seconds = 1 + 2 * left * min(trainer.time_step() for _ in range(2))
+    size = show_bytes((peak_memory() or 0) + trainer.plan.bytes)
+    return f"about {max(2, round(seconds))} s and {size} in all, by a trial step"
+
+
 class Shown(ExitStack):
     """Shows a run's progress on stderr. Use it in a `with`.
 
@@ -200,6 +213,8 @@ class Shown(ExitStack):
             display.show_preview(preview)
         with undoing(session.abandon):
             warm_up(trainer, self._quiet, meanwhile=True)
+        if config.automaton.places and config.finishing.every and not self._quiet:
+            note(_expectation(trainer))
         for warning in trainer.warnings:
             note(f"warning: {warning}")
         if self._watch:

@@ -122,8 +122,8 @@ def train_pattern(
         hold: Keep the picture at every later step
         heal: Keep the picture, and grow it back after damage
         second FILE: Second picture: grows from a single 1; --target grows from all zeros
-        size: Rows and columns of the grid, by default the image's up to 64x64, else 32 cells on the
-            longer side
+        size: Rows and columns of the grid, by default the image's up to 128x128, else 64 cells on
+            the longer side; at most 256x256
         colors N: Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit each
             of red, green and blue, by default chosen for the picture
         channels: State bits per cell; the update circuit is sized to fit, by default from CONFIG

@@ -32,6 +32,8 @@ LEFT = 36
 """Characters of the numbers, left of the picture."""
 PHASES_SHOWN = 5
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing", "checkpoint": "saving"}
+MOST_SHOWN = 100
+"""Longest side of a picture that is shown as text, in cells."""
 MIN_BAR = 10
 MAX_BAR = 60
 
@@ -326,10 +328,15 @@ def show_preview(preview: Preview) -> None:
     console = Console(stderr=True, highlight=False)
     colored = has_color(console)
     # As text without a terminal, and where letters stand for colours.
-    if not can_animate() or (len(preview.bits) > 1 and not colored):
-        note(render_picture(preview.bits).rstrip("\n"))
+    plain = not can_animate() or (len(preview.bits) > 1 and not colored)
+    stride = -(-max(preview.bits.shape) // (MOST_SHOWN if plain else console.width))
+    bits = preview.bits[:, ::stride, ::stride]
+    if stride > 1:
+        note(f"(here without {stride - 1} of {stride} rows and columns)")
+    if plain:
+        note(render_picture(bits).rstrip("\n"))
         return
-    for drawn in draw_cells(preview.bits, preview.bits.shape[1], colored, preview.palette):
+    for drawn in draw_cells(bits, bits.shape[1], colored, preview.palette):
         console.print(drawn, no_wrap=True, crop=True)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from cli.errors import in_one_line
 from cli.terminal import display
 from difflogic.system.files import for_shell
+from difflogic.system.quantities import counted
 
 TRIAL_SHARE = 0.25
 """Share of an experiment's epochs below which a run counts as a trial."""
@@ -74,8 +75,7 @@ def _scores(summary: Mapping[str, Any], directory: str) -> list[str]:
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if checked["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""
-        searched = scores["accuracy"] < 1
-        found = "; a search found this circuit close to the trained one" if searched else ""
+        found = _finding(summary) if scores["accuracy"] < 1 else ""
         lines.append(f"{'':<11}exact: every cell is right{since}{found}")
     if gain is not None:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
@@ -83,6 +83,15 @@ def _scores(summary: Mapping[str, Any], directory: str) -> list[str]:
         proof = assurance(scores["assurance"], checked["exact"], directory, None)
         lines.append(f"{'proof':<11}{proof}")
     return lines
+
+
+def _finding(summary: Mapping[str, Any]) -> str:
+    """Say how an exact circuit was made of the trained one."""
+    corrected = summary.get("corrected")
+    if corrected is None:
+        return "; a search found this circuit close to the trained one"
+    bits, gates = counted(corrected["bits"], "wrong bit"), counted(corrected["gates"], "gate")
+    return f"; {gates} from the table of {bits} correct the trained circuit"
 
 
 def _attempts(summary: Mapping[str, Any]) -> list[str]:

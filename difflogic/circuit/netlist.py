@@ -235,8 +235,6 @@ class Netlist:
     param: npt.NDArray[np.int32]
     outputs: npt.NDArray[np.int32]
     parameters: int
-    fixed: npt.NDArray[np.bool_] | None = None
-    """Parameters that must not change, (parameters,); None if all may."""
 
     @property
     def inputs(self) -> int:
@@ -301,8 +299,7 @@ def flatten(layers: WiredLayers) -> Netlist:
     rows[held] = center[held]
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
-    fixed = layers.fixed if architecture.places else None
-    return Netlist(channels, a, b, param, rows, parameter, fixed)
+    return Netlist(channels, a, b, param, rows, parameter)
 
 
 def _walk(layer: Wiring) -> npt.NDArray[np.int64]:

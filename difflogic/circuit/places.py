@@ -65,6 +65,17 @@ def learned(
     return inputs // channels * known, (*(size - kept for size in hidden), channels - known)
 
 
+def learned_inputs(channels: int, inputs: int, known: int) -> npt.NDArray[np.int64]:
+    """Return the inputs of an update circuit that learned gates read, ascending.
+
+    The last `known` channels are the places and the switch. `inputs` counts those of the circuit:
+    the centre's channels, then what is perceived of each channel.
+    """
+    ways = inputs // channels - 1
+    own = np.arange(channels - known, channels)
+    return np.concatenate([own, np.arange(channels + own[0] * ways, inputs)])
+
+
 def counting(
     layers: Sequence[Wiring], channels: int, looks: Sequence[int], bits: Sequence[int], switch: bool
 ) -> tuple[Wiring, ...]:
@@ -83,7 +94,7 @@ def counting(
     if switch:
         around = [channels + known[0] * ways + looks.index(each) for each in AROUND]
         reads = [known[0], *reads, *around]
-    inputs = np.concatenate([known, np.arange(channels + known[0] * ways, width)])
+    inputs = learned_inputs(channels, width, len(known))
     wired = []
     for depth, layer in enumerate(layers):
         a, b = np.array(reads), np.array(reads)

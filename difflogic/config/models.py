@@ -199,6 +199,8 @@ def _circuit_problems(config: Config) -> list[str]:
             f"[perception] and [update] gates: {architecture.gates} gates per cell are more than "
             f"the limit of {MAX_GATES}: use fewer kernels, channels or gates"
         ]
+    if config.update.corrected:
+        return []
     try:
         # Whether layers can be wired depends on sizes only: any generator and one kernel will do.
         wire(replace(architecture, distinct_wiring=False), np.random.default_rng(0))

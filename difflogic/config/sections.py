@@ -84,6 +84,11 @@ class UpdateConfig(Section):
         description="mean number of steps for which untrained cells pass a signal on in one "
         "direction, through nearly all channels in turn; at least 1, or 0 to wire at random",
     )
+    corrected: bool = Field(
+        default=False,
+        description="whether `gates` counts gates that were added after training to correct a "
+        "picture with places. Runs set it in their models; such a circuit cannot be trained again",
+    )
 
 
 def fit_layer_widths(gates: Sequence[int], inputs: int, channels: int) -> list[int]:

@@ -251,7 +251,7 @@ def live_parameters(
     live, _ = mark_live(netlist, ops, channels)
     marked = np.zeros(netlist.parameters, dtype=np.bool_)
     marked[netlist.param[live[netlist.inputs :]]] = True
-    return marked if netlist.fixed is None else marked & ~netlist.fixed
+    return marked
 
 
 def mark_live(

@@ -41,11 +41,16 @@ IMAGE_SUFFIXES = (".png", ".gif", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".ti
 LEAST_HEALED = 4
 """Rows and columns of the smallest grid that can heal."""
 
-MOST_CELLS = MOST_SIDE**2
+MOST_LEARNED = 64
+"""Longest side where cells learn their places, or where one circuit grows two pictures."""
 
 LEARNED_SIDE = 16
 """Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
 cells, learning places worked for one picture in two, and took minutes."""
+
+COUNTING_LAYERS, COUNTING_WIDTH = 12, 512
+COUNTING_EPOCHS = 100
+"""With counted places, what is still wrong after the last epoch is corrected."""
 
 COUNTING = {
     "automaton.places": True,
@@ -57,19 +62,18 @@ COUNTING = {
     "training.later_steps": 0,
     "pool.batch": 0,
     "pool.damage_tries": 1,
-    "finishing.rectify": 256,
-    "finishing.candidates": 60000,
-    "finishing.from_epoch": 50,
+    "finishing.rectify": 0,
+    "finishing.candidates": 0,
+    "finishing.from_epoch": 0,
+    "finishing.every": 10**6,
+    "training.epochs": COUNTING_EPOCHS,
+    "training.restart_every": 0,
 }
-COUNTING_LAYERS = 12
-MANY_BITS = 6000
-"""Pictures with more bits get layers of 1024 gates instead of 512, and twice the epochs until a
-restart. With 512, one bit of 12 288 was still wrong after 600 epochs."""
 
 EPOCHS = {"grow": 100, "hold": 100, "heal": 150}
-SECONDS_PER_CELL = {True: 3e-3, False: 6e-2}
-"""Measured (docs/notebook/pictures.md): epochs until the proof, and processor time until then per
-cell, with counted places and without."""
+SECONDS_PER_CELL = 6e-2
+"""Measured without counted places (docs/notebook/pictures.md): epochs until the proof, and
+processor time until then per cell."""
 
 
 @dataclass(frozen=True)
@@ -238,9 +242,13 @@ def plan_growth(
     """
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
-    if height * width > MOST_CELLS:
+    two = picture.second is not None
+    counts = two or (longer > LEARNED_SIDE and channels is None)
+    most = MOST_SIDE if counts and not two else MOST_LEARNED
+    if longer > most:
+        why = " with --second" if two else "" if counts else " with --channels"
         raise ConfigError(
-            f"{picture.name}: {height}×{width} cells are more than {MOST_SIDE}×{MOST_SIDE}: "
+            f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
             "choose a smaller grid with --size"
         )
     if heal and least < LEAST_HEALED:
@@ -250,8 +258,6 @@ def plan_growth(
         )
     steps = steps or max(12, round(1.125 * longer))
     what = "heal" if heal else "hold" if hold else "grow"
-    two = picture.second is not None
-    counts = two or (longer > LEARNED_SIDE and channels is None)
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": hold or heal}
     goal = f"to be right at step {steps}"
@@ -269,7 +275,10 @@ def plan_growth(
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"{typed} {picture.name}")
-    seconds = SECONDS_PER_CELL[counts] * height * width
+    epochs, outlook = COUNTING_EPOCHS, f"learned in {COUNTING_EPOCHS} epochs, then corrected"
+    if not counts:
+        epochs, seconds = EPOCHS[what], _time(SECONDS_PER_CELL * height * width)
+        outlook = f"usually proved by epoch {epochs}, about {seconds} of one core"
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
@@ -278,9 +287,9 @@ def plan_growth(
     lines += [
         f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
         f"{config.update.gates[0]} gates; from nothing, zero boundary",
-        f"goal: {goal}; usually proved by epoch {EPOCHS[what]}, about {_time(seconds)} of one core",
+        f"goal: {goal}; {outlook}",
     ]
-    return Growth(picture, base, overrides, EPOCHS[what], tuple(lines))
+    return Growth(picture, base, overrides, epochs, tuple(lines))
 
 
 def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> dict[str, Any]:
@@ -288,18 +297,12 @@ def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> dict
     own, *grid = bits.shape
     counted_bits = place_bits(*grid)
     extra = sum(counted_bits) + len(counted_bits) + 5 * switch
-    large = bits.size > MANY_BITS
-    widths = [1024 if large else 512] * COUNTING_LAYERS
+    widths = [COUNTING_WIDTH] * COUNTING_LAYERS
     while widths[-1] > 2 * own:
         widths.append(widths[-1] // 2)
     channels = own + sum(counted_bits) + switch
     gates = [*(width + extra for width in widths), channels]
-    return {
-        "automaton.channels": channels,
-        "update.gates": gates,
-        "automaton.switch": switch,
-        "training.restart_every": 600 if large else 300,
-    }
+    return {"automaton.channels": channels, "update.gates": gates, "automaton.switch": switch}
 
 
 def _picture_settings(picture: Picture) -> dict[str, Any]:

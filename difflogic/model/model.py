@@ -75,6 +75,11 @@ class Model:
         list of these arrays, `perception` a list of such lists: one for each kernel, or one for all
         with perception.directions "same". Raises ConfigError if wires do not fit.
         """
+        if config.update.corrected:
+            raise ConfigError(
+                "a corrected circuit cannot be trained again: train its picture with the "
+                "configuration of its run"
+            )
         architecture = config.architecture
         layers = wire(architecture, stream(config.training.seed, Purpose.WIRING, attempt))
         if config.automaton.places and (perception is not None or update is not None):

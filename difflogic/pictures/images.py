@@ -45,10 +45,13 @@ _WORKING_SIDE = 1024
 _FAINT = 8 / 255
 """Smaller differences from the background are noise of the compression."""
 
-MOST_SIDE = 64
+MOST_SIDE = 256
+"""Most cells to a side."""
+
+OWN_SIDE = 128
 """An image with at most this many pixels to a side has one cell per pixel."""
 
-USUAL_SIDE = 32
+USUAL_SIDE = 64
 """Cells of the longer side for a larger image."""
 
 PALETTES = (2, 4, 8, 16)
@@ -237,7 +240,7 @@ def _packed(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
 def own_size(height: int, width: int) -> tuple[int, int]:
     """Return the usual grid, rows and columns, for an image of this many pixels."""
     longer = max(height, width)
-    if longer <= MOST_SIDE:
+    if longer <= OWN_SIDE:
         return height, width
     rows, columns = (max(1, round(side * USUAL_SIDE / longer)) for side in (height, width))
     return rows, columns

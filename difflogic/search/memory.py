@@ -15,6 +15,9 @@ SIMULATOR, GRADIENT, BASE = 80, 208, 168
 """Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base of a
 worker that judges candidates."""
 
+LEARNED, CORRECTED = 4, 6
+"""Gates to an active one after training, and bits of a picture to a gate that corrects some."""
+
 SHIFTS = {"zero": 9, "periodic": 25}
 """Most shifts, each with a mask, that lead packed cells to their neighbours. On a torus it is one
 for the cell itself, two for each neighbour at a side, and four for each at a corner."""
@@ -32,6 +35,8 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
     """
     if not config.finishing.every:
         return 0
+    if config.automaton.places:
+        return _correction_bytes(config, netlist)
     task, masked, damaged = make_task(config), config.automaton.fire_rate < 1, False
     grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
     steps, starts = max(task.decisive_steps), FIRST_STARTS + VERIFIED_STARTS
@@ -67,6 +72,13 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
         found += gradient(starts, steps) + netlist.rows * points // 8
         found += min(max(MOST_SLOPES, 4 * points), netlist.gates * 4 * points)
     return found
+
+
+def _correction_bytes(config: Config, netlist: Netlist) -> int:
+    """Return the bytes of the proof of a corrected picture: a plane and its opposite per gate."""
+    cells = config.task.height * config.task.width
+    gates = netlist.gates // LEARNED + cells * len(config.task.loss_channels) // CORRECTED
+    return 2 * gates * (cells // 8 + 32)
 
 
 def packed_bytes(grid: Grid, samples: int) -> int:

@@ -210,8 +210,6 @@ class Rectifier:
         # Changing a gate that shares its logits would change the others too.
         uses = np.bincount(netlist.param, minlength=netlist.parameters)
         self._single = uses[netlist.param] == 1
-        if netlist.fixed is not None:
-            self._single &= ~netlist.fixed[netlist.param]
         wired = np.concatenate([netlist.a[self._single], netlist.b[self._single]])
         single = np.zeros(netlist.rows, np.bool_)
         single[netlist.inputs :] = self._single

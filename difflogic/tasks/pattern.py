@@ -246,7 +246,7 @@ class Pattern(Task):
 
     @property
     def stages(self) -> tuple[Task, ...]:
-        """With counted places, the picture is first learned in one step from there.
+        """With counted places, the picture is learned in one step from there, and only proved.
 
         Without them, a picture that should heal first learns to stay.
         """
@@ -255,6 +255,7 @@ class Pattern(Task):
         if automaton.places:
             keys |= {"start": "places", "hold": False}
             automaton = automaton.model_copy(update={"steps": 1})
+            return (Pattern(self.section.model_copy(update=keys), automaton),)
         section = self.section.model_copy(update=keys)
         return (Pattern(section, automaton), self) if section != self.section else (self,)
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.config import Config
-from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.correcting import AnyFinisher
+from difflogic.search.finishing import Finished
 from difflogic.search.polishing import Polished
 from difflogic.search.search import OnProgress
 from difflogic.system.callbacks import ignore
@@ -101,7 +102,7 @@ class BestCircuit:
         return epoch == self._training.epochs or epoch % finishing.every == 0
 
     def update(
-        self, finisher: Finisher, logits: Array, epoch: int, on_progress: OnProgress = ignore
+        self, finisher: AnyFinisher, logits: Array, epoch: int, on_progress: OnProgress = ignore
     ) -> Finished:
         """Finish the circuit that `logits` (16, parameters) harden to; keep it if it is the best.
 
@@ -131,7 +132,7 @@ class BestCircuit:
         )
 
     def _search(
-        self, finisher: Finisher, logits: Array, epoch: int, number: int, on_progress: OnProgress
+        self, finisher: AnyFinisher, logits: Array, epoch: int, number: int, on_progress: OnProgress
     ) -> tuple[Finished, Array]:
         """Search from `logits`; return the result, and logits that harden to it."""
         rng = stream(self._training.seed, Purpose.SEARCH, epoch, number)
@@ -156,7 +157,7 @@ class BestCircuit:
         as_few = self._best.status is Status.UNVERIFIED and found.wrong_fresh <= self._best.wrong
         return found.exact or as_few
 
-    def _polish(self, finisher: Finisher, found: Finished, hasten: bool) -> Finished:
+    def _polish(self, finisher: AnyFinisher, found: Finished, hasten: bool) -> Finished:
         assert self._best is not None
         rng = stream(self._training.seed, Purpose.POLISH, self._best.epoch)
         found = finisher.polish(found, rng, hasten)

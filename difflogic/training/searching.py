@@ -15,6 +15,7 @@ from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
+from difflogic.search.correcting import AnyFinisher, Correction, Corrector
 from difflogic.search.finishing import Finished, Finisher
 from difflogic.search.search import GradientSensitivity, OnProgress
 from difflogic.search.sizes import ROUND
@@ -66,7 +67,11 @@ class Trainer(Descent):
             result = replace(result, finished=self._finish())
         # Show the exact circuit, unless it belongs to a later stage, which has other starts.
         if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
-            shown = self._last_states(self.result.ops, starts, masks)[0].copy()
+            finisher, found = self._finisher, self.result
+            if isinstance(finisher, Corrector):
+                shown = finisher.run(found, starts)[0]
+            else:
+                shown = self._last_states(found.ops, starts, masks)[0].copy()
             result = replace(result, hard_state=shown)
         return result
 
@@ -100,8 +105,8 @@ class Trainer(Descent):
             self._learned.load(self._best.logits)
             self._go_to(self._attempt.number, self.stage + 1)
             ops = self._logits.argmax(axis=0).astype(np.uint8)
-            following = self._finisher
-            if self.task.damages and following is not None and not following.verify(ops)[0]:
+            following = self._finisher if self.task.damages else None
+            if isinstance(following, Finisher) and not following.verify(ops)[0]:
                 # A circuit that only stays is far from healing: a search would cost much in vain.
                 return found
 
@@ -111,8 +116,11 @@ class Trainer(Descent):
         return self._best.is_due(self.epoch + 1)
 
     def _make_attempt(self, attempt: int) -> Attempt:
-        made, self._finisher = super()._make_attempt(attempt), None
-        if self.config.finishing.every:
+        made = super()._make_attempt(attempt)
+        self._finisher: AnyFinisher | None = None
+        if self.config.finishing.every and self.config.automaton.places:
+            self._finisher = Corrector(made.start, self.task)
+        elif self.config.finishing.every:
             workers = Workers(self.plan.search_workers)
             self._finisher = make_finisher(self._staged, made.start.netlist, workers)
             made.threads.append(workers)
@@ -183,6 +191,17 @@ class Trainer(Descent):
     @property
     def result(self) -> Model:
         """The model that the run saves: the best one found by a search, or else the current one."""
+        return self._trained if self.correction is None else self.correction.model
+
+    @property
+    def correction(self) -> Correction | None:
+        """The correction of the circuit that was found, if its picture has places."""
+        if self.exact_epoch is None or not isinstance(self._finisher, Corrector):
+            return None
+        return self._finisher.correct(self._trained)
+
+    @property
+    def _trained(self) -> Model:
         logits, attempt = self._best.logits, self._best.attempt
         if logits is None:
             return self.model

@@ -238,7 +238,10 @@ class Session:
         with trainer.phases("checkpoint"):
             self._lock.require()
             # With the run's own configuration: the file does not depend on how it was computed.
-            self.run.write_model(replace(trainer.result, config=self.config))
+            # Only a correction adds gates.
+            result = trainer.result
+            config = self.config.model_copy(update={"update": result.config.update})
+            self.run.write_model(replace(result, config=config))
         self._saved_epoch = trainer.epoch
 
     @contextmanager

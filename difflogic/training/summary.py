@@ -52,6 +52,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "exact_epoch": trainer.exact_epoch,
         **({"attempts": attempts} if config.training.restart_every else {}),
         "polished": None if trainer.gain is None else asdict(trainer.gain),
+        "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
         "scores": {
             "soft_loss": last.soft_loss if last else None,
             "hard_loss": last.hard_loss if last else None,
@@ -152,6 +153,11 @@ class _Polished(_Entries):
     from_step: Pair | None
 
 
+class _Corrected(_Entries):
+    bits: int
+    gates: int
+
+
 class _Attempts(_Entries):
     begun: int
     result: int
@@ -178,6 +184,7 @@ class _Summary(_Entries):
     cpu: _Cpu
     files: dict[str, str]
     polished: _Polished | None
+    corrected: _Corrected | None = None
     attempts: _Attempts | None = None
 
 

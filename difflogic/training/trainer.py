@@ -5,6 +5,7 @@ It is compared with `reference.py`, epoch by epoch.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -284,6 +285,16 @@ class Descent:
                 compile_rollouts(self.engine.netlist, precision, self.plan.sharing)
             compile_steps(self.engine.netlist, self._logits, self.config.training)
         return self.phases.timed - before
+
+    def time_step(self) -> float:
+        """Return the seconds of a training step, by a trial that changes nothing."""
+        with self.phases("other"):
+            starts, targets, masks = draw_epoch(self.task, self._staged, self.epoch)
+            steps = draw_loss_steps(self.task, self._staged, self.epoch)
+            began, one = time.perf_counter(), slice(0, 1)
+            fired = None if masks is None else masks[one]
+            self._run_batch(self._learned.mix(), starts[one], targets[one], fired, steps)
+            return (time.perf_counter() - began) * self.config.training.batch
 
     def trace(self, tracer: Tracer | None) -> None:
         """Record a timeline of every worker and of the main thread; None stops it."""

@@ -53,7 +53,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
     made = config(height, width, f"update.gates={sizes}")
     model = Model.create(made)
     netlist = model.netlist
-    ops = np.where(netlist.fixed, model.ops, rng.integers(0, gates.OPS, len(model.ops)))
+    ops = np.where(model.layers.fixed, model.ops, rng.integers(0, gates.OPS, len(model.ops)))
     channels = made.automaton.channels
     start = rng.integers(0, 2, (channels, height, width), dtype=np.uint8)
     steps = max(height, width)
@@ -74,7 +74,7 @@ def test_cells_count_from_any_state_whatever_the_other_gates_do(height, width, s
 def test_learning_and_searching_leave_the_counters_alone_and_any_start_ends_in_the_picture():
     made = config(11, 13, "training.seed=5")
     with Trainer(made) as trainer:
-        fixed, first = trainer.first_model.netlist.fixed, trainer.first_model.logits
+        fixed, first = trainer.first_model.layers.fixed, trainer.first_model.logits
         trainer.step()
         moved = (trainer.model.logits != first).any(axis=1)
         assert moved.any()

@@ -62,8 +62,9 @@ def test_a_plan_fits_its_options(options, side):
     assert from_model(Model.create(config)).palette == picture.palette
     # On small grids, cells learn their places, and learn to stay before they heal.
     assert config.automaton.places == (side > 16)
-    assert [stage.automaton.steps for stage in task.stages[:-1]] == (
-        [1] if side > 16 else [config.automaton.steps] if "heal" in options else []
+    steps, heals = config.automaton.steps, "heal" in options
+    assert [stage.automaton.steps for stage in task.stages] == (
+        [1] if side > 16 else [steps] * (1 + heals)
     )
 
 
@@ -97,8 +98,16 @@ def test_unsuitable_pictures_are_refused(tmp_path):
         growing.read("lizzard")
     with pytest.raises(ConfigError, match="too few to heal"):
         growing.plan_growth(growing.Picture("dot", np.ones((1, 3, 9), np.uint8)), heal=True)
-    with pytest.raises(ConfigError, match="more than 64×64"):
-        growing.plan_growth(growing.Picture("wall", np.ones((1, 65, 64), np.uint8)))
+    for (shape, options), most in {
+        ((257, 8), ""): "256×256:",
+        ((65, 8), "channels"): "64×64 with --channels",
+        ((8, 65), "second"): "64×64 with --second",
+    }.items():
+        wall = np.ones((1, *shape), np.uint8)
+        picture = growing.Picture("wall", wall, second=wall if options == "second" else None)
+        channels = 64 if options == "channels" else None
+        with pytest.raises(ConfigError, match=f"more than {most}"):
+            growing.plan_growth(picture, channels=channels)
 
 
 def test_a_second_image_of_one_colour_is_refused(tmp_path):

@@ -234,7 +234,7 @@ def test_a_cell_has_the_most_frequent_colour_of_its_pixels():
     assert found.pixels == (120, 80)
 
 
-@pytest.mark.parametrize(("pixels", "cells"), [((48, 64), (48, 64)), ((300, 400), (24, 32))])
+@pytest.mark.parametrize(("pixels", "cells"), [((96, 128), (96, 128)), ((300, 400), (48, 64))])
 def test_usual_grid(pixels, cells):
     image = np.full((*pixels, 3), LIGHT)
     image[: pixels[0] // 2] = RED

@@ -1,0 +1,150 @@
+"""Gates beside a circuit that counts places, which invert what it gets wrong.
+
+They are a decision diagram of the place's bits (`diagrams.py`), laid out in layers beside those of
+the circuit. Its last layer is followed by as many as the diagram needs, and then by one that joins
+both: a channel's next state is inverted where the diagram says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.diagrams import CONSTANT, Diagram
+from difflogic.circuit.gates import PASS_THROUGH, Op
+from difflogic.circuit.netlist import WiredLayers
+from difflogic.circuit.places import counting, learned, learned_inputs
+from difflogic.circuit.wiring import Wiring
+
+Ints = npt.NDArray[np.integer]
+
+NEW = -1
+"""Stands for the parameter of a gate that the circuit did not have."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A circuit with the gates that correct it."""
+
+    layers: WiredLayers
+    origin: Ints
+    """Each parameter's number in the circuit before, or NEW."""
+    ops: npt.NDArray[np.uint8]
+    """The ops of new gates, (parameters,)."""
+
+
+@dataclass
+class _Layer:
+    """Gates of one layer, without counters; `a` and `b` are numbers of gates in the layer before.
+
+    Gates with an `origin` keep their own logits, and have no `op`.
+    """
+
+    op: Ints
+    a: Ints
+    b: Ints
+    origin: Ints
+
+    @classmethod
+    def passing(cls, places: Ints) -> _Layer:
+        return cls.new(np.full(len(places), PASS_THROUGH), places, places)
+
+    @classmethod
+    def new(cls, op: Ints, a: Ints, b: Ints) -> _Layer:
+        return cls(op, a, b, np.full(len(op), NEW))
+
+    def beside(self, other: _Layer) -> _Layer:
+        return _Layer(*map(np.concatenate, zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[Ints, ...]:
+        return self.op, self.a, self.b, self.origin
+
+
+def add_correction(layers: WiredLayers, diagram: Diagram) -> Corrected:
+    """Return a circuit whose visible outputs are inverted where `diagram` is 1.
+
+    The diagram's inputs are the switch, if there is one, and the place's bits, in the order of
+    their channels; its outputs are the channels that are learned.
+    """
+    found, inputs = _learned_layers(layers)
+    own = np.arange(len(found[-1].op))
+    rows, levels, last = _levels(diagram)
+    depth = max(len(found), int(levels.max(initial=0)))
+    found += [_Layer.passing(own) for _ in range(depth - len(found))]
+    place, before = np.arange(len(rows)), 0
+    for number in range(1, depth + 1):
+        # Gates of this level, and values that later levels read.
+        here = np.flatnonzero((levels <= number) & (last >= number))
+        is_new = levels[here] == number
+        op = np.where(is_new, rows[here, 0], PASS_THROUGH)
+        a, b = (before + place[np.where(is_new, rows[here, side], here)] for side in (1, 2))
+        before = len(found[number - 1].op)
+        found[number - 1] = found[number - 1].beside(_Layer.new(op, a, b))
+        place[here] = np.arange(len(here))
+    constant = diagram.outputs == CONSTANT
+    op = np.where(diagram.inverted, Op.XNOR, Op.XOR)
+    op = np.where(constant, np.where(diagram.inverted, Op.NOT_A, Op.A), op)
+    found.append(_Layer.new(op, own, np.where(constant, own, before + place[diagram.outputs])))
+    return _counted(layers, found, inputs)
+
+
+def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
+    """Return the layers without counters, and the number of their inputs."""
+    sizes = layers.architecture
+    known = sum(sizes.places) + sizes.switch
+    inputs = learned_inputs(sizes.channels, sizes.update_inputs, known)
+    _, widths = learned(
+        sizes.channels, sizes.update_inputs, sizes.update, sizes.places, sizes.switch
+    )
+    found: list[_Layer] = []
+    first = sizes.kernels * sizes.kernel_gates
+    for layer, width in zip(layers.update, widths, strict=True):
+        a: Ints = layer.a[:width]
+        b: Ints = layer.b[:width]
+        if not found:
+            a, b = np.searchsorted(inputs, a), np.searchsorted(inputs, b)
+        unused = np.full(width, PASS_THROUGH)
+        found.append(_Layer(unused, a, b, np.arange(first, first + width)))
+        first += layer.gates
+    return found, len(inputs)
+
+
+def _levels(diagram: Diagram) -> tuple[Ints, Ints, Ints]:
+    """Return op, a and b of each row, its level, and the last level to which it is passed.
+
+    Inputs have level 0. Outputs are passed to the end.
+    """
+    gates = np.stack([diagram.op.astype(np.int64), diagram.a, diagram.b], axis=1)
+    rows = np.concatenate([np.zeros((diagram.inputs, 3), np.int64), gates])
+    levels = [0] * diagram.inputs
+    for a, b in gates[:, 1:].tolist():
+        levels.append(1 + max(levels[a], levels[b]))
+    level = np.array(levels)
+    last = np.full(len(rows), -1)
+    for side in (1, 2):
+        np.maximum.at(last, gates[:, side], level[diagram.inputs :] - 1)
+    last[diagram.outputs[diagram.outputs != CONSTANT]] = np.iinfo(last.dtype).max
+    return rows, level, last
+
+
+def _counted(layers: WiredLayers, found: list[_Layer], inputs: int) -> Corrected:
+    """Return the layers with their counters, which go on beside new layers."""
+    sizes, wired = layers.architecture, []
+    for layer in found:
+        wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
+        inputs = len(layer.op)
+    (looks,) = layers.perception[0]
+    update = counting(wired, sizes.channels, looks.a.tolist(), sizes.places, sizes.switch)
+    architecture = replace(sizes, update=tuple(layer.gates for layer in update))
+    made = WiredLayers(architecture, layers.perception, update)
+    origin, ops = np.arange(architecture.parameters), made.first_ops
+    end = sizes.kernels * sizes.kernel_gates
+    for layer, wiring in zip(found, update, strict=True):
+        some = slice(end, end + len(layer.op))
+        origin[some], ops[some] = layer.origin, layer.op
+        origin[some.stop : end + wiring.gates] = NEW
+        end += wiring.gates
+    return Corrected(made, origin, ops)

@@ -1,0 +1,125 @@
+"""Correction: what training leaves wrong in a picture with places is inverted by further gates.
+
+Where places are wired, a picture is a function of a place's bits. Training learns most of it. The
+bits that are still wrong are such a function, too, and its whole table is known: a small shared
+diagram for it needs no search, and takes a time in proportion to the cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.correction import NEW, add_correction
+from difflogic.circuit.diagrams import FREE, Diagram, smallest_diagram
+from difflogic.circuit.gates import OPS
+from difflogic.circuit.places import SURE
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
+from difflogic.evaluation.assurance import assure
+from difflogic.model.model import Model
+from difflogic.search.finishing import Finished, Finisher
+from difflogic.search.search import OnProgress, SearchProgress
+from difflogic.system.callbacks import ignore
+from difflogic.tasks import Task
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A model that shows its picture, and what that took."""
+
+    before: Model
+    model: Model
+    bits: int
+    """Bits of the picture that were wrong, of both pictures together."""
+    gates: int
+    """Gates that correct them."""
+
+    def as_dict(self) -> dict[str, int]:
+        """Return plain values for JSON."""
+        return {"bits": self.bits, "gates": self.gates}
+
+
+class Corrector:
+    """Corrects the circuits of one wiring, in place of a `Finisher`."""
+
+    def __init__(self, start: Model, task: Task) -> None:
+        """`start` is any model of the wiring; `task` starts from settled places."""
+        self._start, self._task = start, task
+        self._last: Correction | None = None
+
+    def finish(
+        self, logits: npt.NDArray[Any], rng: np.random.Generator, on_progress: OnProgress = ignore
+    ) -> Finished:
+        """Return whether the circuit of `logits` (16, parameters) is proved right once corrected.
+
+        Its ops stay; `correct` returns the further gates.
+        """
+        model = replace(self._start, logits=np.ascontiguousarray(logits.T))
+        found = self.correct(model)
+        on_progress(SearchProgress(0, 1, found.bits))
+        exact = assure(found.model).proved
+        wrong = 0 if exact else found.bits
+        return Finished(model.ops, exact, found.bits, wrong, wrong, 0)
+
+    def polish(self, found: Finished, rng: np.random.Generator, hasten: bool = True) -> Finished:
+        """Return what was found: nothing makes a diagram smaller."""
+        return found
+
+    def correct(self, model: Model) -> Correction:
+        """Return `model` with gates that invert what it gets wrong."""
+        last = self._last
+        if last is None or not np.array_equal(last.before.logits, model.logits):
+            table, groups = self._wrong(model)
+            diagram, bits = smallest_diagram(table, groups), int((table > 0).sum())
+            after = _with_correction(model, diagram) if bits else model
+            self._last = last = Correction(model, after, bits, diagram.gates)
+        return last
+
+    def run(self, model: Model, starts: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+        """Return the states of a hard circuit after one step, (samples, C, H, W)."""
+        task = self._task
+        grid = Grid(task.height, task.width, task.automaton.boundary)
+        simulator = HardSimulator(model.netlist, grid, len(starts))
+        simulator.load(model.ops)
+        return simulator.rollout(starts, 1)
+
+    def _wrong(self, model: Model) -> tuple[npt.NDArray[np.int8], list[list[int]]]:
+        """Return the table of wrong bits (loss channels, 2 ** known bits), and its groups of bits.
+
+        The number of a column is a cell's switch, row and column. What no cell has is FREE.
+        """
+        task, sizes = self._task, model.layers.architecture
+        cases = task.find_cases()
+        if cases is None:
+            start, target = task.sample(np.random.default_rng(0))
+            starts, targets = start[None], target[None].astype(np.uint8)
+        else:
+            starts, targets = cases.starts, cases.targets
+        shown = self.run(model, starts)[:, list(task.loss_channels)]
+        rows, columns = sizes.places
+        known = rows + columns + sizes.switch
+        place = np.tensordot(1 << np.arange(known), starts[:, -known:], (0, 1))
+        table = np.full((len(task.loss_channels), 1 << known), FREE, np.int8)
+        table[:, place] = (shown ^ targets).swapaxes(0, 1)
+        order = list(range(known))[::-1]
+        return table, [order[columns:], order[:columns]]
+
+
+def _with_correction(model: Model, diagram: Diagram) -> Model:
+    found = add_correction(model.layers, diagram)
+    # Like the counters: training never changes them.
+    logits = np.zeros((len(found.ops), OPS), model.logits.dtype)
+    logits[np.arange(len(logits)), found.ops] = SURE
+    old = found.origin != NEW
+    logits[old] = model.logits[found.origin[old]]
+    gates = found.layers.architecture.update
+    config = model.config.with_sections(update={"gates": gates, "corrected": True})
+    return Model(found.layers, logits, config)
+
+
+AnyFinisher = Finisher | Corrector
+"""What makes a trained circuit exact."""

@@ -1,0 +1,42 @@
+"""Decision diagrams compute the tables that they are made from."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from difflogic.circuit.diagrams import CONSTANT, FREE, smallest_diagram
+from difflogic.circuit.gates import TRUTH_TABLES
+
+
+def values(diagram):
+    """Evaluate each gate by its truth table on all inputs, (outputs, 2 ** inputs)."""
+    numbers = np.arange(2**diagram.inputs)
+    rows = [numbers >> bit & 1 for bit in range(diagram.inputs)]
+    for op, a, b in zip(diagram.op, diagram.a, diagram.b, strict=True):
+        rows.append(TRUTH_TABLES[op][2 * rows[a] + rows[b]])
+    rows.append(0 * numbers)
+    assert CONSTANT == -1
+    return np.array([rows[row] for row in diagram.outputs]) ^ diagram.inverted[:, None]
+
+
+@given(st.data())
+def test_a_diagram_has_the_values_of_its_table(data):
+    inputs, outputs = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
+    split = data.draw(st.integers(0, inputs))
+    size = outputs * 2**inputs
+    cells = st.sampled_from(data.draw(st.sampled_from([(0, 1), (FREE, 0, 1), (0, 0, 0, 1), (1,)])))
+    table = np.array(data.draw(st.lists(cells, min_size=size, max_size=size))).reshape(outputs, -1)
+    groups = list(range(split)), list(range(split, inputs))
+    matter = table != FREE
+    np.testing.assert_array_equal(values(smallest_diagram(table, groups))[matter], table[matter])
+
+
+def test_equal_parts_share_their_gates():
+    # 16 rows of 16 columns: parity, and a row of blocks that repeat, beside its opposite.
+    y, x = np.divmod(np.arange(256), 16)
+    parity = np.array([int(n).bit_count() & 1 for n in range(256)])
+    blocks = ((x % 4 < 2) ^ (y % 4 < 1)).astype(int)
+    groups = [7, 6, 5, 4], [3, 2, 1, 0]
+    assert smallest_diagram(parity[None], groups).gates == 7
+    one = smallest_diagram(blocks[None], groups).gates
+    assert one == smallest_diagram(np.array([blocks, 1 - blocks]), groups).gates <= 3

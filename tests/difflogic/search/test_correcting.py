@@ -1,0 +1,90 @@
+"""Corrections make any circuit with places show its pictures, by the plain oracle."""
+
+import numpy as np
+import pytest
+
+from difflogic.circuit import gates
+from difflogic.config import load_config
+from difflogic.engine import oracle
+from difflogic.library import growing
+from difflogic.model.model import Model
+from difflogic.search.correcting import Corrector
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
+from difflogic.training.searching import Trainer
+from tests.difflogic.training.tiny import resumed
+
+
+def config(picture, *overrides):
+    """Cells that count the places of a picture of any size."""
+    two = picture.second is not None
+    growth = growing.plan_growth(picture, heal=True)
+    changes = growing.COUNTING | growing._counting_circuit(picture.bits, two)
+    first = growing.overriding(changes, "--size")
+    return load_config(growth.config, [*growth.overrides, *first, *overrides])
+
+
+def noise(height, width, channels=2, seed=0, second=False):
+    """Pictures without any rule."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2, (2, channels, height, width), np.uint8)
+    return growing.Picture("noise", bits[0], second=bits[1] if second else None)
+
+
+def garbled(model, seed):
+    """The model with random ops in the place of learned ones."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=model.logits.shape).astype(model.logits.dtype)
+    logits[model.layers.fixed] = model.logits[model.layers.fixed]
+    return Model(model.layers, logits, model.config)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("height", "width", "second"), [(5, 4, False), (11, 13, False), (16, 17, False), (6, 9, True)]
+)
+def test_a_corrected_circuit_shows_noise_from_any_start(height, width, second, tmp_path):
+    picture = noise(height, width, seed=height, second=second)
+    made = config(picture)
+    model = garbled(Model.create(made), width)
+    found = Corrector(model, make_task(made).stages[0]).correct(model)
+    found.model.save(tmp_path / "model.npz")
+    saved = Model.load(tmp_path / "model.npz")
+    rng, steps = np.random.default_rng(1), max(height, width) + 1
+    channels = made.automaton.channels
+    for target in [picture.bits] if picture.second is None else [picture.bits, picture.second]:
+        start = rng.integers(0, 2, (channels, height, width), np.uint8)
+        if second:
+            start[2] = target is picture.second
+        states = oracle.rollout(saved.netlist, gates.one_hot(saved.ops), start, steps, "zero")
+        np.testing.assert_array_equal(states[-1][:2], target)
+    # What was learned is still there: gates are only added.
+    kept = {logits.tobytes() for logits in saved.logits}
+    assert {logits.tobytes() for logits in model.logits} <= kept
+    assert found.bits > 0
+    with pytest.raises(ConfigError, match="cannot be trained again"):
+        Model.create(saved.config)
+
+
+@pytest.mark.thorough
+def test_a_run_ends_with_a_correction_and_resumes_to_the_same_bits():
+    made = config(noise(9, 8), "training.epochs=12", "parallel.workers=1")
+    first, second = resumed(made, 7)
+    assert first.exact_epoch == second.exact_epoch == 12
+    assert first.correction.bits == second.correction.bits > 0
+    assert first.result.to_bytes("one") == second.result.to_bytes("two")
+    with Trainer(made) as trainer:
+        while not trainer.done:
+            result = trainer.step()
+    assert result.finished.exact
+    np.testing.assert_array_equal(result.hard_state[:2], noise(9, 8).bits)
+    assert trainer.result.to_bytes("three") == first.result.to_bytes("one")
+
+
+def test_nothing_is_added_to_a_circuit_that_is_right():
+    made = config(growing.Picture("blank", np.zeros((1, 5, 6), np.uint8)))
+    model = Model.create(made)
+    corrector = Corrector(model, make_task(made).stages[0])
+    model = corrector.correct(model).model
+    assert corrector.correct(model) is corrector.correct(model)
+    assert corrector.correct(model).model is model
