@@ -303,13 +303,6 @@ class TestExperiments:
         assert config.task.loss_channels == (0, 1, 2)
         assert config.name == "pattern-mine"
 
-    @pytest.mark.parametrize("channels", [1, 100, 128, 200])
-    def test_any_number_of_channels(self, config_of, channels):
-        config = config_of("train-pattern", "--channels", str(channels))
-        assert config.automaton.channels == config.update.gates[-1] == channels
-        if channels == 128:
-            assert config == load_config("lizard")
-
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

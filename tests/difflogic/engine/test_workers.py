@@ -8,17 +8,7 @@ import joblib
 import joblib.parallel
 import pytest
 
-from difflogic.engine.workers import BACKEND, Workers
-
-
-def collect(count, tasks):
-    with joblib.Parallel(n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all") as pool:
-        return pool(joblib.delayed(task)(*arguments) for task, *arguments in tasks)
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_results_come_in_order(count):
-    assert collect(count, [(pow, n, 2) for n in range(20)]) == [n * n for n in range(20)]
+from difflogic.engine.workers import Workers
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -124,11 +124,3 @@ def test_hostile_files_take_less_than_a_gibibyte(kind):
     )
     assert done.stdout.startswith("refused: x: "), done.stderr
     assert int(done.stdout.split()[-2]) < 2**20 / 32
-
-
-def test_directories_and_missing_files(tmp_path):
-    for path, says in ((tmp_path, "is a directory"), (tmp_path / "none", "no such file")):
-        with pytest.raises(CircuitError, match=says):
-            strict_json.read(path, keep)
-    with pytest.raises(CircuitError, match="null"):
-        strict_json.read(tmp_path / "a\0b", keep)

@@ -64,15 +64,6 @@ def test_a_file_of_another_kind(tmp_path):
     assert problem(tmp_path / "x").endswith("a circuit of logicars, which dct import converts")
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_truncated_files_are_refused(model, tmp_path, share):
-    for content in (write_circuit(MADE).encode(), model[1].read_bytes()):
-        (tmp_path / "cut").write_bytes(content[: int(share * len(content))])
-        message = problem(tmp_path / "cut")
-        assert "is cut off" in message or "is empty" in message
-        assert "use another copy" in message or "is empty" in message
-
-
 def test_missing_files_are_named(tmp_path):
     assert "holds no model.npz: name the directory of a run" in problem(tmp_path)
     assert "cannot be read: no such file or directory" in problem(tmp_path / "none")

@@ -276,41 +276,37 @@ def reasons(*overrides, machine=None):
     return {each.what: (each.value, each.why) for each in explain(config, plan)}
 
 
-def test_reasons_name_the_keys_that_were_set():
-    found = reasons("parallel.lanes=16", "parallel.chunk=2", "parallel.workers=2")
-    assert found["lanes"][0] == "16"
-    assert found["lanes"][1].startswith("[parallel] lanes")
-    assert found["chunks"][1].startswith("[parallel] chunk; ")
-    assert found["chunks"][0] == "2 of 2 tiles"
-    joined = reasons(
-        "parallel.lanes=16",
-        "parallel.tasks_per_worker=1",
-        "parallel.workers=2",
-        "parallel.strategy=cells",
-        "task.width=16",
-        "training.batch=1",
-    )
+SET = "lanes=16 chunk=2 workers=2"
+
+
+@pytest.mark.parametrize(
+    ("given", "what", "value", "why"),
+    [
+        (SET, "lanes", "16", "[parallel] lanes"),
+        (SET, "chunks", "2 of 2 tiles", "[parallel] chunk; "),
+        (SET, "workers", "2", "[parallel] workers"),
+        (SET, "strategy", "samples", ""),
+        ("workers=1", "strategy", "sequential", "one worker does it all"),
+        ("strategy=sequential workers=3", "workers", "1", "[parallel] strategy"),
+        ("strategy=sequential workers=3", "strategy", "sequential", "[parallel] strategy"),
+        ("strategy=sequential workers=auto", "workers", "1", "[parallel] strategy"),
+        ("workers=auto", "workers", "1", "the step is too short for more"),
+    ],
+)
+def test_reasons_name_the_keys_that_were_set_or_the_bound(given, what, value, why):
+    found = reasons(*(f"parallel.{each}" for each in given.split()))[what]
+    assert found[0] == value
+    assert found[1].startswith(why)
+
+
+def test_reasons_for_joined_chunks_and_for_one_core():
+    one = "parallel.tasks_per_worker=1", "task.width=16", "training.batch=1"
+    joined = reasons("parallel.lanes=16", "parallel.workers=2", "parallel.strategy=cells", *one)
     assert joined["chunks"][0] == "2 of 3 tiles"
     assert "from 6 of 1 tile to one of all 6; " in joined["chunks"][1]
-    assert found["workers"] == ("2", "[parallel] workers")
-    assert found["strategy"][0] == "samples"
-    two = ParallelPlan.for_model(tiny("training.batch=2"), Machine(cores=4), NETLIST)
-    room = f"parallel.memory_budget={two.bytes}B"
-    one = reasons("training.batch=9", room, "parallel.workers=1")
-    assert one["waves"] == ("5", "2 samples in flight: as many as the memory holds")
-    assert one["strategy"] == ("sequential", "one worker does it all")
-    off = reasons("parallel.strategy=sequential", "parallel.workers=3")
-    assert off["workers"] == ("1", "[parallel] strategy")
-    assert off["strategy"] == ("sequential", "[parallel] strategy")
-
-
-def test_reasons_name_the_bound_of_the_workers():
-    assert reasons("parallel.workers=auto")["workers"] == ("1", "the step is too short for more")
     few = reasons("parallel.workers=auto", machine=Machine(cores=1))
     assert few["workers"] == ("1", "1 core")
-    alone = reasons("parallel.workers=auto", "parallel.strategy=sequential")
-    assert alone["workers"] == ("1", "[parallel] strategy")
-    assert "no limit known" in reasons(machine=Machine(cores=1))["memory"][1]
+    assert "no limit known" in few["memory"][1]
 
 
 LONG = ("task.height=60", "task.width=60", "training.batch=40")

@@ -134,13 +134,6 @@ def test_a_killed_extension_is_not_finished(tmp_path, whole):
     assert execute(load_config(path / "config.toml"), path)["epochs"] == 20
 
 
-def test_a_directory_of_something_else_is_refused(tmp_path):
-    (tmp_path / "thesis.txt").write_text("all my work")
-    with pytest.raises(RunDirectoryError, match=r"not empty and contains no run"):
-        execute(config(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
 def test_a_failure_before_the_first_epoch_leaves_nothing(tmp_path, monkeypatch):
     def fail(self):
         raise TrainingError("the loss is not finite")
