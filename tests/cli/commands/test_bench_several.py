@@ -50,8 +50,6 @@ def test_unequal_rows_fail(bench, monkeypatch):
     ("arguments", "message"),
     [
         (["--compare", "orcale"], "oracle"),
-        (["--repeat", "0"], "--repeat"),
-        (["--repeat", "many"], "whole number of at least 1"),
         (["--workers", "100000"], "1024"),
         (["--config", "checkerboard"], "--small and --config"),
         (["--set", "training.bach=2"], 'did you mean "batch"'),

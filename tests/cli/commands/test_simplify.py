@@ -81,7 +81,6 @@ class TestSimplify:
             (["-o", "."], "is a directory: name a file"),
             (["-o", "no/such/small.json"], "create the directory"),
             (["--effort", "most"], "most"),
-            (["--time-limit", "0"], "--time-limit"),
             (["-o", "kept.json"], "kept.json: exists already"),
         ],
     )

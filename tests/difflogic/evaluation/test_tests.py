@@ -269,11 +269,6 @@ class TestEvaluate:
         found["tests"].pop("gates"), other["tests"].pop("gates")
         assert other == found | {"training_seed": None}
 
-    def test_fewer_starts(self):
-        found = run_tests(random_model(tiny()), starts=2)["tests"]
-        assert {c["starts"] for s in found.values() for c in s.get("counts", [])} == {2}
-        assert found["robustness"]["starts"] == 2
-
     def test_exactness_takes_64_starts_by_default(self):
         calls = []
         found = run_tests(
