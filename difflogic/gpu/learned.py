@@ -186,7 +186,7 @@ class DeviceLearned:
         fleet, run = self._at
         does |= MOVES if self._moves else 0
         rates = self._training.rates(max(1, self._steps))
-        job = Job(run, does, steps, samples, loss_steps, masked, self._fresh, rates)
+        job = Job(run, does, steps, samples, loss_steps, masked, fresh=self._fresh, rates=rates)
         report = fleet.do(job)
         self._stale |= self._moves
         self._moves = False

@@ -58,7 +58,9 @@ def anneal(net: Net, moves: int, seed: int, deadline: Deadline = NEVER) -> Net:
         if deadline.passed:
             break
         count = min(chunk, moves - first)
-        kernels.anneal(net, best, spare, tried, work, count, temperature, cooling)
+        kernels.anneal(
+            net, best, spare, tried, work, moves=count, temperature=temperature, cooling=cooling
+        )
         temperature *= cooling**count
     return best
 

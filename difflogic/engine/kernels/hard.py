@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view
+from difflogic.engine.kernels.primitives import hard_advance, hard_gate, hard_view, ones
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.system.jit import borrowing_kernel, part
 
@@ -141,20 +141,6 @@ def hard_step(run, fires, keeps, state, new_state):
                 (tile, tile, new_state, state, fires, keeps),
                 (code.outputs[i] * WORDS, 0, place, 0, place, place, fire, keep, WORDS),
             )
-
-
-@borrowing_kernel
-def ones(word):
-    """Return the number of ones in a word of 64 bits."""
-    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
-    word = word - ((word >> one) & np.uint64(0x5555555555555555))
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> two) & pairs)
-    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    word = word + (word >> np.uint64(8))
-    word = word + (word >> np.uint64(16))
-    word = word + (word >> np.uint64(32))
-    return np.int64(word & np.uint64(0x7F))
 
 
 @part

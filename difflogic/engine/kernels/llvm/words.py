@@ -260,3 +260,14 @@ def hard_count(v, own, place, target, counted, words):
         found = v.call(f"llvm.vector.reduce.add.v{WORDS}i64", I64, ones)
         builder.store(builder.add(builder.load(total), found), total)
     return builder.load(total)
+
+
+@intrinsic
+def ones(typing_context, word):
+    """Return the number of ones in a word of 64 bits."""
+    signature = types.int64(types.uint64)
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return signature, codegen
