@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
+    from difflogic.tasks import Task
     from difflogic.training.metrics import StepResult
     from difflogic.training.searching import Trainer
     from difflogic.training.session import Session
@@ -48,8 +49,6 @@ class Experiment:
     """Name of a new run, if not that of its configuration."""
     kind: str | None = None
     """The kind of task that the command is for; None for any."""
-    usual: int | None = None
-    """Epoch by which it is usually proved, if known."""
 
 
 def run_experiment(run: Call, experiment: Experiment, options: RunOptions) -> None:
@@ -99,7 +98,7 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
             tracer = Tracer()
             session.trainer.trace(tracer)
 
-    with Shown(options.quiet, options.watch, experiment.usual) as shown:
+    with Shown(options.quiet, options.watch) as shown:
         found: Trained = run(
             config=settings,
             overrides=(),
@@ -195,20 +194,21 @@ class Shown(ExitStack):
     Once training has begun, Ctrl-C is a request, since there are results to save.
     """
 
-    def __init__(self, quiet: bool, watch: bool, usual: int | None = None) -> None:
-        """`usual` is the epoch by which such a run is usually proved, if known."""
+    def __init__(self, quiet: bool, watch: bool) -> None:
         super().__init__()
         self.interruption = Interruption(None)
-        self._quiet, self._watch, self._usual = quiet, watch, usual
+        self._quiet, self._watch = quiet, watch
         self._publish: Callable[[StepResult], None] = lambda result: None
 
     def begin(self, session: Session) -> None:
         """Show the target, compile, and show progress from the run's epoch on."""
         from difflogic.tasks import make_task, palette_of
+        from difflogic.training.listing import proved_epochs
 
-        trainer = session.trainer
+        self._trainer = trainer = session.trainer
         config = trainer.config
-        preview = make_task(session.config).preview
+        task = make_task(session.config)
+        preview = task.preview
         if preview is not None and not self._quiet:
             display.show_preview(preview)
         with undoing(session.abandon):
@@ -228,9 +228,10 @@ class Shown(ExitStack):
             config.training.epochs,
             config.task.loss_channels,
             palette_of(session.config),
-            searches=(config.finishing.every, config.finishing.from_epoch),
+            searches=config.finishing.every > 0,
             restart_every=config.training.restart_every,
-            usual=self._usual,
+            earlier=proved_epochs(session.run.path, session.config),
+            stages=_stage_names(task),
             phases=trainer.phases.seconds,
         )
         if session.resumed and not self._quiet:
@@ -252,6 +253,14 @@ class Shown(ExitStack):
 
     def add(self, result: StepResult) -> None:
         """Show a step's results, if it is time to."""
-        self._progress.add(result)
+        self._progress.add(result, 1 + self._trainer.stage, self._trainer.done)
         self._display.update()
         self._publish(result)
+
+
+def _stage_names(task: Task) -> list[str]:
+    """Say what differs between a task's stages: their size, or what they should do."""
+    stages = task.stages
+    if len({(each.height, each.width) for each in stages}) == len(stages) > 1:
+        return [f"{each.height}×{each.width}" for each in stages]
+    return ["heal" if each.damages else "hold" for each in stages if len(stages) > 1]

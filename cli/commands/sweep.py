@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import compile_kernels
 from cli.terminal import output
-from cli.terminal.screen import Display, Screen, bar, can_animate, clock
+from cli.terminal.screen import QUIET_SECONDS, Display, Screen, bar, can_animate, clock
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
@@ -106,14 +107,22 @@ class _Shown(ExitStack):
         self._quiet = quiet
         self._display = Display()
         self._progress: Progress | None = None
+        self._next = time.monotonic() + QUIET_SECONDS
+        """When the next line is due without a terminal."""
 
     def update(self, news: SweepProgress) -> None:
         """Show the sweep's progress."""
         if self._progress is None:
             self._progress = self._begin(news)
-        elif news.row is not None and not self._quiet:
-            left = self._progress.seconds_left
-            note(line(news.row, news.execution.ended, news.plan.size, left))
+        elif not self._quiet:
+            left, now = self._progress.seconds_left, time.monotonic()
+            if news.row is not None:
+                note(line(news.row, news.execution.ended, news.plan.size, left))
+            elif not can_animate() and now >= self._next:
+                note(compose(news.execution, self._progress, news.plan.size).plain)
+            else:
+                now = self._next - QUIET_SECONDS
+            self._next = now + QUIET_SECONDS
         self._display.update()
 
     def _begin(self, news: SweepProgress) -> Progress:

@@ -154,9 +154,7 @@ def train_pattern(
         elif growth.picture.warning:
             note(f"warning: {growth.picture.warning}")
         run_name = picture_name(growth.picture.name)
-        experiment = Experiment(
-            None, growth.config, growth.overrides, run_name, "pattern", growth.epochs
-        )
+        experiment = Experiment(None, growth.config, growth.overrides, run_name, "pattern")
         run_experiment(run, experiment, options)
         return
     default = "letter-g" if colors == 3 or (colors is None and target == "letter-g") else "lizard"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
     Bits = npt.NDArray[np.uint8]
 
 LINES = 10
-LINE_SECONDS = 30.0
+LINE_SECONDS = 10.0
 """Without a terminal: lines per run, and the most seconds between two of them."""
+
+FEW = 3
+"""Fewer earlier runs than this say nothing about the time left."""
 
 LEFT = 36
 """Characters of the numbers, left of the picture."""
@@ -34,7 +39,6 @@ PHASES_SHOWN = 5
 PHASE_NAMES = {"hard": "hard evaluation", "finish": "finishing", "checkpoint": "saving"}
 MOST_SHOWN = 100
 """Longest side of a picture that is shown as text, in cells."""
-MIN_BAR = 10
 MAX_BAR = 60
 
 COLOR_CHANNELS = (2, 3)
@@ -73,14 +77,18 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
     first: int = 0
     """Epoch at which this process started."""
-    searches: tuple[int, int] = (0, 0)
-    """Epochs between two searches, and the first epoch with one; (0, …) without searches. A run
-    with searches ends as soon as a circuit is verified."""
+    searches: bool = False
+    """Whether the run searches, and so ends as soon as a circuit is verified."""
     restart_every: int = 0
     """Epochs of an attempt; 0 if there is only one."""
-    usual: int | None = None
-    """Epoch by which such a run is usually proved, if known."""
+    earlier: Sequence[int] = ()
+    """Epochs after which earlier runs of the same kind were proved."""
+    stages: Sequence[str] = ()
+    """The task's stages, in words; empty if it has one only."""
     attempt: int = 1
+    stage: int = 1
+    over: bool = False
+    """Whether training has ended."""
     phases: Mapping[str, float] = field(default_factory=dict)
     """Seconds of the run by phase, which the trainer keeps updating."""
 
@@ -90,9 +98,13 @@ class Progress:
             self._take(row)
         self.first = self.epoch
 
-    def add(self, result: StepResult) -> None:
-        """Take over the results of a step."""
+    def add(self, result: StepResult, stage: int | None = None, over: bool = False) -> None:
+        """Take over the results of a step.
+
+        `stage` is that of the next step, and `over` says whether only the final tests are left.
+        """
         self._take(result)
+        self.over = over
         self.searching, self.compiling = None, False
         if result.hard_state is not None:
             self.hard_state = result.hard_state
@@ -100,11 +112,21 @@ class Progress:
             self.finished = result.finished
             if result.finished.exact:  # the picture is now that of the verified circuit
                 self.hard_loss, self.accuracy = 0.0, 1.0
+        if stage is not None and over:
+            self.stage = stage
+        elif stage is not None:
+            self._enter(self.attempt, stage)
+
+    def _enter(self, attempt: int, stage: int) -> None:
+        if (attempt, stage) != (self.attempt, self.stage):
+            self.attempt, self.stage = attempt, stage
+            # The losses and checks of others say nothing about this one.
+            self.best_hard_loss = self.finished = None
 
     def _take(self, result: StepResult | MetricsRow) -> None:
         self.epoch = result.epoch
         self.soft_loss = result.soft_loss
-        self.attempt = result.attempt or self.attempt
+        self._enter(result.attempt or self.attempt, result.stage or self.stage)
         self.decided = result.decided
         if result.hard_loss is not None:  # a step without hard evaluation keeps the scores
             self.hard_loss = result.hard_loss
@@ -127,48 +149,73 @@ class Progress:
         return (self.epoch - length * (max(self.epoch - 1, 0) // length)) / length
 
     @property
+    def place(self) -> str:
+        """Where the run is: its epoch, attempt and stage."""
+        words = [f"epoch {self.epoch:>{len(str(self.epochs))}}/{self.epochs}"]
+        if self.restart_every:
+            words.append(f"attempt {self.attempt}")
+        if self.stages:
+            name = self.stages[self.stage - 1]
+            words.append(f"stage {self.stage} of {len(self.stages)}: {name}")
+        return "  ".join(words)
+
+    @property
+    def running(self) -> str:
+        """What is at work."""
+        if self.compiling:
+            return "compiling the search"
+        if now := self.searching:
+            done = f"{100 * now.candidates // now.budget} %, " if now.budget else ""
+            return f"searching: {done}{now.wrong} wrong"
+        return "proof and final tests" if self.over else "training"
+
+    @property
     def outlook(self) -> str:
-        """What comes next: a run with searches ends long before its last epoch."""
-        every, first = self.searches
-        if not every:
-            return f"{clock((self.epochs - self.epoch) / max(self.rate, 1e-9))} left"
-        if self.finished is not None and self.finished.exact:
-            return "exact"
-        if self.usual is not None and self.epoch < self.usual:
-            return f"usually proved by epoch {self.usual}"
-        following = max(every * (self.epoch // every + 1), -(-first // every) * every)
-        return f"next search at epoch {min(following, self.epochs)}"
+        """The time left for training, as a range if earlier runs tell it."""
+        if self.over:
+            return f"at epoch {self.epoch}"
+        later = sorted(epoch - self.epoch for epoch in self.earlier if epoch > self.epoch)
+        pace = max(self.rate, 1e-9)
+        if self.searches and len(later) >= FEW:
+            low, high = (clock(later[n * (len(later) - 1) // 4] / pace) for n in (1, 3))
+            return f"{low} to {high} left, by {len(self.earlier)} earlier runs"
+        left = clock((self.epochs - self.epoch) / pace)
+        return f"at most {left} left" if self.searches else f"{left} left"
 
 
 class Lines(Display):
-    """Plain lines, for logs and pipes."""
+    """Plain lines, for logs and pipes: some per run, and one at least every `LINE_SECONDS`."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._part = -1
+        self._shown = -1, 1
+        self._epoch = 0
         self._time = time.perf_counter()
-        self._shown = 0
-        self._compiling_shown = False
+        self._lock, self._closed = threading.Lock(), threading.Event()
+        # A long step, search or proof reports nothing meanwhile.
+        threading.Thread(target=self._repeat, daemon=True).start()
 
     def update(self) -> None:
         progress = self._progress
-        if progress.compiling:
-            if not self._compiling_shown:
-                note(f"epoch {progress.epoch + 1}: compiling the search …")
-            self._compiling_shown = True
-            return
-        now = time.perf_counter()
-        part = LINES * progress.epoch // progress.epochs
-        if part > self._part or now - self._time >= LINE_SECONDS:
-            self._part, self._time = part, now
-            self._show()
+        part, stage = LINES * progress.epoch // progress.epochs, progress.stage
+        with self._lock:
+            is_new = part > self._shown[0] or stage != self._shown[1]
+            if is_new or time.perf_counter() - self._time >= LINE_SECONDS:
+                self._shown = part, stage
+                self._show()
 
     def close(self) -> None:
-        if self._progress.epoch > self._shown:
-            self._show()
+        self._closed.set()
+        with self._lock:
+            if self._progress.epoch > self._epoch:
+                self._show()
+
+    def _repeat(self) -> None:
+        while not self._closed.wait(1):
+            self.update()
 
     def _show(self) -> None:
-        self._shown = self._progress.epoch
+        self._epoch, self._time = self._progress.epoch, time.perf_counter()
         note(line(self._progress))
 
 
@@ -189,7 +236,8 @@ def live(title: str, progress: Progress) -> Screen:
 def line(progress: Progress) -> str:
     """Return the run's state as one line."""
     parts = [
-        f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs}",
+        progress.place,
+        progress.running,
         *(f"{label} {(value + remark).strip()}" for label, value, remark in _numbers(progress)),
         f"{rate(progress.rate)} epochs/s",
         progress.outlook,
@@ -202,15 +250,24 @@ def compose(title: str, progress: Progress, width: int, height: int, colored: bo
     from rich.text import Text
 
     text = Text(no_wrap=True, overflow="crop")
-    text.append(title + "\n", "bold")
-    text.append_text(_bar(progress, width)).append("\n")
-    spent = time_by_phase(progress.phases)
-    text.append(f"{spent}\n" if spent else "", "dim")
+    after = f" {100 * progress.share:3.0f} %  {rate(progress.rate)} epochs/s"
+    state = f"{progress.running}, {progress.outlook}"
+    above = [
+        (title, "bold"),
+        (progress.place, ""),
+        (state, ""),
+        (time_by_phase(progress.phases), "dim"),
+    ]
+    for words, style in above:
+        for part in textwrap.wrap(words, max(width, 1)):
+            text.append(part + "\n", style)
+    cells = min(max(width - len(after), 1), MAX_BAR)
+    text.append_text(bar(progress.share, cells)).append(f"{after}\n")
     numbers = _numbers(progress)
-    # The height without the title, the bar, the time, the caption and the cursor's line.
-    room = max(height - 4 - bool(spent), len(numbers))
-    caption, drawn = _picture(progress, room, colored)
-    text.append(f"{'':<{LEFT}}{caption}\n", "dim")
+    # The height without the lines above, the caption and the cursor's line.
+    room = max(height - text.plain.count("\n") - 2, len(numbers))
+    caption, drawn = _picture(progress, room, colored) if width >= 2 * LEFT else ("", [])
+    text.append(f"{'':<{LEFT}}{caption}\n" if caption else "", "dim")
     for index in range(max(len(numbers), len(drawn))):
         label, value, remark = numbers[index] if index < len(numbers) else ("", "", "")
         text.append(f"{label:<10}", "dim")
@@ -235,37 +292,20 @@ def _picture(progress: Progress, lines: int, colored: bool) -> tuple[str, Sequen
     return caption, draw_cells(state[list(channels)], lines, colored, progress.palette)
 
 
-def _bar(progress: Progress, width: int) -> Text:
-    from rich.text import Text
-
-    share = progress.share
-    before = f"epoch {progress.epoch:>{len(str(progress.epochs))}}/{progress.epochs} "
-    if progress.restart_every:
-        before = f"epoch {progress.epoch} of attempt {progress.attempt} "
-    after = f" {100 * share:3.0f} %  {rate(progress.rate):>5} epochs/s  {progress.outlook}"
-    cells = min(max(width - len(before) - len(after) - 1, MIN_BAR), MAX_BAR)
-    return Text(before).append_text(bar(share, cells)).append(after)
-
-
 def _numbers(progress: Progress) -> list[tuple[str, str, str]]:
     """Return label, value and remark of each number on the live display."""
-    rows = [("attempt", str(progress.attempt), "")] if progress.restart_every else []
-    best = f" at epoch {progress.best_epoch}" if progress.best_epoch else ""
-    rows += [
+    scored = progress.best_hard_loss is not None
+    best = f" at epoch {progress.best_epoch}" if scored else ""
+    rows = [
         ("soft loss", loss(progress.soft_loss), ""),
         ("hard loss", loss(progress.hard_loss), ""),
         ("accuracy", percent(progress.accuracy), ""),
         ("best", loss(progress.best_hard_loss), best),
-        ("right", percent(progress.best_accuracy), best),
+        ("right", percent(progress.best_accuracy if scored else None), best),
         ("decided", percent(progress.decided), " of the gates"),
     ]
     if progress.finished:
-        rows.append(("finishing", "", f" {finishing(progress.finished)}"))
-    if now := progress.searching:
-        done = f"{100 * now.candidates // now.budget} %" if now.budget else ""
-        rows.append(("searching", done, f" {now.wrong} wrong"))
-    if progress.compiling:
-        rows.append(("compiling", "", " the search"))
+        rows.append(("last check", "", f" {finishing(progress.finished)}"))
     return rows
 
 

@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from glob import escape
 from pathlib import Path
 from typing import Any
 
+from difflogic.config import Config
 from difflogic.config.loading import MAX_BYTES, flat, parse_toml
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import CONFIG, read_inside, refused
@@ -20,6 +22,8 @@ from difflogic.training.finding import ROOT, begun
 from difflogic.training.notes import Note, read_note
 from difflogic.training.run_directory import SWEEP, RunDirectory
 
+SEED = "training.seed"
+NEIGHBOURS = 50
 _LINE = re.compile(r"^(?=\[|\w+ = )", re.MULTILINE)
 """Where a line of a configuration begins a section or a key."""
 
@@ -120,6 +124,24 @@ def _verdict(scores: Mapping[str, Any]) -> str:
     if scores["checked"]["exact"]:
         return "proved" if proved else "exact"
     return "late" if proved else "not exact"
+
+
+def proved_epochs(run: Path, config: Config) -> list[int]:
+    """Return after how many epochs earlier runs beside `run` were proved, with its settings.
+
+    Looks at the newest `NEIGHBOURS` whose names have the experiment's in them.
+    """
+    beside = sorted(path for path in run.parent.glob(f"*{escape(config.name)}*") if path != run)
+    settings, found = flat(config.effective()), []
+    for path in beside[-NEIGHBOURS:]:
+        with suppress(OSError):
+            each = read_listed(path)
+            is_same = all(
+                each.settings.get(key) == value for key, value in settings.items() if key != SEED
+            )
+            if is_same and each.columns["verdict"] == "proved":
+                found.append(each.columns["epochs"])
+    return found
 
 
 def parse_settings(text: str) -> dict[str, Any]:

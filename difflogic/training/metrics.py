@@ -55,11 +55,12 @@ COLUMNS = (
     "decided",
     *SEARCHED,
     "attempt",
+    "stage",
 )
 """The columns of metrics.csv."""
 
 MAX_LINE_BYTES = 2**10
-"""A row has 22 numbers of up to 25 characters."""
+"""A row has 23 numbers of up to 25 characters."""
 
 MAX_COUNT = 2**53
 
@@ -147,6 +148,8 @@ class StepResult:
     """The result of a search after this epoch, if there was one."""
     attempt: int = 1
     """The attempt of this epoch, from 1."""
+    stage: int = 1
+    """The task's stage in this epoch, from 1."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,7 @@ class MetricsRow:
     decided: float | None = None
     search: Search | None = None
     attempt: int | None = None
+    stage: int | None = None
 
     @classmethod
     def of(cls, result: StepResult, seconds: Mapping[str, float]) -> MetricsRow:
@@ -181,7 +185,7 @@ class MetricsRow:
         counts = [getattr(found, each.name) for each in fields(Search)] if found else []
         search = Search(*counts) if found else None
         common = (result.epoch, result.soft_loss, result.hard_loss, result.accuracy)
-        return cls(*common, seconds, result.decided, search, result.attempt)
+        return cls(*common, seconds, result.decided, search, result.attempt, result.stage)
 
     @property
     def searched(self) -> bool:
@@ -213,8 +217,6 @@ class History:
     def __init__(self, rows: Iterable[MetricsRow] = ()) -> None:
         self.rows: list[MetricsRow] = []
         self._lines = [_line(COLUMNS)]
-        self.best: MetricsRow | None = None
-        """The first row with the lowest hard loss."""
         for row in rows:
             self.add(row)
 
@@ -228,9 +230,12 @@ class History:
         """Append the row of the next epoch."""
         self.rows.append(row)
         self._lines.append(_to_line(row))
-        best = self.best.hard_loss if self.best is not None else None
-        if row.hard_loss is not None and (best is None or row.hard_loss < best):
-            self.best = row
+
+    def best(self, attempt: int) -> MetricsRow | None:
+        """Return the first row with the lowest hard loss in the last stage of an attempt."""
+        rows = [row for row in self.rows if row.attempt in (None, attempt)]
+        last = [row for row in rows if row.hard_loss is not None and row.stage == rows[-1].stage]
+        return min(last, key=lambda row: row.hard_loss or 0.0, default=None)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -286,9 +291,9 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
     decided = number("decided")
     if decided is not None and not 0 <= decided <= 1:
         raise ValueError("a share is from 0 to 1")
-    attempt = int(cells["attempt"]) if cells["attempt"] else None
-    if attempt is not None and not 1 <= attempt <= MAX_COUNT:
-        raise ValueError("attempts are counted from 1")
+    counts = [int(cells[name]) if cells.get(name) else None for name in ("attempt", "stage")]
+    if not all(count is None or 1 <= count <= MAX_COUNT for count in counts):
+        raise ValueError("attempts and stages are counted from 1")
     return MetricsRow(
         epoch=int(cells["epoch"]),
         soft_loss=float(cells["soft_loss"]),
@@ -297,7 +302,8 @@ def _from_cells(cells: Mapping[str, str]) -> MetricsRow:
         phase_seconds=seconds,
         decided=decided,
         search=_search_from(cells),
-        attempt=attempt,
+        attempt=counts[0],
+        stage=counts[1],
     )
 
 
@@ -316,9 +322,9 @@ def _to_line(row: MetricsRow) -> str:
     seconds = [row.phase_seconds.get(phase, 0.0) for phase in PHASES]
     search = row.search
     searched = [""] * len(SEARCHED) if search is None else [str(int(n)) for n in astuple(search)]
-    attempt = "" if row.attempt is None else str(row.attempt)
+    counts = ["" if count is None else str(count) for count in (row.attempt, row.stage)]
     numbers = map(_cell, [*scores, *seconds, row.decided])
-    return _line([str(int(row.epoch)), *numbers, *searched, attempt])
+    return _line([str(int(row.epoch)), *numbers, *searched, *counts])
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
     with phases("tests"):
         tests = final_scores(trainer.result, trainer.epoch)
     account = phases.account
-    last, best = history.rows[-1] if history.rows else None, history.best
+    last, best = history.rows[-1] if history.rows else None, history.best(trainer.result_attempt)
     attempts = {"begun": trainer.attempt, "result": trainer.result_attempt}
     return {
         "experiment": config.name,

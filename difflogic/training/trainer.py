@@ -125,7 +125,12 @@ class Descent:
             self._learned.step(gradients)
         self.epoch += 1
         result = StepResult(
-            self.epoch, soft_loss, *scores, self._learned.decided, attempt=self.attempt
+            self.epoch,
+            soft_loss,
+            *scores,
+            self._learned.decided,
+            attempt=self.attempt,
+            stage=self.stage + 1,
         )
         return self._finished(result, starts, masks)
 

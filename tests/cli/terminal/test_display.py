@@ -2,6 +2,7 @@
 
 import io
 import re
+from queue import Queue
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,6 +30,7 @@ def result(epoch, hard_loss=5.0, **changes):
         "finished": None,
         "decided": 0.875,
         "attempt": 1,
+        "stage": 1,
     }
     return SimpleNamespace(**values | changes)
 
@@ -53,31 +55,52 @@ def test_the_result_of_the_last_check_stays_visible(found, said):
     progress = Progress(10)
     progress.add(result(1, finished=SimpleNamespace(**found)))
     progress.add(result(2))
-    assert f"finishing {said}  " in display.line(progress)
+    assert f"last check {said}  " in display.line(progress)
 
 
-def test_the_attempt_is_shown_if_learning_starts_over():
-    progress = Progress(10, restart_every=1)
-    progress.recall([MetricsRow(1, 12.0, attempt=1)])
-    progress.add(result(2, attempt=2))
-    progress.add(result(3, attempt=3))
-    assert display.line(progress).startswith("epoch  3/10  attempt 3  soft loss")
-    assert "attempt           3" in display.compose("run", progress, 80, 24).plain
-    progress.restart_every = 0
-    assert "attempt" not in display.line(progress)
-    assert "attempt" not in display.compose("run", progress, 80, 24).plain
+def test_attempt_and_stage_are_shown_and_the_best_is_theirs():
+    progress = Progress(10, restart_every=4, stages=["1×3", "1×5", "1×7"])
+    progress.recall([MetricsRow(1, 12.0, 0.0, 1.0, attempt=1)])
+    assert "stage 1 of 3: 1×3" in display.line(progress)
+    progress.add(result(2, stage=2, hard_loss=None))
+    assert "stage 2 of 3: 1×5" in display.line(progress)
+    assert "best -  right -" in display.line(progress), "that of the stage before is no best here"
+    progress.add(result(3, stage=2, hard_loss=9.0))
+    progress.add(result(5, attempt=2, hard_loss=11.0))
+    assert display.line(progress).startswith("epoch  5/10  attempt 2  stage 1 of 3: 1×3  training")
+    assert "best 11 at epoch 5" in display.line(progress)
+    assert "attempt" not in display.line(Progress(10))
 
 
-def test_a_run_that_searches_says_when_to_expect_a_proof():
-    progress = Progress(90000, searches=(50, 120), restart_every=1000, usual=100)
-    progress.add(result(7))
-    assert display.line(progress).endswith("usually proved by epoch 100")
-    for epoch, following in ((100, 150), (149, 150), (150, 200), (89999, 90000)):
-        progress.add(result(epoch))
-        assert display.line(progress).endswith(f"next search at epoch {following}")
-    progress.add(result(1250, attempt=2))
-    assert progress.share == 0.25, "of its attempt"
-    assert "epoch 1250 of attempt 2" in display.compose("run", progress, 80, 24).plain
+def test_the_time_left_is_a_range_by_earlier_runs(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    progress = Progress(20000, searches=True, started=0.0, earlier=[400, 100, 200, 300, 1000])
+    progress.add(result(50))
+    now[0] = 25.0
+    assert progress.outlook == "1:15 to 2:55 left, by 5 earlier runs"
+    progress.add(result(350))
+    assert progress.outlook.startswith("at most "), "two of them took longer: too few"
+    progress.searches = False
+    assert progress.outlook == f"{screen.clock(19650 / 14)} left"
+    progress.add(result(20000), 1, over=True)
+    assert (progress.running, progress.outlook) == ("proof and final tests", "at epoch 20000")
+
+
+def test_what_is_running():
+    progress = Progress(100, searches=True, restart_every=25)
+    assert progress.running == "training"
+    progress.compiling = True
+    assert progress.running == "compiling the search"
+    progress.compiling, progress.searching = False, SearchProgress(1500, 3000, 37)
+    assert progress.running == "searching: 50 %, 37 wrong"
+    found = SimpleNamespace(exact=True, late=False, polished=None)
+    progress.add(result(30, finished=found), 2, over=True)
+    assert (progress.running, progress.stage) == ("proof and final tests", 2)
+    assert "last check exact" in display.line(progress)
+    progress.add(result(30, attempt=2), 2)
+    assert progress.running == "training"
+    assert progress.share == 0.2, "of its attempt"
 
 
 @pytest.mark.parametrize(
@@ -116,20 +139,6 @@ def test_several_channels_are_drawn_in_colours(bits, palette, styles):
     assert len(display.draw_cells(np.repeat(bits, 9, axis=1), 2, True, palette)) == 2
 
 
-def test_a_search_that_waits_for_its_kernels_is_shown(capsys):
-    progress = Progress(10)
-    progress.add(result(4))
-    assert "compiling" not in display.compose("run", progress, 80, 24).plain
-    progress.compiling = True
-    assert "compiling  the search" in display.compose("run", progress, 80, 24).plain
-    lines = Lines(progress)
-    lines.update()
-    lines.update()
-    assert capsys.readouterr().err == "epoch 5: compiling the search …\n"
-    progress.add(result(5))
-    assert not progress.compiling
-
-
 def test_a_resumed_run_has_its_best_and_the_rate_of_this_process(monkeypatch):
     progress = Progress(100, started=100.0)
     losses = enumerate([7.0, 2.0, 4.0], 1)
@@ -159,16 +168,18 @@ def test_numbers_are_formatted(function, value, text):
     assert function(value) == text
 
 
-def test_lines_are_few(capsys, monkeypatch):
+def test_lines_are_few_but_none_is_late(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    slow = Progress(10**6)
+    slow = Progress(10**6, stages=["1×3", "1×5"])
     lines = Lines(slow)
     for epoch in range(1, 101):
         now[0] += 1.0
-        slow.add(result(epoch))
+        slow.add(result(epoch, stage=1 + epoch // 55))
         lines.update()
-    assert len(capsys.readouterr().err.splitlines()) == 1 + 99 // display.LINE_SECONDS
+    lines.close()
+    shown = [int(line.split("/")[0].split()[1]) for line in capsys.readouterr().err.splitlines()]
+    assert shown == [1, 11, 21, 31, 41, 51, 55, 65, 75, 85, 95, 100]
 
     progress = Progress(1000)
     lines = Lines(progress)
@@ -176,7 +187,6 @@ def test_lines_are_few(capsys, monkeypatch):
         progress.add(result(epoch))
         lines.update()
     lines.close()
-
     captured = capsys.readouterr()
     shown = captured.err.splitlines()
     assert captured.out == ""
@@ -189,6 +199,17 @@ def test_lines_are_few(capsys, monkeypatch):
     )
 
 
+def test_a_long_step_is_no_reason_for_silence(monkeypatch):
+    """No event tells what should happen: a line is awaited, for as long as it takes."""
+    written = Queue()
+    monkeypatch.setattr(display, "note", written.put)
+    monkeypatch.setattr(display, "LINE_SECONDS", 0.0)
+    lines = Lines(Progress(10))
+    assert written.get(timeout=60).startswith("epoch  0/10  training")
+    assert written.get(timeout=60)
+    lines.close()
+
+
 def frame_text(progress, width, height):
     console = Console(file=io.StringIO(), width=width, height=height)
     frame = console.render_lines(display.compose("title · seed 0", progress, width, height))
@@ -198,32 +219,40 @@ def frame_text(progress, width, height):
 def test_a_frame_shows_the_numbers_the_phases_and_the_picture():
     spent = dict.fromkeys(PHASES, 0.0) | {"sample": 0.05}
     progress = Progress(10, (0, 1, 2), phases=spent)
-    assert "epoch  0/10" in frame_text(progress, 80, 24)[1]
+    assert frame_text(progress, 80, 24)[1] == "epoch  0/10"
     # The trainer goes on counting.
     spent |= {"backward": 6.0, "forward": 2.0, "finish": 1.5, "hard": 0.45}
     progress.add(result(5, hard_state=np.ones((3, 16, 16), np.uint8)))
     progress.searching = SearchProgress(1500, 3000, 37)
     lines = frame_text(progress, 100, 30)
     assert lines[0] == "title · seed 0"
-    assert "epoch  5/10" in lines[1]
+    assert lines[1] == "epoch  5/10"
+    assert lines[2].startswith("searching: 50 %, 37 wrong, ")
     shares = "backward 60 %, forward 20 %, finishing 15 %, hard evaluation 4 %"
-    assert lines[2].rstrip() == f"time      {shares}"
+    assert lines[3] == f"time      {shares}"
     assert sum("█" * 16 in line for line in lines) == 8
-    for said in ("50 % 37 wrong", "87.50 % of the gates", "hard channel 0", "12.250"):
+    for said in ("87.50 % of the gates", "hard channel 0", "12.250"):
         assert said in "\n".join(lines)
     assert " hard channels 0, 1, 2\n" in display.compose("run", progress, 80, 24, True).plain
     progress.add(result(6, hard_loss=None))
     assert "searching" not in "\n".join(frame_text(progress, 80, 24))
 
 
-@pytest.mark.parametrize(("width", "height"), [(20, 5), (60, 10), (300, 100)])
+@pytest.mark.parametrize(("width", "height"), [(40, 16), (60, 10), (80, 24), (300, 100)])
 @pytest.mark.parametrize("side", [3, 40])
-def test_a_frame_fits(width, height, side):
-    progress = Progress(10)
-    progress.add(result(5, hard_state=np.ones((1, side, side), np.uint8)))
+def test_a_frame_fits_and_no_word_is_cut(monkeypatch, width, height, side):
+    monkeypatch.setattr("time.perf_counter", lambda: 60.0)
+    progress = Progress(
+        20000, started=0.0, searches=True, restart_every=5000, stages=["1×31", "12×12"]
+    )
+    progress.earlier, progress.phases = [1000, 2000, 3000], dict.fromkeys(PHASES, 1.0)
+    progress.add(result(555, hard_state=np.ones((1, side, side), np.uint8), stage=2))
+    progress.searching = SearchProgress(1500, 3000, 37)
     lines = frame_text(progress, width, height)
     assert max(len(line) for line in lines) <= width
-    assert len(lines) <= max(height, 10)
+    assert len(lines) <= max(height, 16)
+    words = re.sub("[━─█▀]+|hard channel 0", "", "\n".join(frame_text(progress, 300, 100))).split()
+    assert set(words) <= set("\n".join(lines).split())
 
 
 @pytest.mark.parametrize(

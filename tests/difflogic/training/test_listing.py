@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.system.errors import RunDirectoryError
-from difflogic.training.listing import list_runs, parse_settings
+from difflogic.training.listing import list_runs, parse_settings, proved_epochs
 from difflogic.training.lock import RunLock
 from difflogic.training.notes import Note, read_note, write_note
 from difflogic.training.session import execute
+from tests.difflogic.library.many_runs import make_run
 from tests.difflogic.training.tiny import stop_after, tiny
 
 
@@ -123,3 +124,16 @@ def test_damaged_notes(tmp_path, content):
     (tmp_path / "note.json").symlink_to("/dev/zero")
     with pytest.raises(RunDirectoryError, match="a link"):
         read_note(tmp_path)
+
+
+def test_earlier_runs_of_the_same_settings_tell_when_a_run_is_proved(runs, tmp_path):
+    for name, batch in (("a", 1), ("b", 1), ("c", 2)):
+        path = make_run(
+            runs / "seed3", tmp_path / f"{name}-checkerboard-small", seed=1, batch=batch
+        )
+        assert parse_settings((path / "config.toml").read_text())["training.batch"] == batch
+    config = tiny("training.epochs=5", "training.batch=1", "training.seed=9")
+    new = tmp_path / "d-checkerboard-small-seed9"
+    assert proved_epochs(new, config) == [5, 5]
+    assert proved_epochs(tmp_path / "a-checkerboard-small", config) == [5]
+    assert proved_epochs(new, tiny("training.epochs=5", "training.batch=3")) == []

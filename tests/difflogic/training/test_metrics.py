@@ -81,6 +81,7 @@ def test_damaged_files(text, problem):
         ("search_wrong", "-1"),
         ("search_exact", "2"),
         ("attempt", "0"),
+        ("stage", "-1"),
     ],
 )
 def test_damaged_cells(column, value):
@@ -101,6 +102,20 @@ def test_learning_starts_over_where_the_attempt_changes():
     # Of a part, too: at its end nothing has begun yet.
     assert restarts(rows[4:12]) == expected[:1]
     assert restarts([]) == []
+
+
+def test_the_best_is_of_one_attempt_and_its_last_stage():
+    places = [(1, 1, 0.0), (1, 2, 9.0), (2, 1, 0.0), (2, 2, 7.0), (2, 2, None), (2, 2, 7.0)]
+    history = History(
+        MetricsRow(epoch, 1.0, loss, attempt=attempt, stage=stage)
+        for epoch, (attempt, stage, loss) in enumerate(places, 1)
+    )
+    found = [history.best(attempt) for attempt in (1, 2, 3)]
+    assert found == [history.rows[1], history.rows[3], None]
+    again = from_csv(io.BytesIO(history.to_csv().encode()), len(history))
+    assert [row.stage for row in again] == [row.stage for row in history]
+    older = "".join(row.rpartition(",")[0] + "\n" for row in history.to_csv().splitlines())
+    assert [row.stage for row in from_csv(io.BytesIO(older.encode()), 6)] == [None] * 6
 
 
 def test_damage_after_the_epoch_does_not_matter():
