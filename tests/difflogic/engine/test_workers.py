@@ -67,11 +67,6 @@ def test_an_exception_of_any_task_reaches_the_caller(culprit):
         team.run(lambda worker: None, calls)
 
 
-def test_every_worker_needs_a_call():
-    with Workers(2) as team, pytest.raises(ValueError, match="1 calls for 2 workers"):
-        team.run(lambda: None, [()])
-
-
 def test_threads_end_with_the_team():
     def workers():
         return {thread for thread in threading.enumerate() if "dct-worker" in thread.name}

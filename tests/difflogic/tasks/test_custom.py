@@ -97,12 +97,6 @@ def test_the_class_checks_its_keys(tmp_path):
     assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
 
 
-def test_a_pinned_hash_is_checked(tmp_path):
-    pinned = f'{CONFIG}\n[run]\ntask_sha256 = "{"0" * 64}"\n'
-    assert "has changed" in error(write(tmp_path, config=pinned), allow_code=True)
-    assert not has_run(tmp_path)
-
-
 def test_another_single_start_needs_a_name(tmp_path):
     one = SOURCE.replace("board = rng.integers(0, 2, ", "board = np.ones(").replace(
         "dtype=np.uint8)\n", "dtype=np.uint8)\n", 1

@@ -45,12 +45,13 @@ def test_nobody_passes_a_barrier_alone(workers):
 
 
 def test_a_worker_takes_its_own_share_first_and_the_rest_counts_as_stolen():
-    control = aligned((teams.TICKETS + 3,), np.int64)
-    order, cursor = [], new_cursor()
-    while (found := take_group(control, 0, 9, 1, 3, cursor)) >= 0:
-        order.append(found)
-    assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
-    assert (cursor[teams.TASKS], cursor[teams.STEALS]) == (9, 6)
+    control = aligned((teams.TICKETS + 2 * 3,), np.int64)
+    for backward in (0, 1):
+        order, cursor = [], new_cursor()
+        while (found := take_group(control, backward, 9, 1, 3, cursor)) >= 0:
+            order.append(found)
+        assert order == [3, 4, 5, 6, 7, 8, 0, 1, 2]
+        assert (cursor[teams.TASKS], cursor[teams.STEALS]) == (9, 6)
 
 
 def test_the_least_advanced_comes_first_and_the_end_is_reported():
