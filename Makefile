@@ -43,7 +43,7 @@ FOUND = $(firstword $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(FITS)' >/dev/null 2>&1 && command -v "$$python" && break; done))
 PYTHON = $(FOUND)
 
-.PHONY: demo test quick exhaustive tools gallery coverage clean
+.PHONY: demo test quick exhaustive tools gallery results coverage clean
 .DELETE_ON_ERROR:
 
 # Tests start hundreds of processes: each would compile our sources again.
@@ -78,6 +78,11 @@ tools:
 # Trains the five experiments, and builds their pages, circuits and pictures in docs/: two minutes.
 gallery: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.difflogic.view.reports.make_gallery
+
+# Measures the figures on the user pages again, and says which moved: an hour of a core, or two
+# minutes with ARGS=--quick. ARGS=--write writes them into docs/results and the pages.
+results: $(VENV)/.installed
+	$(BIN)/python -m tests.results $(ARGS)
 
 # Compiled code is invisible to the coverage tool, so the kernels run as plain Python here; that
 # is slow. The cache of its own keeps the two modes apart.

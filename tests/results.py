@@ -1,0 +1,249 @@
+"""The figures on the user pages: `python -m tests.results` measures them, and says which moved.
+
+docs/results/runs.csv has a row for each set of runs: the shell commands that train them, and what
+came of them, with processor, date and commit. Tables of the pages are made from it: see TABLES.
+With --write, new figures replace the old ones, in the file and on the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import difflogic
+from difflogic.config import load_config, shipped_configs
+from difflogic.scale.sweeps.results import wilson_interval
+from difflogic.system import machine
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "docs" / "results" / "runs.csv"
+COUNTS = ("runs", "proved", "exact")
+MEASURED = ("epochs", "gates", "seconds")
+SPREAD = tuple(f"{name}{end}" for name in MEASURED for end in ("", "_min", "_max"))
+FIGURES = (*COUNTS, *SPREAD)
+COLUMNS = ("name", "command", *FIGURES, "processor", "date", "commit", "quick")
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table on a page, below a line ``<!-- results: NAME -->``."""
+
+    page: str
+    heads: str
+    cells: str
+    """A cell for each head, with a row's columns in braces. What is measured has its range in
+    brackets; `epochs_median` and so on have none."""
+    rows: dict[str, str]
+    """Names of rows, each with its label."""
+
+
+ARTICLE = {
+    "game-of-life": "Game of Life",
+    "checkerboard": "checkerboard",
+    "checkerboard-async": "checkerboard, asynchronous",
+    "letter-g": "letter G",
+    "lizard": "lizard",
+}
+COUNTED = "{proved} of {runs}"
+TABLES = {
+    "summary": Table(
+        "../README.md",
+        "experiment | proved | epochs | published | active gates | published | CPU seconds",
+        f"{{label}} | {COUNTED} | {{epochs_median}} | {{learned_by}} | {{gates_median}} | "
+        "{active_gates} | {seconds_median}",
+        ARTICLE,
+    ),
+    "published": Table(
+        "experiments.md",
+        "experiment | the proof covers | command | proved | epochs | active gates | CPU seconds",
+        f"{{label}} | `{{command}}` | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
+        {
+            "game-of-life": "Game of Life | all 512 boards",
+            "checkerboard": "checkerboard | every start",
+            "checkerboard-async": "checkerboard, asynchronous | every start and fair schedule",
+            "letter-g": "letter G | step 15",
+            "lizard": "lizard | step 12",
+        },
+    ),
+    "stays": Table(
+        "experiments.md",
+        "experiment | the proof covers | command | proved | epochs | active gates | CPU seconds",
+        f"{{label}} | {{shown}} | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
+        {
+            "letter-g-hold": "letter G that stays | step 15 and every later one",
+            "letter-g-heal": "letter G that heals | these, and 193 cases of damage",
+            "lizard-hold": "lizard that stays | step 24 and every later one",
+            "lizard-heal": "lizard that heals | these, and 377 cases of damage",
+        },
+    ),
+    "article": Table(
+        "compare.md",
+        "experiment | epochs, as published | epochs | command",
+        "{label} | {learned_by} | {epochs_median} | `{command}`",
+        ARTICLE,
+    ),
+    "suite": Table(
+        "compare.md",
+        "recipe | updates | exact | interval | CPU seconds | command",
+        "{label} | {exact} of {runs} | {interval} | {seconds} | `{command}`",
+        {
+            "suite-reference": "reference | 500",
+            "suite-reference-2000": "reference | 2000",
+            "suite-no-decay": "reference, without weight decay | 500",
+            "suite-no-decay-2000": "reference, without weight decay | 2000",
+            "suite-shipped": "the shipped one | 500",
+        },
+    ),
+    "rules": Table(
+        "local-rules.md",
+        "learned | command | proved for every size | epochs | active gates | CPU seconds",
+        f"{{label}} | `{{command}}` | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
+        {
+            "flood": "flood",
+            "sorting": "sorting",
+            "dead-ends": "dead ends",
+            "voting": "voting",
+            "majority": "majority",
+            "held-addition": "addition with held numbers",
+        },
+    ),
+}
+
+
+def read() -> dict[str, Row]:
+    """Return the rows of runs.csv by name."""
+    with FILE.open(newline="", encoding="utf-8") as file:
+        return {row["name"]: row for row in csv.DictReader(file)}
+
+
+def write(rows: Iterable[Row]) -> None:
+    """Write runs.csv."""
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def measure(row: Row) -> dict[str, str]:
+    """Run a row's command in an empty directory, and return the row with what came of it.
+
+    The runs that count are those of the experiment that was trained last.
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PATH": path, "PICTURES": str(ROOT / "tests" / "pictures")}
+        command = ["bash", "-ec", row["command"]]
+        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        records = difflogic.runs(Path(folder) / "runs", inside=True)
+    found = [run for run in records if run["experiment"] == records[-1]["experiment"]]
+    return {**row, **figures(found), **provenance()}
+
+
+def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the counts of some runs, and median, least and most of each measure."""
+    runs = list(records)
+    verdicts = [run["verdict"] for run in runs]
+    proved = verdicts.count("proved")
+    counts = len(runs), proved, proved + verdicts.count("exact")
+    found = dict(zip(COUNTS, map(str, counts), strict=True))
+    for name in MEASURED:
+        values = [run["processor_seconds" if name == "seconds" else name] for run in runs]
+        for end, value in (("", median(values)), ("_min", min(values)), ("_max", max(values))):
+            found[name + end] = f"{value:.1f}" if name == "seconds" else f"{value:g}"
+    return found
+
+
+def provenance() -> dict[str, str]:
+    """Return the processor, the date and the commit of what is measured now."""
+    words = ["git", "describe", "--always", "--dirty"]
+    head = subprocess.run(words, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    cpu = machine.cpu()["name"]
+    return {"processor": cpu, "date": date.today().isoformat(), "commit": head}
+
+
+def render(table: Table, rows: Mapping[str, Row]) -> str:
+    """Return a table in Markdown."""
+    heads = table.heads.split(" | ")
+    lines = [f"| {table.heads} |", "|" + "---|" * len(heads)]
+    lines += [f"| {_cells(table, rows[name], label)} |" for name, label in table.rows.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cells(table: Table, row: Row, label: str) -> str:
+    values = {**row, "label": label}
+    for name in MEASURED:
+        least, most = row[f"{name}_min"], row[f"{name}_max"]
+        values[f"{name}_median"] = row[name] or "–"
+        values[name] = row[name] if least == most else f"{row[name]} ({least} to {most})"
+    if row["name"] in shipped_configs():
+        published = load_config(row["name"]).published
+        for name in ("learned_by", "active_gates"):
+            values[name] = getattr(published, name) or "–"
+    low, high = wilson_interval(int(row["exact"]), int(row["runs"]))
+    values["interval"] = f"{100 * low:.0f} to {100 * high:.0f} %"
+    # A loop over seeds is for a shell, and too long for a page.
+    values["shown"] = (
+        f"`{row['command']}`" if ";" not in row["command"] else "[see the file](results/runs.csv)"
+    )
+    return table.cells.format_map(values)
+
+
+def on_page(name: str) -> tuple[str, str, str]:
+    """Return a page's text before a table, the table, and the text after it."""
+    text = (ROOT / "docs" / TABLES[name].page).read_text(encoding="utf-8")
+    before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
+    assert mark, f"{TABLES[name].page} has no line <!-- results: {name} -->"
+    table = re.match(r"(\|.*\n)*", rest)[0]
+    return before + mark, table, rest[len(table) :]
+
+
+def main() -> int:
+    """Measure the named rows, or all; show each beside what the file says."""
+    parser = argparse.ArgumentParser(prog="python -m tests.results", description=__doc__)
+    rows = read()
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows to measure, by default all")
+    parser.add_argument("--quick", action="store_true", help="only rows that take seconds")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the figures in file and pages"
+    )
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(rows):
+        parser.error(f"no row {', '.join(sorted(unknown))}: choose from {', '.join(rows)}")
+    chosen = given.names or [name for name, row in rows.items() if row["quick"] or not given.quick]
+    moved = []
+    for name in chosen:
+        new = measure(rows[name])
+        changes = [
+            f"{key} {rows[name][key] or '-'} → {new[key]}"
+            for key in FIGURES
+            if new[key] != rows[name][key]
+        ]
+        others = [change for change in changes if not change.startswith("seconds")]
+        moved += [name] if others else []
+        print(f"{name}: {'; '.join(changes) or 'all figures hold'}", flush=True)
+        if given.write:
+            rows[name] = new
+            write(rows.values())
+    if given.write:
+        for name in TABLES:
+            before, _, after = on_page(name)
+            page = ROOT / "docs" / TABLES[name].page
+            page.write_text(before + render(TABLES[name], rows) + after, encoding="utf-8")
+    print(f"{len(chosen)} measured; moved beyond seconds: {', '.join(moved) or 'none'}")
+    return 1 if moved and not given.write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""The tables of results on the pages are those that docs/results/runs.csv makes."""
+
+import re
+import statistics
+
+import pytest
+
+from tests import results
+from tests.test_documents import USER_PAGES
+
+ROWS = results.read()
+
+
+@pytest.mark.parametrize("name", results.TABLES)
+def test_a_page_shows_the_figures_of_the_file(name):
+    _, table, _ = results.on_page(name)
+    assert table == results.render(results.TABLES[name], ROWS), (
+        f"run: python -m tests.results --write {' '.join(results.TABLES[name].rows)}"
+    )
+
+
+def test_every_row_is_shown_and_says_where_it_comes_from():
+    shown = {row for table in results.TABLES.values() for row in table.rows}
+    assert shown == set(ROWS)
+    for row in ROWS.values():
+        assert row["processor"], row["name"]
+        assert re.fullmatch(r"[0-9a-f]{7,40}|page at [0-9a-f]{7,40}", row["commit"]), row["name"]
+        assert bool(row["date"]) == (not row["commit"].startswith("page at")), row["name"]
+        assert 0 <= int(row["exact"]) <= int(row["runs"])
+
+
+def test_marks_on_pages_name_tables():
+    marks = {
+        mark
+        for page in USER_PAGES
+        for mark in re.findall("^<!-- results: (.*) -->$", page.read_text("utf-8"), re.M)
+    }
+    assert marks == set(results.TABLES)
+
+
+def test_figures_are_medians_and_ranges():
+    verdicts = ["proved", "exact", "not exact", "proved", "late"]
+    runs = [
+        {"verdict": verdict, "epochs": 10 * n, "gates": n + 0.5, "processor_seconds": n / 3}
+        for n, verdict in enumerate(verdicts)
+    ]
+    found = results.figures(runs)
+    assert [found[name] for name in results.COUNTS] == ["5", "2", "3"]
+    assert [found[f"epochs{end}"] for end in ("", "_min", "_max")] == ["20", "0", "40"]
+    assert found["gates"] == f"{statistics.median(run['gates'] for run in runs):g}"
+    assert found["seconds_max"] == "1.3"
+
+
+@pytest.mark.thorough
+def test_a_row_is_measured_by_its_command(capfd):
+    command = (
+        "for s in 1 2; do dct train checkerboard-small --seed $s --epochs 3 "
+        "--set finishing.every=0 --set training.restart_every=0; done; test -d $PICTURES"
+    )
+    found = results.measure(ROWS["flood"] | {"command": command})
+    assert (found["runs"], found["exact"], found["epochs"]) == ("2", "0", "3")
+    assert found["processor"] == results.provenance()["processor"]
