@@ -40,8 +40,8 @@ def _stamp() -> str:
 
 
 def _usual(argument: Any) -> Any:
-    """Return whole numbers as Python has them, so that few types are compiled for."""
+    """Return whole numbers, but no words, as Python has them, so that few types are compiled."""
     if isinstance(argument, tuple):
         return tuple(map(_usual, argument))
-    kept = isinstance(argument, np.ndarray | float | np.floating)
+    kept = isinstance(argument, np.ndarray | np.uint64 | np.floating | float)
     return argument if kept else int(argument)
