@@ -73,7 +73,7 @@ HARD, SUPERVISED = "hard_paths_agree", "supervised_steps_agree"
 PLAIN = {
     SUPERVISED: ["2×9 zero", "3×3, 17 samples periodic"],
     KERNELS: ["2×9 zero", "3×3, 17 samples periodic", "11×13 periodic"],
-    HARD: ["2×9 zero", "3×3, 17 samples periodic", "tree 2×9 zero", "tree 3×65 periodic"],
+    HARD: ["2×9 periodic", "3×3, 17 samples periodic", "tree 2×9 zero", "tree 3×65 periodic"],
     SHARING: ["11×13 zero"],
 }
 VECTORS = {KERNELS: ["2×9 zero", "11×13 periodic", "16×16 zero"]}
