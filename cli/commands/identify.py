@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 8
 """Entries of each kind that are printed; JSON has all."""
+MOST_EQUATIONS = 60
 
 
 @calls("identifying.identify")
@@ -29,6 +30,7 @@ def identify(
     *,
     neighbourhood: str,
     to: Output = None,
+    predict: Path | None = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,8 +39,15 @@ def identify(
     If every cell is seen and frames are one step apart, the rule's table is read off the frames.
     Gaps, unseen cells (NaN or -1), hidden states and an unknown boundary need a SAT solver. Wrong
     cells need a MaxSAT solver. Ctrl-C stops the solver: the best rule so far is printed and saved.
+
+    What a recording does not decide gets odds: of pairs of frames, and with --radius auto, --gap
+    auto or --symmetry auto, families of rules are weighed, and the likeliest is looked for.
+
+    Options:
+        predict FILE: Save the frame after the last, or the query's result, with odds (.json, .npz)
     """
     from difflogic.identification.identified import UNDRAWABLE
+    from difflogic.library.common import require_output
     from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
@@ -46,6 +55,8 @@ def identify(
         check_output(to, force)
         if neighbourhood in ("line-2", "line-3", "radius-2"):
             raise ConfigError(f"{to}: {UNDRAWABLE}")
+    if predict is not None:
+        require_output(predict, (".json", ".npz"), force)
     try:
         with (
             Interruption("this question", patience=None) as interruption,
@@ -59,6 +70,8 @@ def identify(
         raise Interrupted(interruption.exit_code - 128) from None
     if to is not None:
         found.save(to, force=force)
+    if predict is not None:
+        found.save_prediction(predict, force=force)
     if as_json:
         output.show_json(data(found, to))
     else:
@@ -66,6 +79,8 @@ def identify(
             typer.echo(line)
         if to is not None:
             note(f"saved {to}")
+        if predict is not None:
+            note(f"saved {predict}")
     if interruption.requested:
         raise Interrupted(interruption.exit_code - 128)
 
@@ -78,16 +93,20 @@ def lines(found: Identified) -> list[str]:
     space = rule.space
     recordings, frames, height, width = rule.recording.frames.shape
     films = f"{recordings} recordings of " if recordings > 1 else ""
+    size = f"{height}×{width} cells"
+    if rule.recording.sizes:
+        films, size = f"{counted(recordings, 'pair')} of ", f"at most {size}"
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
     gates = f"{counted(circuit.gates, 'gate')}, " if circuit else ""
     free = int(rule.never_seen.sum())
     filled = f", {free} {'entry' if free == 1 else 'entries'} filled" if free else ""
     text = [
-        f"{rule.recording.source}: {films}{counted(frames, 'frame')} of {height}×{width} "
-        f"cells{steps}, {rule.recording.states} states",
+        f"{rule.recording.source}: {films}{counted(frames, 'frame')} of {size}{steps}, "
+        f"{rule.recording.states} states",
+        *_odds(found),
         f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
         *([f"hidden: {describe_hidden(space)}"] if space.looks_like else []),
-        *(f"    {line}" for line in found.equations),
+        *_listed(found.equations[:MOST_EQUATIONS], len(found.equations)),
     ]
     if rule.flipped is not None:
         from difflogic.identification.recording import place
@@ -116,14 +135,28 @@ def lines(found: Identified) -> list[str]:
     return text
 
 
+def _odds(found: Identified) -> list[str]:
+    """Say which families of rules were weighed, and how likely the best are."""
+    if found.weighed is None:
+        return []
+    (_, best), *others = found.weighed.summary
+    text = [f"    {share:6.1%}  {what}" for what, share in found.weighed.summary[:4]]
+    if others:
+        text.append(f"    the first is {best / others[0][1]:.3g} times as likely as the next")
+    return ["by odds, not by proof, the rule is of:", *text]
+
+
 def _entry(found: Identified, entry: int) -> str:
     rule = found.rule
     text = rule.space.describe(entry)
+    state = int(rule.complete[rule.space.examples[entry]])
+    odds = found.entry_odds
+    likely = "" if odds is None else f", by odds {min(odds[state, entry], 0.999):.1%} likely"
     if rule.never_seen[entry]:
-        return f"{text} is filled with {rule.complete[rule.space.examples[entry]]}"
+        return f"{text} is filled with {state}{likely}"
     if rule.second is None or rule.second[entry] in (rule.table[entry], -1):
-        return f"{text} → {rule.table[entry]}"
-    return f"{text} → {rule.table[entry]}, or {rule.second[entry]} in another rule"
+        return f"{text} → {rule.table[entry]}{likely}"
+    return f"{text} → {rule.table[entry]}{likely}, or {rule.second[entry]} in another rule"
 
 
 def _listed(shown: list[str], count: int) -> list[str]:
@@ -159,6 +192,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
 
     rule, circuit = found.rule, found.circuit
     space = rule.space
+    odds = found.entry_odds
     table: list[dict[str, Any]] = []
     for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
         known = dict(zip(("determined", "open", "never seen"), flags, strict=True))
@@ -169,6 +203,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
                 "known": next((name for name, holds in known.items() if holds), "undecided"),
                 "in_another_rule": None if rule.second is None else rule.second[entry],
                 "agreement": None if rule.agreement is None else rule.agreement[entry],
+                "odds": None if odds is None else odds[:, entry],
             }
         )
     return {
@@ -180,6 +215,7 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
         "gates": None if circuit is None else circuit.gates,
         "looks_like": space.looks_like or None,
         "neighbours_read_hidden_states": not space.private if space.looks_like else None,
+        "likely": None if found.likely is None else found.likely.summary,
         "table": table,
         "wrong_cells": rule.flipped,
         "next_frame": rule.next_frame(),

@@ -150,6 +150,8 @@ def _walk(value: Any, place: str, paired: bool) -> Iterator[Raw]:
                 for number, pair in enumerate(inside if isinstance(inside, list) else [inside], 1):
                     raw = _pair(pair, f"{place}{part} pair {number}")
                     yield raw._replace(aside=part == "test")
+            if "query" in value:  # as in CellARC
+                yield Raw(f"{place}query", _cells(value["query"], f"{place}query"), None, True)
         case {"input": _}:
             yield _pair(value, f"{place}pair")
         case [[[*_], *_], *_] | [{}, *_]:

@@ -67,6 +67,8 @@ class Identified:
     considered cells do not explain it."""
     agreement: npt.NDArray[np.float64] | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
+    likely: Table | None = None
+    """The likeliest state by entry, to fill those that were never seen."""
 
     @property
     def never_seen(self) -> Flags:
@@ -93,12 +95,21 @@ class Identified:
 
         None if the rule depends on too many bits.
         """
-        return synthesis.build(self.space, self.table)
+        return synthesis.build(self.space, self._filled)
 
     @cached_property
     def complete(self) -> Table:
         """The next state by pattern, shape (patterns,), with the free entries filled."""
-        return synthesis.filled(self.space, self.table, self.built)
+        return synthesis.filled(self.space, self._filled, self.built)
+
+    @property
+    def _filled(self) -> Table:
+        """The table with the likeliest states where nothing was seen, if they are known."""
+        return (
+            self.table
+            if self.likely is None
+            else np.where(self.never_seen, self.likely, self.table)
+        )
 
     @property
     def name(self) -> str | None:
@@ -190,12 +201,14 @@ def identify(
     update: Update = ignore,
     hidden: int = 0,
     plain_start: bool = False,
+    likely: Table | None = None,
 ) -> Identified:
     """Find a rule of `space` that explains a recording of frames `gap` steps apart.
 
     With `noise` some cells may have been recorded wrongly, as few as possible. With `hidden` cells
     may have up to this many more states than are seen; with `plain_start` none of them is in the
-    first frame. Raises ConfigError if no rule explains the recording, with the place, and
+    first frame. `likely` has the likeliest state by entry: the rule has it where the recording
+    allows. Raises ConfigError if no rule explains the recording, with the place, and
     StoppedError if there was no time to find one.
     """
     question = Question(recording, space, boundary, gap, deadline, update)
@@ -213,8 +226,9 @@ def identify(
         known = votes.table
         if recording.complete and boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
-            return _identified(question, "table", Solved(known, known != UNKNOWN, none, None))
-    solved = solve(question, known, _guess(question, known))
+            read = Solved(known, known != UNKNOWN, none, None)
+            return replace(_identified(question, "table", read), likely=likely)
+    solved = solve(question, known, _guess(question, known) if likely is None else likely)
     if solved is None:
         number, frame = _first_unexplained(question)
         raise ConfigError(
@@ -222,7 +236,7 @@ def identify(
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
-    return _identified(question, "SAT", solved)
+    return replace(_identified(question, "SAT", solved), likely=likely)
 
 
 def _identified(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.examples.pairs import MOST_SYMBOLS
+from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
 from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space
 from difflogic.pictures.images import opened
 from difflogic.simulation.starts import parse_rle
@@ -22,6 +25,7 @@ from difflogic.system.files import read_named
 MOST_CELLS = 2**25
 """In all frames together."""
 MOST_BYTES = 2**26
+MOST_PAIRS = 10_000
 IMAGES = ("GIF", "PNG", "WEBP", "TIFF")
 
 Frames = npt.NDArray[np.int64]
@@ -40,12 +44,28 @@ class Recording:
     """States, or UNKNOWN for unseen cells, shape (recordings, frames, height, width)."""
     states: int
     source: str = "the recording"
+    sizes: tuple[tuple[int, int], ...] = ()
+    """Of pairs: rows and columns of each; the rest of its frames is UNKNOWN."""
+    query: Frames | None = None
+    """A frame whose next one is asked for, shape (height, width)."""
 
     def __post_init__(self) -> None:
         if self.frames.shape[1] < 2:
             raise ConfigError(
                 f"{self.source}: has one frame: give at least two, to show what follows"
             )
+
+    @property
+    def pairs(self) -> list[tuple[Frames, Frames]]:
+        """Each frame, and the one after it."""
+        height, width = self.frames.shape[2:]
+        return [
+            (before[:rows, :columns], after[:rows, :columns])
+            for film, (rows, columns) in zip(
+                self.frames, self.sizes or [(height, width)] * len(self.frames), strict=True
+            )
+            for before, after in pairwise(film)
+        ]
 
     @property
     def complete(self) -> bool:
@@ -120,6 +140,31 @@ def from_array(
     return Recording(frames, states or max(2, int(frames.max()) + 1), source)
 
 
+def from_examples(path: Path, states: int | None = None) -> Recording:
+    """Read pairs of frames, and maybe one to predict, as `difflogic.examples` does.
+
+    Pairs may have several sizes. Raises ConfigError, which names the file and the pair.
+    """
+    examples = read_examples([path])
+    if len(examples.train) > MOST_PAIRS:
+        raise ConfigError(f"{path}: has {len(examples.train)} pairs: give at most {MOST_PAIRS}")
+    names = examples.symbols
+    if names == tuple(map(str, range(len(names)))):
+        names = tuple(map(str, range(MOST_SYMBOLS)))
+    asked = [raw for raw in read_inputs(path) if raw.aside]
+    query = numbered(asked[0].before, names).astype(np.int64) if asked else None
+    sizes = tuple(pair.before.shape for pair in examples.train)
+    height, width = np.array(sizes).max(axis=0)
+    frames = np.full((len(sizes), 2, height, width), UNKNOWN)
+    for film, pair in zip(frames, examples.train, strict=True):
+        rows, columns = pair.before.shape
+        film[:, :rows, :columns] = pair.before, pair.after
+    most = max(int(frames.max()), -1 if query is None else int(query.max()))
+    if states is not None and most >= states:
+        raise ConfigError(f"{path}: has the state {most}, but there are {states} states")
+    return Recording(frames, states or max(2, most + 1), str(path), sizes, query)
+
+
 def place(index: Sequence[int]) -> str:
     """Name a cell of a recording by its indices, from 0."""
     recording, frame, row, column = (int(each) for each in index)
@@ -140,6 +185,8 @@ def read(
     `threshold` and `cell` are as in `_states`. Raises ConfigError, which names the file.
     """
     source = ", ".join(str(path) for path in paths)
+    if len(paths) == 1 and holds_pairs(paths[0]):
+        return from_examples(paths[0], states)
     parts = [_read(path, line, states, threshold, cell) for path in paths]
     if len(parts) == 1:
         data, mask = parts[0]
@@ -155,6 +202,14 @@ def read(
             )
     frames = np.concatenate([data for data, _ in parts])[None]
     return from_array(frames, line=line, states=states, source=source)
+
+
+def holds_pairs(path: Path) -> bool:
+    """Whether a file has pairs of frames that do not follow each other."""
+    if not is_archive(path):
+        return path.suffix in SUFFIXES
+    with NpzReader(path, MOST_BYTES, "recording") as reader:
+        return "inputs" in reader.names
 
 
 def _read(

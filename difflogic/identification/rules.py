@@ -106,6 +106,10 @@ class Space:
         return self.offsets.index((0, 0))
 
     @property
+    def line(self) -> bool:
+        return self.neighbourhood.startswith("line")
+
+    @property
     def counted(self) -> bool:
         """Whether patterns are counts."""
         return self.cells > NEIGHBORHOOD
@@ -259,7 +263,7 @@ class Space:
 
     def name(self, values: Table) -> str | None:
         """Return the usual name of the rule with these next states by pattern, if it has one."""
-        if self.neighbourhood.startswith("line"):
+        if self.line:
             if self.states > 2:
                 return None
             number = sum(1 << p for p in np.flatnonzero(values).tolist())

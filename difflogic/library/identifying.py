@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import time
 from collections.abc import Sequence
@@ -16,25 +18,37 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.identification import Space
+from difflogic.identification.choosing import choose
+from difflogic.identification.families import Odds
+from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
-from difflogic.library.common import Progress, ProgressCallback, ShouldStop, write_output
+from difflogic.library.common import (
+    Progress,
+    ProgressCallback,
+    ShouldStop,
+    require_output,
+    write_output,
+)
 from difflogic.library.options import (
     Effort,
+    Gap,
     Neighbourhood,
     Opt,
     Pixels,
+    Radius,
     Seconds,
     Share,
     Symmetry,
     checked,
 )
 from difflogic.library.simplifying import SIMPLIFYING
+from difflogic.system.archive import write_npz
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.deadline import NEVER, Deadline
-from difflogic.system.errors import StoppedError
+from difflogic.system.errors import ConfigError, StoppedError
+from difflogic.system.json_values import json_value
 
 
 @dataclass(frozen=True)
@@ -46,6 +60,57 @@ class Identified:
     circuit: Circuit | None
     """Simplified, and compared with the table on all neighbourhoods; None for radius-2."""
     seconds: float
+    weighed: Likely | None = None
+    """The odds of families, if they chose the rule."""
+    asked: str = "auto"
+    """The boundary that was asked for."""
+
+    @cached_property
+    def likely(self) -> Likely | None:
+        """The odds of families of rules; None with noise, hidden states, or radius-2."""
+        rule = self.rule
+        known = rule.space.counted or rule.space.looks_like or rule.flipped is not None
+        if self.weighed is not None or known or not (rule.gap == 1 or rule.space.line):
+            return self.weighed
+        hood, symmetry = rule.space.neighbourhood, rule.space.symmetry
+        try:
+            return weigh(
+                rule.recording.pairs, rule.space.states, [hood], [rule.gap], rule.boundary, symmetry
+            )
+        except ConfigError:
+            return None
+
+    @cached_property
+    def entry_odds(self) -> Odds | None:
+        """The probability of each state by entry, shape (states, entries)."""
+        return None if self.likely is None else self.likely.entries(self.rule.space)
+
+    def predict(self) -> Odds:
+        """Return the odds of the file's query, or of the frame after the last.
+
+        The probability of each state in each cell, shape (states, height, width). Raises
+        ConfigError if there are none.
+        """
+        if self.likely is None:
+            raise ConfigError(
+                "odds are for recordings without noise and hidden states, of lines, or of grids "
+                "with frames one step apart"
+            )
+        film = self.rule.recording
+        frame = film.pairs[-1][1] if film.query is None else film.query
+        boundary = self.rule.boundary if self.weighed is None else self.asked
+        return self.likely.predict(frame, boundary)
+
+    def save_prediction(self, path: str | Path, *, force: bool = False) -> None:
+        """Write `predict` as .json or .npz: the likeliest states, their probability, all odds."""
+        odds = self.predict()
+        found = {"states": odds.argmax(axis=0), "probability": odds.max(axis=0), "odds": odds}
+        if require_output(path, (".json", ".npz"), force).suffix == ".json":
+            write_output(path, json.dumps(json_value(found)) + "\n", force)
+            return
+        content = io.BytesIO()
+        write_npz(content, found)
+        write_output(path, content.getvalue(), force)
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -73,10 +138,11 @@ def identify(
     recording: npt.ArrayLike | str | Path | Sequence[str | Path],
     neighbourhood: Neighbourhood = "moore",
     *,
+    radius: Radius = None,
     symmetry: Symmetry = "none",
     states: Annotated[int | None, Opt(2, 16)] = None,
-    boundary: Literal["periodic", "zero", "unknown"] = "periodic",
-    gap: Annotated[int, Opt(1, 64)] = 1,
+    boundary: Literal["auto", "periodic", "zero", "unknown"] = "auto",
+    gap: Gap = 1,
     noise: bool = False,
     hidden: Annotated[int, Opt(0, 4)] = 0,
     plain_start: bool = False,
@@ -97,20 +163,25 @@ def identify(
     the number of states, beyond the seen ones, that cells may have; with `plain_start`, no cell has
     a hidden state in the first frame.
 
+    Files of examples (docs/examples.md) are pairs of frames that do not follow each other. For
+    pairs, and where `radius`, `symmetry` or `gap` is "auto", families of rules are weighed, and
+    entries that were never seen get the likeliest state. A `radius` means a line.
+
     `states` is the number of states, by default as many as occur. For images, `threshold` is the
     brightness of a 1, from 0 to 1, and `cell` the side of a cell in pixels. If `time_limit`, in
     seconds, passes, or `should_stop` returns true, entries stay undecided. Raises ConfigError if no
     rule explains the recording, and StoppedError if there was no time to find one.
 
     Operands:
-        recording RECORDING...: Array of frames (.npz), animation (.gif, .png), or several files of
-            one frame each (.rle, .png)
+        recording RECORDING...: Frames (.npz, .gif, .png, several .rle), or pairs of frames (.json,
+            .jsonl, .csv, .npz)
     Options:
         neighbourhood: Cells that the rule reads
-        symmetry: Symmetry that the rule is assumed to have
+        radius: Radius of a line's rule, from 1 to 3; auto finds the likeliest
+        symmetry: Symmetry that the rule is assumed to have; auto finds the likeliest
         states: Number of states that a cell can have, by default as many as occur
-        boundary: What lies beyond the edge of the frames
-        gap: Steps from one frame to the next
+        boundary: What lies beyond the edge; auto means that films wrap, and pairs may or may not
+        gap: Steps from one frame to the next; auto finds the likeliest, for lines
         noise: Allow wrong cells in the recording, as few as possible
         hidden: Largest number of hidden states, which look like other states
         plain_start: Assume that no cell of the first frame has a hidden state
@@ -119,7 +190,7 @@ def identify(
         time_limit: Time limit for the solver
     """
     began = time.perf_counter()
-    line = neighbourhood.startswith("line")
+    line = neighbourhood.startswith("line") or radius is not None
     if isinstance(recording, str | Path):
         recording = [recording]
     if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
@@ -127,7 +198,7 @@ def identify(
         film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
     else:
         film = from_array(recording, mask, line=line, states=states)
-    space = Space(neighbourhood, symmetry, film.states)
+    question = choose(film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0)
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -136,8 +207,18 @@ def identify(
                 raise StoppedError("stopped")
 
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
+    space, weighed = question.space, question.likely
     rule = identification.identify(
-        film, space, boundary, gap, noise, deadline, report, hidden, plain_start
+        film,
+        space,
+        question.boundary,
+        question.gap,
+        noise,
+        deadline,
+        report,
+        hidden,
+        plain_start,
+        None if weighed is None else weighed.entries(space).argmax(axis=0),
     )
     steps = 0
 
@@ -149,5 +230,7 @@ def identify(
     # If stopped before, still make the circuit, which takes seconds.
     stopped = should_stop() or deadline.passed
     limit = NEVER if stopped else Deadline(deadline.at, should_stop)
-    circuit = rule.circuit("low" if stopped else effort, step, limit)
-    return Identified(rule, circuit, time.perf_counter() - began)
+    if stopped or (weighed is not None and effort == "normal"):  # tables of odds stay large
+        effort = "low"
+    circuit = rule.circuit(effort, step, limit)
+    return Identified(rule, circuit, time.perf_counter() - began, weighed, boundary)

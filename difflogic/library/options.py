@@ -158,14 +158,21 @@ def parse_size(text: str, most: int = MOST_SIDE) -> tuple[int, int]:
     return height, width
 
 
-def parse_workers(text: str) -> int | Literal["auto"]:
-    """Parse a number of workers, or "auto". Raises ConfigError."""
-    if text == "auto":
-        return "auto"
-    try:
-        return int(Opt(1, MOST_WORKERS).read(int, text))
-    except ConfigError as error:
-        raise ConfigError(f'{error}, or "auto"') from None
+def number_or_auto(least: int, most: int) -> Callable[[str], int | Literal["auto"]]:
+    """Return a parser of a number in a range, or "auto". It raises ConfigError."""
+
+    def parse(text: str) -> int | Literal["auto"]:
+        if text == "auto":
+            return "auto"
+        try:
+            return int(Opt(least, most).read(int, text))
+        except ConfigError as error:
+            raise ConfigError(f'{error}, or "auto"') from None
+
+    return parse
+
+
+parse_workers = number_or_auto(1, MOST_WORKERS)
 
 
 def run_directory(text: str) -> Path:
@@ -193,8 +200,17 @@ Neighbourhood = Literal[
     "moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"
 ]
 Symmetry = Literal[
-    "none", "reflections", "rotations", "isotropic", "outer-totalistic", "outer-sum", "totalistic"
+    "none",
+    "reflections",
+    "rotations",
+    "isotropic",
+    "outer-totalistic",
+    "outer-sum",
+    "totalistic",
+    "auto",
 ]
+Radius = Annotated[int | Literal["auto"] | None, Opt(1, 3, "", "N", parse=number_or_auto(1, 3))]
+Gap = Annotated[int | Literal["auto"], Opt(1, 64, "", "N", parse=number_or_auto(1, 64))]
 Set = Annotated[
     "Sequence[str | Override]",
     Opt(

@@ -129,3 +129,69 @@ def test_bad_recordings_are_refused_with_the_remedy(dct, tmp_path, frames):
     result = dct("identify", str(tmp_path / "one.rle"), str(tmp_path / "two.rle"))
     assert "same size" in result.stderr
     assert dct("identify", str(tmp_path / "none.npz")).exit_code == 2
+
+
+def rows_of_pairs(rng, count, query=True):
+    """A task of rows of three states, each the sum of a cell and its neighbours, modulo 3."""
+    task = {"train": []}
+    for width in rng.integers(9, 14, count).tolist():
+        row = rng.integers(0, 3, width + 2)
+        after = (row[:-2] + row[1:-1] + row[2:]) % 3
+        task["train"].append({"input": row[1:-1].tolist(), "output": after.tolist()})
+    if query:
+        task["query"] = task["train"][0]["input"]
+    return task
+
+
+@pytest.mark.thorough
+def test_pairs_of_rows_get_odds_and_a_prediction(dct, tmp_path):
+    task = rows_of_pairs(np.random.default_rng(0), 5)
+    (tmp_path / "rows.json").write_text(json.dumps(task))
+    predicted, out = tmp_path / "next.json", str(tmp_path / "rule.json")
+    options = ["--gap", "auto", "--symmetry", "auto", "--predict", str(predicted), "-o", out]
+    result = dct("identify", str(tmp_path / "rows.json"), *options)
+    assert result.exit_code == 0, result.stderr
+    assert "5 pairs of" in result.stdout
+    assert "by odds, not by proof, the rule is of:" in result.stdout
+    assert "linear, line-1, 1 step" in result.stdout
+    found = json.loads(predicted.read_text())
+    inside = task["train"][0]["output"][1:-1]
+    assert found["states"][0][1:-1] == inside
+    assert np.shape(found["odds"]) == (3, 1, len(inside) + 2)
+    assert min(found["probability"][0][1:-1]) > 0.99
+    assert dct("simulate", out, "--steps", "3", "--size", "1x30").exit_code == 0
+    again = dct("identify", str(tmp_path / "rows.json"), "--predict", str(predicted))
+    assert again.exit_code == 2  # not overwritten
+
+
+def test_a_film_is_predicted(dct, tmp_path, frames):
+    np.savez(tmp_path / "film.npz", frames=frames[:-1])
+    out = tmp_path / "next.npz"
+    options = ["--symmetry", "outer-totalistic", "--effort", "low", "--predict", str(out)]
+    assert dct("identify", str(tmp_path / "film.npz"), *options).exit_code == 0
+    np.testing.assert_array_equal(np.load(out)["states"], frames[-1])
+
+
+@pytest.mark.thorough
+def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
+    def pairs(*rows):
+        return json.dumps([{"input": one, "output": other} for one, other in rows]).encode()
+
+    cases = {
+        "contradictory.json": (pairs([[0, 1, 1], [1, 0, 0]], [[0, 1, 1], [1, 0, 1]]), "same input"),
+        "alphabet.json": (pairs([[0, 1], [1, 99]]), "99 is no symbol"),
+        "sizes.json": (pairs([[0, 1], [1, 0, 1]]), "one size"),
+        "nothing.json": (b"[]", "needs"),
+        "many.json": (pairs(*[[[0, 1], [1, 0]]] * 10_001), "at most 10000"),
+        "cells.json": (pairs(*[[[0, 1] * 100, [1, 0] * 100]] * 2000), "cells"),
+        "hopeless.json": (pairs([[0] * 20, [0, 1] * 10]), "no rule"),
+    }
+    for name, (content, words) in cases.items():
+        assert words in refused(dct, tmp_path, name, content), name
+    two = pairs([[0, 1, 1], [1, 0, 0]], [[0, 1, 1, 0], [1, 0, 0, 0]])
+    assert "several sizes" in refused(dct, tmp_path, "two.json", two, "--boundary", "periodic")
+    path = str(tmp_path / "two.json")
+    both = dct("identify", path, "--radius", "1", "--neighbourhood", "line-2")
+    assert "leave out --neighbourhood line-2" in both.stderr
+    assert "whole number from 1 to 3" in dct("identify", path, "--radius", "4").stderr
+    assert "given radius" in dct("identify", path, "--gap", "auto", "--hidden", "1").stderr

@@ -1,0 +1,234 @@
+"""What is likely where a recording does not decide: odds of rules, entries and next frames.
+
+Every radius, number of steps and family is a hypothesis, weighed by its evidence. Rows and grids
+may wrap, or be cut out of something larger; both are hypotheses, too. Where a neighbourhood is cut
+off at an edge, all ways to complete it count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from difflogic.identification.deep import Deep
+from difflogic.identification.families import Density, Edges, Fitted, Odds, States, families
+from difflogic.identification.rules import COARSER, UNKNOWN, Offsets, Space, shifted
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import ConfigError
+
+Before = tuple[States, States]
+"""A frame before and the one after it, shape (height, width) each; UNKNOWN for unseen cells."""
+
+GAPS = {1: 0.9, 2: 0.06, 3: 0.025, 4: 0.015}
+"""The prior of each number of steps from one frame to the next."""
+RADII = {"line-1": 0.6, "line-2": 0.25, "line-3": 0.15}
+"""The prior of each radius of a line."""
+WRAPS = 0.5
+"""The prior of frames that wrap."""
+NEXT_WRAPS = {True: 0.95, False: 0.35}
+"""Whether a frame to predict wraps if the recorded ones do, or do not."""
+LEAST = 1e-4
+"""Hypotheses that are less likely than this, compared with the first, are dropped."""
+COMPLETIONS = 256
+"""Ways to fill unknown cells of a neighbourhood; if there are more, as many random ones."""
+MOST_EDGES = 200
+"""Cells without a whole neighbourhood from which to learn."""
+SOLVING = 2.0
+"""Seconds for hidden steps."""
+DEEP = ("none", "outer-sum", "outer-totalistic", "totalistic")
+"""Families that are tried with hidden steps."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A family of rules that explains a recording."""
+
+    family: str
+    space: Space
+    """The smallest space with all rules of the family."""
+    gap: int
+    wraps: bool
+    fitted: Fitted | Deep
+    evidence: float
+    """The logarithm of the probability of the recording and of the hypothesis."""
+    probability: float = 0.0
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Hypotheses about a recording, most probable first."""
+
+    states: int
+    hypotheses: tuple[Hypothesis, ...]
+
+    @property
+    def summary(self) -> list[tuple[str, float]]:
+        """Families with their neighbourhoods and steps, and how probable each is, best first."""
+        found: dict[str, float] = {}
+        for each in self.hypotheses:
+            steps = "1 step" if each.gap == 1 else f"{each.gap} steps"
+            what = f"{each.family}, {each.space.neighbourhood}, {steps}"
+            found[what] = found.get(what, 0) + each.probability
+        return sorted(found.items(), key=lambda item: -item[1])
+
+    def predict(self, frame: States, boundary: str = "auto") -> Odds:
+        """Return the probability of each state in the next frame, shape (states, height, width).
+
+        Cells of the frame may be UNKNOWN.
+        """
+        found: Odds = np.zeros((self.states, frame.size))
+        for each in self.hypotheses:
+            wraps = NEXT_WRAPS[each.wraps]
+            shares = {"periodic": wraps, "unknown": 1 - wraps}
+            for edge, share in shares.items() if boundary == "auto" else [(boundary, 1.0)]:
+                around = neighbourhoods(frame, reach(each.space, each.gap), edge)
+                odds = _averaged(each.fitted, around, self.states)
+                found += each.probability * share * odds
+        return found.reshape(self.states, *frame.shape)
+
+    def entries(self, space: Space) -> Odds:
+        """Return the probability of each state by entry of a space, shape (states, entries)."""
+        found: Odds = np.zeros((self.states, space.entries))
+        examples = space.digits[:, space.examples]
+        for each in self.hypotheses:
+            if each.space.neighbourhood != space.neighbourhood:
+                continue
+            if isinstance(each.fitted, Deep):
+                own = each.space.entry_of[space.examples]
+                odds = each.fitted.entries()[:, own]
+            else:
+                odds = each.fitted.odds(examples)
+            found += each.probability * odds
+        found /= np.maximum(found.sum(axis=0), 1e-300)
+        return found
+
+
+def reach(space: Space, gap: int) -> Offsets:
+    """Return the cells that a cell depends on after some steps."""
+    if gap == 1:
+        return space.offsets
+    far = gap * (space.cells // 2)
+    return tuple((0, dx) for dx in range(-far, far + 1))
+
+
+def neighbourhoods(frame: States, offsets: Offsets, boundary: str) -> States:
+    """Return the cells around each cell, UNKNOWN beyond an unknown edge, shape (cells, n)."""
+    return np.stack([shifted(frame, each, boundary).reshape(-1) for each in offsets])
+
+
+def _ways(around: States, states: int) -> States:
+    """Return a neighbourhood, shape (cells,), with its UNKNOWN cells filled in all ways."""
+    free = np.flatnonzero(around == UNKNOWN)
+    if states ** len(free) <= COMPLETIONS:
+        ways = np.arange(states ** len(free)) // states ** np.arange(len(free))[:, None] % states
+    else:
+        ways = np.random.default_rng(0).integers(0, states, (len(free), COMPLETIONS))
+    filled = np.repeat(around[:, None], ways.shape[1], axis=1)
+    filled[free] = ways
+    return filled
+
+
+def _averaged(fitted: Fitted | Deep, around: States, states: int) -> Odds:
+    """Return odds after neighbourhoods of which some cells are UNKNOWN: mean over all ways."""
+    every = [_ways(each, states) for each in around.T]
+    sizes = np.array([each.shape[1] for each in every])
+    odds = fitted.odds(np.concatenate(every, axis=1))
+    found: Odds = np.add.reduceat(odds, np.cumsum(sizes) - sizes, axis=1) / sizes
+    return found
+
+
+def weigh(
+    pairs: Sequence[Before],
+    states: int,
+    hoods: Iterable[str],
+    gaps: Sequence[int] = (1,),
+    boundary: str = "auto",
+    within: str = "none",
+    without: Sequence[str] = (),
+    deadline: Deadline | None = None,
+) -> Likely:
+    """Weigh all families of these neighbourhoods, with these numbers of steps from pair to pair.
+
+    `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Families without the
+    symmetry `within`, and those named `without`, are left out. Raises ConfigError if no hypothesis
+    explains the pairs.
+    """
+    deadline = deadline or Deadline.after(SOLVING)
+    sides = ("unknown", "periodic") if boundary == "auto" else (boundary,)
+    found = []
+    for hood, gap, edge in product(hoods, gaps, sides):
+        data = _observed(pairs, reach(Space(hood, "none", states), gap), edge, states)
+        if data is None:
+            continue
+        seen, after, edges, rest = data
+        prior = (
+            rest
+            + np.log(GAPS[gap] * RADII.get(hood, 1))
+            + np.log(WRAPS if edge == "periodic" else 1 - WRAPS)
+        )
+        for family in families(hood, states):
+            if family.name in without or (gap > 1 and family.name not in DEEP):
+                continue
+            if family.space.symmetry not in (within, *COARSER[within]):
+                continue
+            fitted: Fitted | Deep
+            if gap == 1:
+                fitted = family.fit(seen, after, edges)
+            else:
+                fitted = Deep(family.space, gap, seen, after, edges, deadline)
+            evidence = prior + np.log(family.prior) + fitted.evidence
+            if evidence > -np.inf:
+                found.append(
+                    Hypothesis(family.name, family.space, gap, edge == "periodic", fitted, evidence)
+                )
+    if not found:
+        raise ConfigError(
+            "no rule of these neighbourhoods and steps explains all cells: try --radius auto, "
+            "--gap auto or less --symmetry"
+        )
+    most = max(each.evidence for each in found)
+    found = [each for each in found if each.evidence > most + np.log(LEAST)]
+    total = np.logaddexp.reduce([each.evidence for each in found])
+    likely = [replace(each, probability=float(np.exp(each.evidence - total))) for each in found]
+    return Likely(states, tuple(sorted(likely, key=lambda each: -each.probability)))
+
+
+def _observed(
+    pairs: Sequence[Before], offsets: Offsets, boundary: str, states: int
+) -> tuple[States, States, Edges | None, float] | None:
+    """Return distinct neighbourhoods, what follows each, and the edges.
+
+    Edges beyond the first cost as much as entries of their own; the last value is the logarithm.
+    None if one neighbourhood is followed by several states, or if none is whole.
+    """
+    around = np.concatenate(
+        [neighbourhoods(before, offsets, boundary) for before, _ in pairs], axis=1
+    )
+    after = np.concatenate([each.reshape(-1) for _, each in pairs])
+    known = after != UNKNOWN
+    whole = known & (around != UNKNOWN).all(axis=0)
+    both = np.vstack([around[:, whole], after[whole]])
+    if states ** len(both) < 2**62:
+        places = states ** np.arange(len(both))[::-1]
+        both = np.unique(places @ both) // places[:, None] % states
+    else:
+        both = np.unique(both, axis=1)
+    if not both.size or (both[:-1, 1:] == both[:-1, :-1]).all(axis=0).any():
+        return None
+    cut = np.flatnonzero(known & ~whole)
+    edges = None
+    if len(cut):
+        some = cut[:MOST_EDGES]
+        ways = [_ways(each, states) for each in around[:, some].T]
+        ends = np.cumsum([each.shape[1] for each in ways])
+        edges = Edges(np.concatenate(ways, axis=1), ends, after[some])
+    density = Density(states)
+    seen, every = (
+        np.bincount(after[here], minlength=states)
+        for here in (whole, np.append(np.flatnonzero(whole), cut[MOST_EDGES:]))
+    )
+    rest = float(density.evidence(every) - density.evidence(seen))
+    return both[:-1], both[-1], edges, rest

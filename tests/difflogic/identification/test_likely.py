@@ -1,0 +1,263 @@
+"""Odds of rules, compared with sums over all rules of a family."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.identification import Space
+from difflogic.identification.deep import Deep
+from difflogic.identification.families import (
+    Edges,
+    Linear,
+    Table,
+    Threshold,
+    by_order,
+    by_shift,
+    families,
+)
+from difflogic.identification.likely import weigh
+from difflogic.system.deadline import NEVER
+from difflogic.system.errors import ConfigError
+
+DENSITIES = [0.05 * n for n in range(1, 20)]
+LINES = ("line-1", "line-2", "line-3")
+
+
+def prior(table, states):
+    """The probability of a table: a background and a density, each drawn once."""
+    total = 0.0
+    for background, density in product(range(states), DENSITIES):
+        share = 0.5 if background == 0 else 0.5 / (states - 1)
+        other = density / (states - 1)
+        terms = [1 - density if value == background else other for value in table]
+        total += share / len(DENSITIES) * float(np.prod(terms))
+    return total
+
+
+def every_way(around, states):
+    """The neighbourhoods that a neighbourhood with -1 for unknown cells may be."""
+    return list(product(*(range(states) if cell < 0 else [cell] for cell in around)))
+
+
+def edges_of(arounds, after, states):
+    ways = [every_way(each, states) for each in arounds]
+    ends = np.cumsum([len(each) for each in ways])
+    return Edges(np.concatenate(ways).T, ends, np.array(after))
+
+
+def exactly(rules, likelihood, asked, states):
+    """Evidence and odds, by summing over all rules: a list of (prior, function)."""
+    weights = np.array([share * likelihood(rule) for share, rule in rules])
+    odds = [
+        [weights[[rule(each) == state for _, rule in rules]].sum() for each in asked]
+        for state in range(states)
+    ]
+    return np.log(weights.sum()), np.array(odds) / weights.sum()
+
+
+SEEN = np.array([[0, 0, 1], [1, 0, 2], [2, 2, 1]])
+CUT = (-1, 1, 2)
+
+
+def right(rule, seen, after, cut=(), ends=(), states=3):
+    found = float(all(rule(tuple(each)) == state for each, state in zip(seen, after, strict=True)))
+    for around, state in zip(cut, ends, strict=True):
+        found *= np.mean([rule(each) == state for each in every_way(around, states)])
+    return found
+
+
+@pytest.mark.parametrize(("cut", "ends"), [((), ()), ((CUT,), (1,)), ((CUT,), (0,))])
+def test_totalistic_tables_agree_with_all_of_them(cut, ends):
+    space, after = Space("line-1", "totalistic", 3), np.array([0, 2, 1])
+    rules = [
+        (prior(table, 3), lambda around, table=table: table[sum(around)])
+        for table in product(range(3), repeat=7)
+    ]
+    asked = list(product(range(3), repeat=3))
+    fitted = Table(space, SEEN.T, after, edges_of(cut, ends, 3) if cut else None)
+    wanted = exactly(rules, lambda rule: right(rule, SEEN, after, cut, ends), asked, 3)
+    assert fitted.evidence == pytest.approx(wanted[0])
+    # After edges, entries are taken as independent.
+    odds = fitted.odds(np.array(asked).T)
+    np.testing.assert_allclose(odds, wanted[1], atol=0.02 if cut else 1e-12)
+
+
+def test_linear_rules_agree_with_all_of_them():
+    space, after = Space("line-1", "none", 3), np.array([0, 2, 1])
+    rules = []
+    for coefficients in product(range(3), repeat=3):
+        for constant in range(3) if any(coefficients) else []:
+            used = sum(map(bool, coefficients))
+            share = 1 / 3 / [6, 12, 8][used - 1] * (0.7 if constant == 0 else 0.15)
+            rules.append(
+                (share, lambda around, c=coefficients, b=constant: (np.dot(c, around) + b) % 3)
+            )
+    asked = list(product(range(3), repeat=3))
+    fitted = Linear(space, SEEN.T, after, edges_of([CUT], [1], 3))
+    wanted = exactly(rules, lambda rule: right(rule, SEEN, after, [CUT], [1]), asked, 3)
+    assert fitted.evidence == pytest.approx(wanted[0])
+    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+
+
+def test_threshold_rules_agree_with_all_of_them():
+    space, seen, after = Space("line-1", "none", 2), SEEN // 2, np.array([0, 0, 1])
+    choices = {
+        own: [
+            (share * (0.5 * ((few, many) == (0, own)) + 0.125), limit, few, many)
+            for limit, share in ((1, 0.8), (2, 0.2))  # the middle half counts fourfold
+            for few, many in product(range(2), repeat=2)
+        ]
+        for own in range(2)
+    }
+    rules = []
+    for zero, one in product(choices[0], choices[1]):
+
+        def rule(around, zero=zero, one=one):
+            _, limit, few, many = one if around[1] else zero
+            return many if around[0] + around[2] >= limit else few
+
+        rules.append((zero[0] * one[0], rule))
+    asked, cut = list(product(range(2), repeat=3)), (-1, 1, 0)
+    fitted = Threshold(space, seen.T, after, edges_of([cut], [1], 2))
+    wanted = exactly(rules, lambda rule: right(rule, seen, after, [cut], [1], 2), asked, 2)
+    assert fitted.evidence == pytest.approx(wanted[0])
+    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+
+
+def stepped(table, around, gap, states):
+    """What a table of three cells makes of a neighbourhood of several steps."""
+    for _ in range(gap):
+        around = [
+            table[sum(s * states**p for s, p in zip(around[i : i + 3], (2, 1, 0), strict=True))]
+            for i in range(len(around) - 2)
+        ]
+    return around[0]
+
+
+def test_hidden_steps_agree_with_all_elementary_rules():
+    rng = np.random.default_rng(0)
+    seen = rng.integers(0, 2, (5, 3))
+    after = np.array([stepped([0, 1, 1, 1, 0, 1, 1, 0], list(each), 2, 2) for each in seen.T])
+    rules = [
+        (prior(table, 2), lambda around, t=table: stepped(t, list(around), 2, 2))
+        for table in product(range(2), repeat=8)
+    ]
+    asked = list(product(range(2), repeat=5))
+    cut = (-1, 1, 0, 1, 1)
+    fitted = Deep(Space("line-1"), 2, seen, after, edges_of([cut], [1], 2), NEVER)
+    wanted = exactly(rules, lambda rule: right(rule, seen.T, after, [cut], [1], 2), asked, 2)
+    assert fitted.evidence == pytest.approx(wanted[0])
+    np.testing.assert_allclose(fitted.odds(np.array(asked).T), wanted[1], atol=1e-12)
+
+
+def test_tables_that_a_solver_finds_explain_hidden_steps():
+    rng = np.random.default_rng(0)
+    table, seen = rng.integers(0, 3, 27), rng.integers(0, 3, (5, 150))
+    after = np.array([stepped(table, list(each), 2, 3) for each in seen.T])
+    fitted = Deep(Space("line-1", "none", 3), 2, seen, after, None, NEVER)
+    odds = fitted.odds(seen)
+    assert (odds[after, np.arange(150)] > 1 - 1e-9).all()
+    assert (fitted.entries()[table, np.arange(27)] > 0.99).mean() > 0.9
+    refuted = Deep(Space("line-1", "none", 3), 2, seen, after[::-1], None, NEVER)
+    assert refuted.evidence == -np.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_families_that_treat_states_alike_predict_so(data):
+    states = data.draw(st.integers(2, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    space, asked = Space("line-1", "none", states), rng.integers(0, states, (3, 20))
+    shift = data.draw(st.integers(0, states - 1))
+    order = np.append(0, 1 + rng.permutation(states - 1))
+    for rename, moved in ((by_shift(1), (np.arange(states) + shift) % states), (by_order, order)):
+        fitted = Table(space, asked[:, :5], asked[1, :5], None, rename)
+        one, other = fitted.odds(asked), fitted.odds(moved[asked])
+        np.testing.assert_allclose(other[moved], one)
+        assert fitted.evidence > -np.inf
+
+
+def rule_of(family, states, radius, rng):
+    """A random rule of a family, as a function of neighbourhoods (cells, n)."""
+    values = rng.integers(0, states, 4096)
+    coefficients = np.eye(2 * radius + 1, dtype=int)[0] + np.eye(2 * radius + 1, dtype=int)[-1]
+    places = states ** np.arange(2 * radius + 1)
+    return {
+        "none": lambda around: values[places @ around],
+        "totalistic": lambda around: values[around.sum(axis=0)],
+        "outer-sum": lambda around: values[around.sum(axis=0) * states + around[radius]],
+        "linear": lambda around: coefficients @ around % states,
+    }[family]
+
+
+def rows_of(rule, states, radius, gap, rng, count=8, width=30):
+    """Pairs of rows, cut out of longer ones."""
+    pairs = []
+    for _ in range(count):
+        row = start = rng.integers(0, states, width + 2 * radius * gap)
+        for _ in range(gap):
+            row = rule(np.lib.stride_tricks.sliding_window_view(row, 2 * radius + 1).T)
+        pairs.append((start[radius * gap : len(start) - radius * gap][None], row[None]))
+    return pairs
+
+
+@pytest.mark.parametrize(
+    ("family", "states", "radius", "gap"),
+    [
+        ("none", 2, 2, 1),
+        ("totalistic", 5, 1, 1),
+        ("outer-sum", 4, 1, 1),
+        ("outer-sum", 3, 3, 1),
+        ("linear", 6, 2, 1),
+        ("totalistic", 3, 1, 2),
+        ("none", 2, 1, 3),
+    ],
+)
+def test_family_radius_and_steps_are_found(family, states, radius, gap):
+    rng = np.random.default_rng(1)
+    rule = rule_of(family, states, radius, rng)
+    pairs = rows_of(rule, states, radius, gap, rng)
+    likely = weigh(pairs, states, LINES, (1, 2, 3))
+    best = likely.hypotheses[0]
+    assert (best.family, best.space.neighbourhood, best.gap) == (family, f"line-{radius}", gap)
+    assert not best.wraps
+    assert best.probability > 0.75
+    (asked, wanted) = rows_of(rule, states, radius, gap, rng, 1, 200)[0]
+    odds = likely.predict(asked)
+    np.testing.assert_allclose(odds.sum(axis=0), 1)
+    assert (odds.argmax(axis=0) == wanted).mean() > 0.85
+    known = odds.max(axis=0) > 0.999
+    assert (odds.argmax(axis=0) == wanted)[known].mean() > 0.98
+
+
+def test_grids_that_wrap():
+    rng = np.random.default_rng(0)
+    pairs = []
+    for _ in range(6):
+        cells = rng.integers(0, 2, (8, 9))
+        near = sum(np.roll(cells, (y, x), (0, 1)) for y, x in product((-1, 0, 1), repeat=2)) - cells
+        pairs.append((cells, ((near == 3) | (cells & (near == 2))).astype(int)))
+    likely = weigh(pairs, 2, ["moore"])
+    assert likely.hypotheses[0].family == "outer-totalistic"
+    assert likely.hypotheses[0].wraps
+    before, after = pairs[0]
+    assert (likely.predict(before)[after, *np.indices(after.shape)] > 0.9).all()
+
+
+def test_contradictions_and_left_out_families():
+    row = np.array([[0, 1, 0, 1, 1]])
+    with pytest.raises(ConfigError, match="no rule"):
+        weigh([(row, row), (row, 1 - row)], 2, LINES)
+    names = {each.name for each in families("moore", 3)}
+    assert {"isotropic", "rotations", "names of states", "linear"} <= names
+    likely = weigh([(row, row)], 2, ["line-1"], within="outer-totalistic", without=["totalistic"])
+    assert {each.family for each in likely.hypotheses} <= {
+        "outer-totalistic",
+        "threshold",
+        "outer-totalistic, shifts of states",
+    }
