@@ -5,9 +5,9 @@
     python docs/notebook/episodes.py rate episodes/interpolation.jsonl episodes/extrapolation.jsonl
 
 `make` needs cellarc, but not JAX: rules are run by NumPy. It draws a pool, keeps what CellARC's
-pipeline keeps, weights numbers of states, families and steps as published, and takes two sets: `extrapolation`, whose queries' neighbourhoods
-the pairs show least, and `interpolation`, at random. `rate` needs dct, and reads the published JSON
-lines, too; `leave-out` also rates without a family.
+pipeline keeps, weights numbers of states, families and steps as published, and takes two sets:
+`extrapolation`, whose queries' neighbourhoods the pairs show least, and `interpolation`, at random.
+`rate` needs dct, and reads the published JSON lines, too; `leave-out` also rates without a family.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def make(seed: int, folder: Path) -> None:
             train_examples=5,
             target_avg_train_len=64,
             family_mix=mix,
-            coverage_fraction=rng.uniform(0.05, 0.95 if rng.random() < 0.75 else 0.25),
+            coverage_fraction=rng.uniform(0.05, 0.95 if rng.random() < 0.9 else 0.25),
             coverage_mode=rng.choice(["chunked", "uniform"]),
             construction=rng.choice(["cycle", "unrolled", "hybrid"]),
             unroll_tau_max=16,
