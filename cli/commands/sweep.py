@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from difflogic.library.sweeping import SweepProgress, Swept
+    from difflogic.scale.sweeps.comparing import Compared, Interval
     from difflogic.scale.sweeps.execution import Execution, Progress
     from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
@@ -72,6 +73,7 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
     `code` is 0, FAILURE if the sweep had to stop, or the exit code of an interruption.
     """
     from difflogic.scale.sweeps import results
+    from difflogic.scale.sweeps.comparing import compare
 
     interrupted = code not in (0, FAILURE)
     missing = sum(row.status == "missing" for row in rows)
@@ -87,12 +89,30 @@ def _report(path: Path, plan: SweepPlan, rows: Sequence[Row], code: int, as_json
         note(f"interrupted after all {len(rows)} runs had ended")
     if as_json:
         data = results.to_data(plan, rows)
-        output.show_json({"directory": str(path), "interrupted": interrupted, **data})
+        heads = {"directory": str(path), "interrupted": interrupted}
+        output.show_json({**heads, **data, "comparison": compare(plan, rows)})
         return
     headings = results.value_headings(plan)
     lines = [results.to_cells(plan, result) for result in results.aggregate(plan, rows)]
     output.show_table(" | ".join([*headings, *results.HEADINGS]), lines, texts=len(headings))
+    if len(plan.variants) > 1:
+        _show_comparison(compare(plan, rows))
     typer.echo(f"\nsweep      {in_one_line(str(path))}   (table.csv, table.json, table.md)")
+
+
+def _show_comparison(found: Sequence[Compared]) -> None:
+    """Show a line per variant: medians, and the changes from the first one on the same seeds."""
+
+    def cell(interval: Interval | None, sign: str = "") -> str | None:
+        return interval and "{:{s}g} ({:{s}g} to {:{s}g})".format(*interval, s=sign)
+
+    lines = []
+    for each in found:
+        share = "{:.0f} to {:.0f} %".format(*(100 * bound for bound in each.share[1:]))
+        parts = [[cell(each.medians[name]), cell(each.changes[name], "+")] for name in each.medians]
+        lines.append([each.variant, f"{each.proved}/{each.seeds}", share, *parts[0], *parts[1]])
+    typer.echo(f"\nsame seeds, compared with {found[0].variant}; 95 % intervals in brackets:")
+    output.show_table("setting | proved | 95 % | epochs | change | gates | change", lines)
 
 
 class _Shown(ExitStack):

@@ -18,7 +18,7 @@ from difflogic.library.options import AllowCode, NewDirectory, Opt, Recipe, Seed
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
-from difflogic.scale.sweeps.plan import Request, SweepPlan, make_plan
+from difflogic.scale.sweeps.plan import MAX_NAME, Request, SweepPlan, make_plan
 from difflogic.scale.sweeps.results import Row, VariantResult, aggregate, write_tables
 from difflogic.system.callbacks import ignore, never_stop, undoing
 from difflogic.system.errors import ConfigError, DctError, RunDirectoryError, TrainingError
@@ -144,7 +144,8 @@ def sweep(
         place.load_code(plan, allow_code)
     workers = _backend(plan, backend, jobs, scheduler, scheduler_timeout)
     if place is None:
-        name = f"sweep-{plan.experiment}"
+        varied = [axis.rpartition(".")[2] for axis in plan.axes]
+        name = "-".join([f"sweep-{plan.experiment}", *varied])[:MAX_NAME]
         place = SweepDirectory(RunDirectory.create(name=name).path)
     else:
         place.make()

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -99,16 +100,14 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     """
     axes = parse_axes(request.grid)
     _load(request, {}, allow_code)
-    variants, problems = [], []
+    found, problems = [], []
     for texts in combinations(axes):
         try:
             config = _load(request, texts, allow_code)
         except ConfigError as error:
             problems += _lines(error)
             continue
-        values = {key: lookup(config, key) for key in texts}
-        name = variant_name(values, texts) if texts else config.name
-        variants.append(Variant(name, values, config))
+        found.append((config, {key: lookup(config, key) for key in texts}, texts))
     if problems:
         # A wrong value is reported by every combination that contains it.
         different = list(dict.fromkeys(problems))
@@ -116,6 +115,9 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
         head = f"{len(different)} problems in the grid:\n  " if len(different) > 1 else ""
         tail = f"\n  and {more} more" if more > 0 else ""
         raise ConfigError(head + "\n  ".join(shown) + tail)
+    names = variant_names([each[1:] for each in found]) if axes else [found[0][0].name]
+    named = zip(names, found, strict=True)
+    variants = [Variant(name, values, config) for name, (config, values, _) in named]
     _require_different(variants)
     return SweepPlan(request, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
 
@@ -212,22 +214,32 @@ def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
     return [dict(zip(keys, values, strict=True)) for values in products]
 
 
-def variant_name(values: Mapping[str, Any], texts: Mapping[str, str]) -> str:
-    """Name a variant's directory after its values, as ``batch=2,weight_decay=0.0``.
+def variant_names(variants: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]]) -> list[str]:
+    """Name directories after the values that differ, such as ``batch=2,weight_decay=0.0``.
 
-    `values` are the axes' values by key, `texts` the same as typed, in which a picture has a short
-    name. Unsuitable characters are replaced; then a digest keeps the names of variants distinct.
+    Each variant has the axes' values by key, and the same as typed, in which a picture is a path:
+    its last part is its name. Where unsuitable or many characters are left out, so that two names
+    would be the same, a digest follows.
     """
-    shorts = [key.rpartition(".")[2] for key in values]
-    parts = []
-    for short, (key, value) in zip(shorts, values.items(), strict=True):
-        label = short if shorts.count(short) == 1 else key
-        parts.append(f"{label}={_value_name(value, texts[key])}")
-    exact = ",".join(parts)
-    name = re.sub(r"[^A-Za-z0-9._+=,-]+", "_", exact)[:MAX_NAME]
-    if name != exact:
-        name += "-" + hashlib.sha256(exact.encode()).hexdigest()[:8]
-    return name
+    keys = [*variants[0][0]]
+    varied = [key for key in keys if len({texts[key] for _, texts in variants}) > 1] or keys
+    shorts = [key.rpartition(".")[2] for key in varied]
+    labels = [s if shorts.count(s) == 1 else key for s, key in zip(shorts, varied, strict=True)]
+    exact = []
+    for values, texts in variants:
+        parts = [_value_name(values[key], texts[key]) for key in varied]
+        exact.append(",".join(f"{a}={b}" for a, b in zip(labels, parts, strict=True)))
+    names = [re.sub(r"[^A-Za-z0-9._+=,-]+", "_", name)[:MAX_NAME] for name in exact]
+    taken = Counter(name.casefold() for name in names)
+    return [
+        name if taken[name.casefold()] == 1 else f"{name}-{_digest(text)}"
+        for name, (_, typed) in zip(names, variants, strict=True)
+        for text in [",".join(typed.values())]
+    ]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _value_name(value: Any, text: str) -> str:
@@ -235,9 +247,13 @@ def _value_name(value: Any, text: str) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return "-".join(_value_name(item, str(item)) for item in value)
+            runs = [(item, len([*same])) for item, same in itertools.groupby(value)]
+            return "-".join(
+                _value_name(item, str(item)) + (f"x{many}" if many > 1 else "")
+                for item, many in runs
+            )
         case str():
-            return text.strip("\"'")
+            return text.strip("\"'").rstrip("/").rpartition("/")[2]
         case _:
             return str(value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from difflogic.scale.sweeps.comparing import median
 from difflogic.scale.sweeps.results import Row, VariantResult, wilson_interval
 from difflogic.view.plotting.style import COLORS, LINES, MARKS, figure, unused
 
@@ -27,7 +28,7 @@ def draw(title: str, results: Sequence[VariantResult], rows: Sequence[Row]) -> F
     by_epoch.set_title("Exact by epoch: share of seeds, 95 % intervals")
     by_epoch.set_xlabel("epoch")
     by_epoch.set_ylim(0, 1.02)
-    gates.set_title("Active gates of exact circuits")
+    gates.set_title("Exact circuits, and medians with 95 % intervals")
     gates.set_xlabel("epochs to exact")
     gates.set_ylabel("active gates")
     for axes in (by_epoch, gates):
@@ -65,15 +66,11 @@ def _draw_gates(axes: Axes, number: int, result: VariantResult, ended: Sequence[
     if not exact:
         return
     color, _, mark = _style(number)
-    axes.plot(
-        [row.epochs_to_exact or 0 for row in exact],
-        [row.active_gates or 0 for row in exact],
-        mark,
-        color=color,
-        label=result.variant,
-        markersize=5,
-        alpha=0.85,
-    )
+    values = [row.epochs_to_exact or 0 for row in exact], [row.active_gates or 0 for row in exact]
+    axes.plot(*values, mark, color=color, label=result.variant, markersize=5, alpha=0.5)
+    x, y = map(median, values)
+    bars = [[[each.value - each.low], [each.high - each.value]] for each in (x, y)]
+    axes.errorbar(x.value, y.value, bars[1], bars[0], color=color, capsize=3, linewidth=2)
 
 
 def _style(number: int) -> tuple[str, str, str]:

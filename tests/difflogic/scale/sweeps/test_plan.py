@@ -12,7 +12,7 @@ from difflogic.scale.sweeps.plan import (
     differences,
     make_plan,
     parse_axes,
-    variant_name,
+    variant_names,
 )
 from difflogic.system.errors import ConfigError
 from tests.difflogic.scale.sweeps.small import TINY, small_plan
@@ -127,24 +127,41 @@ def test_malformed_axes_are_refused(options, says):
         parse_axes(options)
 
 
-@pytest.mark.parametrize(
-    ("values", "name"),
-    [
-        (
-            {"update.gates": [8, 4], "training.weight_decay": 0.01, "a.flag": True},
-            "gates=8-4,weight_decay=0.01,flag=true",
-        ),
-        ({"update.gates": [2], "perception.gates": [4]}, "update.gates=2,perception.gates=4"),
-    ],
-)
-def test_a_variant_is_named_after_its_values(values, name):
-    assert variant_name(values, dict.fromkeys(values, "")) == name
+def names(*variants):
+    """Return the names of variants, whose values are given as typed, too."""
+    return variant_names([(values, {k: str(v) for k, v in values.items()}) for values in variants])
+
+
+def test_variants_are_named_after_what_differs():
+    one = {"update.gates": [8, 4], "training.weight_decay": 0.01, "a.flag": True}
+    assert names(one) == ["gates=8-4,weight_decay=0.01,flag=true"]
+    assert names(one, one | {"a.flag": False}) == ["flag=true", "flag=false"]
+    sizes = {"update.gates": [2], "perception.gates": [4]}
+    other = {"update.gates": [256, 256, 256, 8], "perception.gates": [5]}
+    assert names(sizes, other) == [
+        "update.gates=2,perception.gates=4",
+        "update.gates=256x3-8,perception.gates=5",
+    ]
+    pictures = [{"task.target": f"/tmp/drawn/{name}.png"} for name in ("cat", "dog")]
+    assert names(*pictures) == ["target=cat.png", "target=dog.png"]
 
 
 def test_all_values_have_distinct_valid_file_names():
-    values = ["B3/S23", "B3_S23", "../x", "x" * 500, "x" * 501, "a b", "ä", "B3/S/23"]
-    names = [variant_name({"task.rule": value}, {"task.rule": value}) for value in values]
-    assert len(set(names)) == len(names)
-    for name in names:
+    values = [
+        "B3/S23",
+        "B3_S23",
+        "../x",
+        "x" * 500,
+        "x" * 501,
+        "a b",
+        "a_b",
+        "ä",
+        "B3/S/23",
+        "X",
+        "x",
+    ]
+    found = names(*({"task.rule": value} for value in values))
+    assert len({name.casefold() for name in found}) == len(found)
+    for name in found:
         assert re.fullmatch(r"[A-Za-z0-9._+=,-]+", name)
         assert len(name) <= MAX_NAME + 9
