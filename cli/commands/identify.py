@@ -53,7 +53,7 @@ def identify(
 
     if to is not None:
         check_output(to, force)
-        if neighbourhood in ("line-2", "line-3", "radius-2"):
+        if neighbourhood == "radius-2":
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     if predict is not None:
         require_output(predict, (".json", ".npz"), force)
@@ -78,7 +78,7 @@ def identify(
         for line in lines(found):
             typer.echo(line)
         if to is not None:
-            note(f"saved {to}")
+            note(f"saved {to}{_pace(found)}")
         if predict is not None:
             note(f"saved {predict}")
     if interruption.requested:
@@ -133,6 +133,14 @@ def lines(found: Identified) -> list[str]:
             text += [f"{what}:", *_listed(shown, len(first))] if first else []
         text.append(_other(found))
     return text
+
+
+def _pace(found: Identified) -> str:
+    """Say how many steps of the circuit are one of the rule."""
+    space = found.rule.space
+    if space.drawable:
+        return ""
+    return f": cells pass states on, so {space.cells // 2} steps are one of the rule"
 
 
 def _odds(found: Identified) -> list[str]:

@@ -36,8 +36,8 @@ from difflogic.system.errors import CircuitError, ConfigError, StoppedError
 GUESS_SECONDS = 20.0
 """Time limit of a first guess with more symmetry, whose entries the solver then tries first."""
 UNDRAWABLE = (
-    "a circuit reads a 3×3 neighbourhood, but line-2, line-3 and radius-2 read cells further away: "
-    "leave out the file; the output and --json have the whole rule"
+    "no circuit counts the cells of radius-2: leave out the file; the output and --json have the "
+    "whole rule"
 )
 TRIED = 1000
 """Random frames to try, to find one that tells two rules apart."""
@@ -133,23 +133,29 @@ class Identified:
         return small
 
     def automaton(self, circuit: Circuit | None) -> Automaton:
-        """Return the rule as an automaton. Raises CircuitError if circuits cannot hold it."""
-        if not self.space.drawable:
+        """Return the rule as an automaton; one of radius r takes r steps for each of the rule's.
+
+        Raises CircuitError if circuits cannot hold it.
+        """
+        if self.space.counted:
             raise CircuitError(UNDRAWABLE)
         if circuit is None:
             raise CircuitError(
                 f"a circuit cannot tell all neighbourhoods of {self.space.states} states apart: "
                 "leave out the file; the output and --json have the whole rule"
             )
-        return self._automaton(circuit)
+        if self.space.drawable:
+            return self._automaton(circuit)
+        return self._automaton(synthesis.relayed(self.space, circuit), self.space.cells // 2)
 
-    def _automaton(self, circuit: Circuit) -> Automaton:
+    def _automaton(self, circuit: Circuit, each: int = 1) -> Automaton:
+        """Return an automaton that takes `each` steps for one of the rule's."""
         _, frames, height, width = self.recording.frames.shape
         boundary: Boundary = "zero" if self.boundary == "zero" else "periodic"
         visible = tuple(range(self.space.bits))
-        steps = (frames - 1) * self.gap
+        steps = (frames - 1) * self.gap * each
         name = "identified"
-        if self.space.drawable and self.name:
+        if self.name:
             name = self.name.replace("/", "").replace(" ", "-")
         return Automaton(name, circuit, visible, boundary, height, width, steps, 1.0, "random")
 

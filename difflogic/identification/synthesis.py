@@ -45,6 +45,46 @@ def build(space: Space, table: Table) -> Circuit | None:
     return min(circuits, key=lambda circuit: circuit.gates, default=None)
 
 
+def relayed(space: Space, circuit: Circuit) -> Circuit:
+    """Return a circuit for a line of radius r that reads the nine cells, from one of `build`.
+
+    Cells pass states on, so that r steps of it are one of the rule: channels beside the state hold
+    the state of the cell `far` to the left (negative: to the right), `age` steps ago. Step t + 1
+    follows from the states of step t + 1 - r. So r films alternate; the first starts with the
+    state, and whatever the other channels hold at the start is the others'.
+    """
+    radius, bits = space.cells // 2, space.bits
+    places = [(0, 0)]
+    waiting = [(far, radius - 1) for far in range(1 - radius, radius)]
+    while waiting:
+        far, age = waiting.pop()
+        if (far, age) not in places:
+            places.append((far, age))
+            waiting.append(_before(far, age)[1])
+    channels = len(places) * bits
+    xag = Xag(NEIGHBORHOOD * channels)
+
+    def read(name: str, place: tuple[int, int]) -> list[int]:
+        first = NEIGHBORS.index(name) * channels + places.index(place) * bits
+        return [xag.input(first + bit) for bit in range(bits)]
+
+    inputs = [0] * (NEIGHBORHOOD * bits)
+    for name, (_, dx) in zip(space.names, space.offsets, strict=True):
+        cell, (far, _) = _before(-dx, radius)
+        for bit, literal in enumerate(read(cell, (far, radius - 1))):
+            inputs[_row(space, name, bit)] = literal
+    after = xag.next_state(circuit, inputs)
+    for far, age in places[1:]:
+        after += read(*_before(far, age))
+    return to_circuit(xag, after, tuple(range(channels)), range(channels))
+
+
+def _before(far: int, age: int) -> tuple[str, tuple[int, int]]:
+    """Return the cell that passes on a state, by the name that a reader has for it, and where."""
+    sign = (far > 0) - (far < 0)
+    return ("E", "C", "W")[sign + 1], (far - sign, age - 1)
+
+
 def filled(space: Space, table: Table, circuit: Circuit | None) -> Table:
     """Return the next state by pattern, with free entries filled as in `circuit`, or with 0.
 

@@ -114,7 +114,7 @@ class Identified:
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The rule on the recording's grid. Raises CircuitError for line-2 and radius-2."""
+        """The rule on the recording's grid, see `automaton`. Raises CircuitError for radius-2."""
         return self.rule.automaton(self.circuit)
 
     @cached_property

@@ -264,8 +264,33 @@ def test_two_cells_away():
     frames = film(step, soup(np.random.default_rng(0), (200,), 0.5), 4)
     found = difflogic.identify(frames, "line-2", effort="low")
     assert found.equations in (["n0' = WW0 ⊕ E0"], ["n0' = E0 ⊕ WW0"])
-    with pytest.raises(CircuitError, match="line-2"):
-        found.save("not-written.json")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("radius", "states"), [(2, 2), (3, 2), (2, 3)])
+def test_circuits_that_pass_states_on(radius, states, tmp_path):
+    """Every r-th step is one of the rule, whatever the other channels hold at the start."""
+    rng = np.random.default_rng(radius)
+    width, places = 2 * radius + 1, states ** np.arange(2 * radius + 1)[::-1]
+    table = rng.integers(0, states, states**width)
+
+    def step(cells):
+        shifts = range(radius, -radius - 1, -1)
+        return table[sum(p * np.roll(cells, s, -1) for p, s in zip(places, shifts, strict=True))]
+
+    frames = film(step, rng.integers(0, states, 5000), 3)
+    found = difflogic.identify(frames, radius=radius, effort="low")
+    assert not found.rule.never_seen.any()
+    found.save(tmp_path / "rule.json")
+    row = rng.integers(0, states, 40)
+    bits = len(found.automaton.visible)
+    start = rng.integers(0, 2, (found.automaton.circuit.channels, 1, 40))
+    start[:bits, 0] = row >> np.arange(bits)[:, None] & 1
+    for steps in (1, 5):
+        conditions = difflogic.Conditions((1, 40), radius * steps, start=start)
+        end = difflogic.simulate(tmp_path / "rule.json", conditions).grid.bits()[:bits, 0]
+        wanted = film(step, row, 2, steps)[1]
+        np.testing.assert_array_equal((1 << np.arange(bits)) @ end, wanted)
 
 
 def test_invalid_recordings():
