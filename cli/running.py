@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from difflogic.training.session import Session
 
 
+GRACE = 0.5
+"""Seconds for the final tests of a run that is stopped."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What to train, apart from the options that all training commands share."""
@@ -99,17 +103,23 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
             session.trainer.trace(tracer)
 
     with Shown(options.quiet, options.watch) as shown:
-        found: Trained = run(
-            config=settings,
-            overrides=(),
-            recipe=None,
-            new=True,
-            begin=begin,
-            progress=shown.add,
-            should_stop=lambda: shown.interruption.requested,
-            on_message=note,
-            ranks=group,
-        )
+        try:
+            found: Trained = run(
+                config=settings,
+                overrides=(),
+                recipe=None,
+                new=True,
+                begin=begin,
+                progress=shown.add,
+                should_stop=lambda: shown.interruption.requested,
+                on_message=note,
+                ranks=group,
+            )
+        except KeyboardInterrupt:
+            if not shown.interruption.requested:
+                raise
+            note(f"interrupted before the final tests; saved in {shown.path}")
+            raise typer.Exit(shown.interruption.exit_code) from None
     summary, path = dict(found.summary), str(found.path)
     if summary["interrupted"]:
         note(
@@ -206,6 +216,7 @@ class Shown(ExitStack):
         from difflogic.training.listing import proved_epochs
 
         self._trainer = trainer = session.trainer
+        self.path, session.grace = session.run.path, GRACE
         config = trainer.config
         task = make_task(session.config)
         preview = task.preview
@@ -222,8 +233,7 @@ class Shown(ExitStack):
 
             server, self._publish = self.enter_context(serve_training(session))
             note(f"watch the run at {server.link}")
-        after = "this step or search" if config.finishing.every else "this step"
-        self.interruption = self.enter_context(Interruption(after, patience=None))
+        self.interruption = self.enter_context(Interruption("this step", patience=None))
         self._progress = display.Progress(
             config.training.epochs,
             config.task.loss_channels,

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
-from difflogic.system.callbacks import pause
+from difflogic.system.callbacks import may_cancel
 
 Ints = npt.NDArray[np.int64]
 
@@ -63,7 +63,6 @@ def smallest_diagram(table: npt.NDArray[np.integer], groups: Sequence[Sequence[i
     while improves:
         improves = False
         for place in range(len(order) - 1):
-            pause("correction", place, len(order), "orders")
             other = (*order[:place], order[place + 1], order[place], *order[place + 2 :])
             found = _build(cube, other)
             if found.gates < best.gates:
@@ -86,6 +85,7 @@ def _build(cube: Ints, order: Sequence[int]) -> Diagram:
     From the last question up, a literal is twice a node, plus one if inverted; node 0 is constant
     0. Each level joins literals in pairs, and equal pairs become one node.
     """
+    may_cancel()
     inputs = len(order)
     gates = _Gates(inputs)
     values = cube.transpose(0, *(inputs - bit for bit in order)).ravel()

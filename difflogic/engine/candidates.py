@@ -31,6 +31,7 @@ from difflogic.engine.hard import HardSimulator, Script, Words
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.sizes import MOST_HELPERS
 from difflogic.engine.workers import Workers
+from difflogic.system.callbacks import may_cancel
 
 MOST_BYTES = 2**29
 """Bytes for all bases' values. Reading more from memory is slower than computing it again."""
@@ -175,6 +176,7 @@ class Candidates:
         fields, first, fits = walk.fields(), walk.place, True
         with self._shared(walk.chances, parameters, ops, walk.wrong, keeps=True) as job:
             while fits and fields[k.PLACE] < len(ops) and (walk.goes_on or not fields[k.PLACE]):
+                may_cancel()
                 on_progress()
                 fields[k.END] = min(len(ops), fields[k.PLACE] + AT_ONCE)
                 fields[k.MOST_KEPT] = fields[k.VERSION] + self._base.until_tidying
@@ -199,6 +201,7 @@ class Candidates:
         changes = gates.astype(np.int32), ops.astype(np.uint8)
         with self._shared(chances, *changes, 0, stop=0, sizes=sizes) as job:
             while True:
+                may_cancel()
                 fits = self._lead(job, fields, chances)
                 tried, place, hit = (int(fields[each]) for each in (k.TRIED, k.PLACE, k.HIT))
                 fields[k.TRIED] = 0

@@ -19,6 +19,7 @@ from difflogic.engine.candidates import Candidates
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
 from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
+from difflogic.system.callbacks import may_cancel
 
 VALUES_AT_ONCE = 2**26
 """Channels times cells to simulate at a time, which limits memory to about 1 GB."""
@@ -123,6 +124,7 @@ class Trial:
 
         `ops` holds the op of each parameter, shape (parameters,).
         """
+        may_cancel()
         found = [block.count(ops, self.scene.channels) for block in self._blocks]
         return np.concatenate(found, axis=1)
 

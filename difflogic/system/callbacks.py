@@ -66,6 +66,11 @@ def undoing(undo: Callable[[], object]) -> Iterator[None]:
         HALF_DONE.remove(undo)
 
 
+def may_cancel() -> None:
+    """Let the listener cancel here; there is no progress to report."""
+    pause("", 1, 1)
+
+
 def pause(what: str, done: int, total: int, unit: str = "automaton steps") -> None:
     """Tell the listener, if there is one, how far the computation is."""
     listener = _listener.get()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from difflogic.config import Config
 from difflogic.system.callbacks import ignore, never_stop
+from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import LockLostError, RunDirectoryError, TrainingError
 from difflogic.system.files import for_shell, remove_leftovers
 from difflogic.system.ranks import ALONE, Ranks
@@ -94,6 +95,9 @@ class Session:
         self.resumed = 0
         """Number of times the run was resumed."""
         self.summary: dict[str, Any] | None = None
+        self.grace: float | None = None
+        """Seconds for the final tests of a run that is stopped; then `train` raises
+        KeyboardInterrupt, and a resumed run does them. None waits for them."""
         self._on_message, self._ranks, self._fleets = on_message, ranks, fleets
         self._stack = ExitStack()
         self._lock = RunLock(run.path)
@@ -156,7 +160,9 @@ class Session:
             self._save_all()
             # Its processor time counts once it has ended.
             trainer.stop_compiling()
-        summary = summarize(self.config, trainer, self.history, self.resumed)
+        stop = should_stop if trainer.done else lambda: True
+        with nullcontext() if self.grace is None else cancelling(stop, self.grace):
+            summary = summarize(self.config, trainer, self.history, self.resumed)
         if self._start is not None:
             summary["start"] = self._start.as_dict()
         with self._stopping_if_it_cannot_save():

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import OFFSETS, Boundary
 from difflogic.circuit.xag import Kind, from_circuit
+from difflogic.system.callbacks import may_cancel
 
 Planes = tuple[int, ...]
 """One plane per channel."""
@@ -110,6 +111,7 @@ class Network:
 
     def step(self, board: Board, state: Planes) -> Planes:
         """Return the state after every cell fires once."""
+        may_cancel()
         full = board.full
         values = [0, full]
         for neighbor, channel in self.inputs:

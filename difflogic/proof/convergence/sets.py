@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.proof.convergence.planes import Board, Network, Planes, unpack
+from difflogic.system.callbacks import may_cancel
 
 UNKNOWN = 2
 """Stands for {0, 1} in arrays of sets; 0 and 1 stand for {0} and {1}."""
@@ -49,6 +50,7 @@ def step(network: Network, board: Board, state: Sets) -> Sets:
     Each gate is exact: it keeps a value if and only if members of its inputs' sets lead to it.
     Inversion swaps the least and the greatest member and inverts both.
     """
+    may_cancel()
     full, views = board.full, board.views
     least, most = [0, full], [0, full]
     for neighbor, channel in network.inputs:

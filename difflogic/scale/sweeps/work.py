@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from difflogic.system.cancelling import cancelling
 from difflogic.system.errors import DctError, RunDirectoryError
 from difflogic.system.files import CONFIG, METRICS, MODEL, SUMMARY, read_inside, write_inside
 from difflogic.version import __version__
@@ -111,6 +112,8 @@ def _run(job: Job, fleets: Fleets | None) -> Outcome:
         if job.control.is_shared() or job.control.event is None:
             return Outcome(job.index, _execute(job, Path(job.path), should_stop, fleets))
         return _execute_apart(job, should_stop)
+    except KeyboardInterrupt:
+        return Outcome(job.index)  # stopped in the final tests
     except DctError as error:
         return Outcome(job.index, error=str(error))
     except Exception as error:
@@ -152,7 +155,10 @@ def _execute(
         while True:
             beat.write(0)
             try:
-                return execute(config, path, should_stop=should_stop, on_step=beat, fleets=fleets)
+                with cancelling(should_stop):
+                    return execute(
+                        config, path, should_stop=should_stop, on_step=beat, fleets=fleets
+                    )
             except RunDirectoryError:
                 # A worker that lost its sweep may still be saving this run.
                 in_use = (path / ".lock").exists()

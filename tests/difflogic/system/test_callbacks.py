@@ -2,7 +2,9 @@
 
 import pytest
 
-from difflogic.system.callbacks import Pause, listening, pause
+from difflogic.system import cancelling as module
+from difflogic.system.callbacks import Pause, listening, may_cancel, pause
+from difflogic.system.cancelling import cancelling
 
 
 def test_a_pause_needs_no_listener():
@@ -27,3 +29,17 @@ def test_a_listener_can_cancel():
 
     with pytest.raises(KeyboardInterrupt), listening(stop):
         pause("rollout", 1, 3)
+
+
+def test_a_request_cancels_once_its_grace_is_over(monkeypatch):
+    now, stop = [0.0], [False]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    with cancelling(lambda: stop[0], grace=2.0):
+        may_cancel()
+        stop[0], now[0] = True, module.ASK_SECONDS
+        may_cancel()
+        now[0] += 1.9
+        may_cancel()
+        now[0] += 0.2
+        with pytest.raises(KeyboardInterrupt):
+            may_cancel()

@@ -259,22 +259,37 @@ def test_a_step_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, whole):
     assert results(tmp_path / "run") == results(whole)
 
 
-def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [1, 9, 30])
+def test_a_search_stopped_half_way_leaves_no_trace(tmp_path, monkeypatch, number):
     searching = config("finishing.every=2", "finishing.from_epoch=2", "finishing.candidates=50")
     stops = []
 
     def stop(pause):
         if pause.done:
             stops.append(pause)
-            raise KeyboardInterrupt
+            if len(stops) == number:
+                raise KeyboardInterrupt
 
     monkeypatch.setattr(hard_gradients, "steps_per_call", lambda *_: 1)
     with listening(stop):
-        summary = execute(searching, tmp_path / "run", should_stop=lambda: bool(stops))
-    assert summary["epochs"] == 1
+        summary = execute(searching, tmp_path / "run", should_stop=lambda: len(stops) >= number)
+    assert summary["interrupted"]
+    assert summary["epochs"] % 2 == 1  # the step that searched is dropped
     execute(searching, tmp_path / "run")
     execute(searching, tmp_path / "whole")
     assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+def test_final_tests_that_a_stop_cuts_off_are_done_again(tmp_path, monkeypatch, whole):
+    done = []
+    monkeypatch.setattr(Trainer, "result", property(lambda self: done.append(1) or self._trained))
+    with Session(config(), RunDirectory.at(tmp_path / "run")) as stopped:
+        stopped.grace = 0.0
+        with pytest.raises(KeyboardInterrupt):
+            stopped.train(lambda: bool(done))
+    assert not (tmp_path / "run" / "summary.json").exists()
+    execute(config(), tmp_path / "run")
+    assert results(tmp_path / "run") == results(whole)
 
 
 @pytest.mark.thorough
