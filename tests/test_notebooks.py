@@ -29,8 +29,11 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
     # Nothing depends on the user's directories and kernels, or on what other tests do there.
     for name in ("JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    resources = {"metadata": {"path": str(tmp_path)}}
+    place = tmp_path / "empty"
+    place.mkdir()
+    resources = {"metadata": {"path": str(place)}}
     client = nbclient.NotebookClient(book, timeout=600, startup_timeout=600, resources=resources)
     client.execute()
+    assert not [*place.iterdir()]
     shown = [out for cell in book.cells for out in cell.get("outputs", [])]
     assert len(json.dumps([out for out in shown if "iframe" not in str(out)])) < 60_000

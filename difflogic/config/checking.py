@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -54,6 +55,12 @@ def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Pl
     """Return where a value came from: its override, or the file."""
     if origins.get(problem.place):
         return origins[problem.place]
-    # Values that disagree may come from several places: name them all.
-    typed = dict.fromkeys(origin for origin in origins.values() if origin)
-    return ", ".join([source, *typed]) if problem.is_disagreement else source
+    if not problem.is_disagreement:
+        return source
+    # Values that disagree may come from several places. Name the overrides in the sections that
+    # the problem names, or of these only those whose keys it names; all if there are none.
+    sections = {name.lower() for name in re.findall(r"\[(\w+)\]", problem.text)}
+    near = [place for place in origins if place[0] in sections]
+    named = [place for place in near if re.search(rf"\b{place[-1]}\b", problem.text)]
+    typed = [origins[place] for place in named or near or origins if origins[place]]
+    return ", ".join(dict.fromkeys([source, *typed]))

@@ -356,20 +356,17 @@ def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
     Exactness is always among them. Raises ConfigError if a test does not exist or apply.
     """
     task = make_task(config)
+    known = [name for name, test in TESTS.items() if test.refusal(task) is None]
     for name in names:
         if name not in TESTS:
-            raise ConfigError(f'no test "{name}": {did_you_mean(name, TESTS)}')
+            raise ConfigError(f'no test "{name}" for {config.name}: {did_you_mean(name, known)}')
         reason = TESTS[name].refusal(task)
         if reason is not None:
-            known = ", ".join(test.name for test in choose(config))
             raise ConfigError(
-                f'test "{name}" does not apply to {config.name}: {reason}; those that do: {known}'
+                f'test "{name}" does not apply to {config.name}: {reason}; '
+                f"those that do: {', '.join(known)}"
             )
-    return [
-        test
-        for test in TESTS.values()
-        if test.refusal(task) is None and (not names or test.name in {*names, EXACTNESS})
-    ]
+    return [TESTS[name] for name in known if not names or name in {*names, EXACTNESS}]
 
 
 def run_tests(

@@ -92,7 +92,7 @@ def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.ND
 def _nothing_left(height: int, width: int) -> ConfigError:
     return ConfigError(
         f"nothing of the image is left on {height}×{width} cells: draw thicker lines, or use a "
-        "larger grid (task.height, task.width)"
+        "larger grid (--size, or task.height and task.width)"
     )
 
 

@@ -80,8 +80,8 @@ def center_picture(bits: npt.NDArray[np.uint8], height: int, width: int) -> npt.
     channels, h, w = bits.shape
     if h > height or w > width:
         raise ConfigError(
-            f"the picture has {h}×{w} cells and does not fit the grid of {height}×{width}: set "
-            f"task.height to {h} or more and task.width to {w} or more"
+            f"the picture has {h}×{w} cells and does not fit the grid of {height}×{width}: use "
+            f"--size {h}x{w} or more, or set task.height and task.width"
         )
     if height * width > MAX_CELLS:
         raise ConfigError(
@@ -108,7 +108,7 @@ def _signs(channels: int) -> dict[str, int]:
 def _unknown_sign(sign: str, y: int, x: int, channels: int) -> str:
     where = f"{json.dumps(sign, ensure_ascii=False)} (row {y + 1}, column {x + 1})"
     if sign in _signs(3):
-        hint = "set task.loss_channels to as many channels as its colours need"
+        hint = "use --colors 3, or set task.loss_channels to three channels"
     else:
         hint = "use . for nothing and # for all"
     return f"no colour {where} with {counted(channels, 'loss channel')}: {hint}"

@@ -57,7 +57,11 @@ class TestExitCode:
         assert dct("eval", "run", "--json").json["exact"] is True
 
     @pytest.mark.parametrize(
-        ("arguments", "message"), [(["--test", "gatse"], 'no test "gatse": did you mean "gates"?')]
+        ("arguments", "message"),
+        [
+            (["--test", "gatse"], 'did you mean "gates"?'),
+            (["--test", "noise"], "choose from exactness, generalisation, fault"),
+        ],
     )
     def test_bad_options(self, dct, right, arguments, message):
         assert message in dct("eval", right, *arguments).refusal

@@ -252,12 +252,15 @@ def test_messages_quote_the_typed_option():
     assert "--set" not in message
 
 
-def test_values_that_disagree_name_all_their_origins():
-    message = error(overrides=["automaton.channels=7", "task.loss_channels=[7]"])
+def test_values_that_disagree_name_their_origins_and_no_others():
+    others = ["training.epochs=5", "automaton.steps=9"]
+    message = error(overrides=["automaton.channels=7", *others, "task.loss_channels=[7]"])
     lines = message.splitlines()
     assert lines[1].startswith("  --set task.loss_channels=[7]: [task] loss_channels: no channel 7")
-    assert "checkerboard.toml, --set automaton.channels=7, --set task" in lines[2]
-    assert "[update] gates: the last layer" in lines[2]
+    assert "checkerboard.toml, --set automaton.channels=7: [update] gates: the last" in lines[2]
+    # The problem names the section, but no key that was set.
+    message = error("sorting", overrides=["training.batch=2", "task.width=3"])
+    assert "sorting.toml, --set task.width=3: [task] stages: each must be shorter" in message
 
 
 # Files

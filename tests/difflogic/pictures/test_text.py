@@ -53,7 +53,7 @@ def test_signs(sign, channels, bits):
         ("", 1, "the picture is empty"),
         (".#\n.##\n", 1, "row 2 has 3 cells and row 1 has 2: all must be equal"),
         (".#\n.x\n", 1, r'no colour "x" \(row 2, column 2\) with 1 loss channel: use \. for'),
-        (".r\n", 1, r"with 1 loss channel: set task\.loss_channels"),
+        (".r\n", 1, r"with 1 loss channel: use --colors 3"),
         (".8\n", 3, "with 3 loss channels"),
         (".\x07\n", 1, r'no colour "\\u0007"'),
         ("#" * (MAX_CELLS + 1), 1, "more than the 262144 of a picture"),

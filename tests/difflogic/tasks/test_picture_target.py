@@ -69,7 +69,7 @@ def test_a_picture_larger_than_the_grid(here):
     message = error("task.height=19")
     assert message == (
         "--set task.height=19: [task] target: lizard: the picture has 20×20 cells and does not "
-        "fit the grid of 19×20: set task.height to 20 or more and task.width to 20 or more"
+        "fit the grid of 19×20: use --size 20x20 or more, or set task.height and task.width"
     )
     assert "larger than the 262144 cells" in error("task.height=60000", "task.width=60000")
 
@@ -78,7 +78,7 @@ def test_another_shipped_picture_needs_its_channels():
     message = error("task.target=letter-g")
     assert "[task] target: letter-g: no colour" in message
     assert message.endswith(
-        "with 1 loss channel: set task.loss_channels to as many channels as its colours need"
+        "with 1 loss channel: use --colors 3, or set task.loss_channels to three channels"
     )
     config = lizard("task.target=letter-g", "task.loss_channels=[0,1,2]")
     assert config.task.target == load_config("letter-g").task.target
