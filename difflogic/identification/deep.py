@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from difflogic.identification.encoding import Encoding
-from difflogic.identification.families import Density, Edges, Odds, States, sure
+from difflogic.identification.families import Density, Odds, Seen, States, Voting, sure
 from difflogic.identification.recording import Question, Recording
 from difflogic.identification.rules import UNKNOWN, Space
 from difflogic.proof.satisfiability import Formula
@@ -29,80 +29,60 @@ FIRST = 8
 """Neighbourhoods that are compared before the others."""
 
 
-class Deep:
+class Deep(Voting):
     """Rules of a space, `gap` steps from each neighbourhood to what follows it."""
 
-    def __init__(
-        self,
-        space: Space,
-        gap: int,
-        seen: States,
-        after: States,
-        edges: Edges | None,
-        deadline: Deadline,
-    ) -> None:
-        self.space, self._gap = space, gap
-        density = Density(space.states)
+    def __init__(self, space: Space, gap: int, seen: Seen, deadline: Deadline) -> None:
+        self.states, self._space, self._gap = space.states, space, gap
         every = space.states**space.entries <= MOST_TRIED
-        tables = self._every(seen, after) if every else self._found(seen, after, deadline)
-        self.evidence, self._tables = -np.inf, tables
-        if not len(tables):
-            return
-        terms = density.evidence(sure(space.states, tables[:, None]).sum(axis=2))
+        self._tables = self._every(seen) if every else self._found(seen, deadline)
+        numbers = sure(space.states, self._tables[:, None]).sum(axis=2)
+        prior = Density(space.states).evidence(numbers)
         if not every:
-            constraints = min(seen.shape[1], space.entries)
-            terms -= np.logaddexp.reduce(terms) + np.log(space.states) * constraints
-        if edges is not None:
-            with np.errstate(divide="ignore"):
-                terms += np.log(edges.shares(self._run(tables, edges.ways))).sum(axis=1)
-        self.evidence = float(np.logaddexp.reduce(terms))
-        if self.evidence > -np.inf:
-            self._weights = np.exp(terms - self.evidence)
+            constraints = min(len(seen.after), space.entries)
+            prior -= np.logaddexp.reduce(prior) + np.log(space.states) * constraints
+        self.settle(prior, seen.edges)
 
-    def _every(self, seen: States, after: States) -> States:
-        entries, states = self.space.entries, self.space.states
-        tables = np.arange(states**entries)[:, None] // states ** np.arange(entries) % states
+    def _every(self, seen: Seen) -> States:
+        entries, states = self._space.entries, self.states
+        self._tables = np.arange(states**entries)[:, None] // states ** np.arange(entries) % states
         for some in (slice(0, FIRST), slice(FIRST, None)):
-            tables = tables[(self._run(tables, seen[:, some]) == after[some]).all(axis=1)]
-        return tables
+            fits = self.values(seen.around[:, some]) == seen.after[some]
+            self._tables = self._tables[fits.all(axis=1)]
+        return self._tables
 
-    def _run(self, tables: States, around: States) -> States:
-        """Return what follows each neighbourhood, shape (tables, n)."""
-        space, rules = self.space, np.arange(len(tables))[:, None, None]
-        cells = np.broadcast_to(around, (len(tables), *around.shape))
+    def values(self, asked: States) -> States:
+        space, rules = self._space, np.arange(len(self._tables))[:, None, None]
+        cells = np.broadcast_to(asked, (len(rules), *asked.shape))
         for _ in range(self._gap):
             width = cells.shape[1] - space.cells + 1
             patterns = sum(
                 cells[:, place : place + width] * weight
                 for place, weight in enumerate(space.weights[:, 1].tolist())
             )
-            cells = tables[rules, space.entry_of[patterns]]
+            cells = self._tables[rules, space.entry_of[patterns]]
         return cells[:, 0]
 
-    def odds(self, asked: States) -> Odds:
-        ends = self._run(self._tables, asked)
-        states = range(self.space.states)
-        return np.stack([self._weights @ (ends == state) for state in states])
+    def entries(self, space: Space) -> Odds:
+        """Return the odds of one step by entry of a space, shape (states, entries)."""
+        tables = self._tables[:, self._space.entry_of[space.examples]]
+        return np.stack([self.weights @ (tables == state) for state in range(self.states)])
 
-    def entries(self) -> Odds:
-        """Return the probability of each state by entry of one step, shape (states, entries)."""
-        states = range(self.space.states)
-        return np.stack([self._weights @ (self._tables == state) for state in states])
-
-    def _found(self, seen: States, after: States, deadline: Deadline) -> States:
+    def _found(self, seen: Seen, deadline: Deadline) -> States:
         """Let a solver find tables, each the first that it meets from a random one."""
-        space, rng = self.space, np.random.default_rng(0)
+        space, rng = self._space, np.random.default_rng(0)
+        (cells, n), after = seen.around.shape, seen.after
         if space.patterns > MOST_PATTERNS or self._gap > SOLVED_GAP:
             return np.empty((0, space.entries), np.int64)
-        frames = np.full((seen.shape[1], 2, 1, len(seen)), UNKNOWN)
-        frames[:, 0, 0], frames[:, 1, 0, len(seen) // 2] = seen.T, after
+        frames = np.full((n, 2, 1, cells), UNKNOWN)
+        frames[:, 0, 0], frames[:, 1, 0, cells // 2] = seen.around.T, after
         question = Question(Recording(frames, space.states), space, "unknown", self._gap)
         shares = np.bincount(after, minlength=space.states) / len(after)
         found = set()
         with Formula() as formula:
             encoding = Encoding(formula, question, np.full(space.entries, UNKNOWN))
-            for number in range(len(frames)):
-                encoding.explain(number, 1, 0, len(seen) // 2)
+            for number in range(n):
+                encoding.explain(number, 1, 0, cells // 2)
             for _ in range(MOST_FOUND):
                 wanted = rng.choice(space.states, space.entries, p=shares)
                 formula.prefer(encoding.literals(wanted))

@@ -11,7 +11,7 @@ n). Source: Bayesian model averaging, as in MacKay 2003, chapter 28.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -40,20 +40,28 @@ class Edges:
     """For each cell, where its ways end."""
     after: States
 
-    def __iter__(self) -> Iterator[tuple[slice, int]]:
-        """Yield for each cell the columns of its ways, and what followed."""
-        starts = [0, *self.ends.tolist()]
-        yield from zip(map(slice, starts, starts[1:]), self.after.tolist(), strict=False)
+    @property
+    def starts(self) -> States:
+        return np.append(0, self.ends)[:-1]
 
     def shares(self, values: States) -> Odds:
         """Return how many of a cell's ways lead to what followed, shape (rules, cells).
 
         `values` has what follows each way by some rules, shape (rules, ways).
         """
-        sizes = np.diff(self.ends, prepend=0)
+        sizes = self.ends - self.starts
         right = values == np.repeat(self.after, sizes)
-        found: Odds = np.add.reduceat(right, self.ends - sizes, axis=1, dtype=float) / sizes
+        found: Odds = np.add.reduceat(right, self.starts, axis=1, dtype=float) / sizes
         return found
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Distinct neighbourhoods, what followed each, and cells at edges."""
+
+    around: States
+    after: States
+    edges: Edges
 
 
 def sure(states: int, values: States) -> Odds:
@@ -96,16 +104,6 @@ def unchanged(around: States, states: int) -> tuple[States, States]:
     return around, np.tile(np.arange(states)[:, None], around.shape[1])
 
 
-def by_shift(centre: int) -> Renaming:
-    """Name states by how far they are ahead of the centre's: rules that treat all in a circle."""
-
-    def rename(around: States, states: int) -> tuple[States, States]:
-        own = around[centre]
-        return (around - own) % states, (np.arange(states)[:, None] + own) % states
-
-    return rename
-
-
 def by_order(around: States, states: int) -> tuple[States, States]:
     """Name states but 0 in the order in which they appear: rules that treat them as colours."""
     n = around.shape[1]
@@ -128,30 +126,24 @@ class Table:
     entries were independent: assumed-density filtering, as in Minka 2001, section 3.1.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        seen: States,
-        after: States,
-        edges: Edges | None = None,
-        rename: Renaming = unchanged,
-    ) -> None:
+    def __init__(self, space: Space, seen: Seen, rename: Renaming = unchanged) -> None:
         self._space, self._rename = space, rename
-        around, meaning = rename(seen, space.states)
-        named = (meaning == after).argmax(axis=0)
+        around, meaning = rename(seen.around, space.states)
+        right = meaning == seen.after
+        named = right.argmax(axis=0)
         self._keys, first, inverse = np.unique(
             space.keys(around), return_index=True, return_inverse=True
         )
         values = named[first]
-        fits = (meaning == after).any(axis=0) & (values[inverse.reshape(-1)] == named)
+        fits = right.any(axis=0) & (values[inverse.reshape(-1)] == named)
         self._density = Density(space.states)
         counts = np.bincount(values, minlength=space.states)
         self.evidence = float(self._density.evidence(counts)) if fits.all() else -np.inf
         self._others = self._density.next(counts)
         self._odds = sure(space.states, values).T
         """Of each state in each entry of `_keys`."""
-        if edges is not None and self.evidence > -np.inf:
-            self._absorb(edges)
+        if self.evidence > -np.inf:
+            self._absorb(seen.edges)
 
     def _absorb(self, edges: Edges) -> None:
         around, meaning = self._rename(edges.ways, self._space.states)
@@ -161,9 +153,9 @@ class Table:
         order = np.argsort(merged := np.append(self._keys, new))
         self._keys, odds = merged[order], odds[order]
         entries = np.searchsorted(self._keys, keys)
-        for ways, after in edges:
-            here, inverse = np.unique(entries[ways], return_inverse=True)
-            right = meaning[:, ways] == after
+        for start, end, after in zip(edges.starts, edges.ends, edges.after, strict=True):
+            here, inverse = np.unique(entries[start:end], return_inverse=True)
+            right = meaning[:, start:end] == after
             gain = np.zeros((len(here), len(right)))
             np.add.at(gain, inverse.reshape(-1), right.T / right.shape[1])
             each = (gain * odds[here]).sum(axis=1, keepdims=True)
@@ -197,75 +189,76 @@ class Threshold:
     Neighbours count by the sum of their states. Often few lead to 0, and many leave the centre.
     """
 
-    def __init__(
-        self, space: Space, seen: States, after: States, edges: Edges | None = None
-    ) -> None:
-        states, self._centre = space.states, space.centre
+    def __init__(self, space: Space, seen: Seen) -> None:
+        self._states, self._centre = states, centre = space.states, space.centre
         most = (states - 1) * (space.cells - 1)
-        limits = np.arange(1, most + 1)
-        middle = (limits > most / 4) & (limits <= 3 * most / 4)
-        self._limits, self.evidence = limits, 0.0
-        # By limit, state after few and state after many.
-        prior = np.full((most, states, states), 0.5 / states**2)
-        prior *= (np.where(middle, 4, 1) / np.where(middle, 4, 1).sum())[:, None, None]
-        self._weights = []
-        value = np.arange(states)
+        self._limits, self._few, self._many = np.indices((most, states, states)).reshape(3, -1, 1)
+        self._limits += 1
+        middle = (self._limits[:, 0] > most / 4) & (self._limits[:, 0] <= 3 * most / 4)
+        limits = np.where(middle, 4, 1) * states**2 / np.where(middle, 4, 1).sum()
+        right = self._values(seen.around) == seen.after
+        shares = seen.edges.shares(self._values(seen.edges.ways))
+        at_edges = seen.edges.ways[centre, seen.edges.starts]
+        self.evidence, weights = 0.0, []
         for own in range(states):
-            weights = prior.copy()
-            weights[:, 0, own] += weights.sum(axis=(1, 2))
-            here = seen[self._centre] == own
-            for total, state in zip(self._sums(seen[:, here]), after[here], strict=True):
-                many = (total >= limits)[:, None, None]
-                right = np.where(many, value == state, (value == state)[:, None])
-                weights *= right
-            for ways, state in edges or ():
-                if edges is not None and edges.ways[self._centre, ways.start] == own:
-                    many = (self._sums(edges.ways[:, ways])[:, None] >= limits).mean(axis=0)
-                    right = (value == state) * many[:, None, None]
-                    weights *= right + ((value == state) * (1 - many)[:, None])[:, :, None]
-            share = weights.sum()
-            self.evidence += float(np.log(share)) if share else -np.inf
-            self._weights.append(weights / (share or 1))
+            usual = ((self._few == 0) & (self._many == own))[:, 0]
+            found = limits * (0.5 * usual + 0.5 / states**2)
+            found = found * right[:, seen.around[centre] == own].all(axis=1)
+            found = found * shares[:, at_edges == own].prod(axis=1)
+            total = found.sum()
+            self.evidence += float(np.log(total)) if total else -np.inf
+            weights.append(found / (total or 1))
+        self._weights = np.stack(weights)
+        """Of each rule, by the centre's state."""
 
-    def _sums(self, around: States) -> States:
-        return np.asarray(around.sum(axis=0) - around[self._centre])
+    def _values(self, around: States) -> States:
+        sums = around.sum(axis=0) - around[self._centre]
+        return np.where(sums >= self._limits, self._many, self._few)
 
     def odds(self, asked: States) -> Odds:
-        few, many = (np.stack([w.sum(axis=axis) for w in self._weights]) for axis in (2, 1))
-        reached = (self._sums(asked)[:, None] >= self._limits)[:, :, None]
-        own = asked[self._centre]
-        found: Odds = np.where(reached, many[own], few[own]).sum(axis=1).T
-        return found
+        weights, values = self._weights[asked[self._centre]].T, self._values(asked)
+        return np.stack([(weights * (values == s)).sum(axis=0) for s in range(self._states)])
 
 
-class Linear:
+class Voting:
+    """Rules that are few enough to try each; those that fit vote by their weights."""
+
+    states: int
+
+    def values(self, asked: States) -> States:
+        """Return what follows each neighbourhood, shape (rules, n)."""
+        raise NotImplementedError
+
+    def settle(self, prior: Odds, edges: Edges) -> None:
+        """Weigh the rules, whose log probabilities were `prior`."""
+        with np.errstate(divide="ignore"):
+            terms: Odds = prior + np.log(edges.shares(self.values(edges.ways))).sum(axis=1)
+        self.evidence = float(np.logaddexp.reduce(terms))
+        self.weights = np.exp(terms - max(self.evidence, -1e300))
+
+    def odds(self, asked: States) -> Odds:
+        values = self.values(asked)
+        return np.stack([self.weights @ (values == state) for state in range(self.states)])
+
+
+class Linear(Voting):
     """Sums of some cells' states, each times a coefficient, plus a constant, modulo the states."""
 
-    def __init__(
-        self, space: Space, seen: States, after: States, edges: Edges | None = None
-    ) -> None:
-        self._states = states = space.states
+    def __init__(self, space: Space, seen: Seen) -> None:
+        self.states = states = space.states
         every = _coefficients(states, space.cells)
         used = (every != 0).sum(axis=1)
-        prior = 1 / np.bincount(used)[used] / len(set(used.tolist()))
+        prior = -np.log(np.bincount(used)[used] * len(set(used.tolist())))
         for some in (slice(0, 8), slice(None)):  # few are left after the first
-            rest = (after[some] - every @ seen[:, some]) % states
+            rest = (seen.after[some] - every @ seen.around[:, some]) % states
             fits = (rest == rest[:, :1]).all(axis=1)
             every, prior, rest = every[fits], prior[fits], rest[fits]
-        self._coefficients, self._constants = every, rest[:, 0]
-        prior = prior * np.where(self._constants == 0, 0.7, 0.3 / (states - 1))
-        if edges is not None:
-            prior = prior * edges.shares(self._values(edges.ways)).prod(axis=1)
-        total = prior.sum()
-        self.evidence = float(np.log(total)) if total else -np.inf
-        self._weights = prior / (total or 1)
+        self._coefficients, self._constants = every, rest[:, :1]
+        prior = prior + np.log(np.where(rest[:, 0] == 0, 0.7, 0.3 / (states - 1)))
+        self.settle(prior, seen.edges)
 
-    def _values(self, asked: States) -> States:
-        return np.asarray((self._coefficients @ asked + self._constants[:, None]) % self._states)
-
-    def odds(self, asked: States) -> Odds:
-        values = self._values(asked)
-        return np.stack([self._weights @ (values == state) for state in range(self._states)])
+    def values(self, asked: States) -> States:
+        return np.asarray((self._coefficients @ asked + self._constants) % self.states)
 
 
 @cache
@@ -277,7 +270,7 @@ def _coefficients(states: int, cells: int) -> States:
     return np.asarray(every[(used > 0) & (used <= most)], np.int64)
 
 
-Fitted = Table | Threshold | Linear
+Fitted = Table | Threshold | Voting
 
 
 @dataclass(frozen=True)
@@ -286,7 +279,7 @@ class Family:
 
     name: str
     prior: float
-    fit: Callable[[States, States, Edges | None], Fitted]
+    fit: Callable[[Seen], Fitted]
     space: Space
     """The smallest space with all rules of the family."""
 
@@ -294,31 +287,25 @@ class Family:
 @cache
 def families(neighbourhood: str, states: int) -> list[Family]:
     """Return the families of a neighbourhood. Priors are relative."""
-    none = Space(neighbourhood, "none", states)
-    line = neighbourhood.startswith("line")
+    colours = partial(Table, rename=by_order)
+    kinds: list[tuple[str, float, Callable[..., Fitted], str]] = [
+        ("none", 6, Table, "none"),
+        ("reflections", 1, Table, "reflections"),
+        ("outer-totalistic", 5 if states == 2 else 1, Table, "outer-totalistic"),
+        ("totalistic", 4, Table, "totalistic"),
+        ("threshold", 2, Threshold, "outer-sum"),
+        ("linear", 1, Linear, "none"),
+    ]
+    if not neighbourhood.startswith("line"):
+        kinds += [("rotations", 1, Table, "rotations"), ("isotropic", 3, Table, "isotropic")]
+    if states > 2:
+        kinds += [
+            ("outer-sum", 5, Table, "outer-sum"),
+            ("permutations of states", 0.3, colours, "none"),
+            ("outer-totalistic, permutations of states", 0.3, colours, "outer-totalistic"),
+        ]
     found = []
-
-    def add(name: str, prior: float, kind: Callable[..., Fitted], symmetry: str = "none") -> None:
+    for name, prior, kind, symmetry in kinds:
         space = Space(neighbourhood, symmetry, states)
         found.append(Family(name, prior, partial(kind, space), space))
-
-    def renamed(rename: Renaming) -> Callable[..., Fitted]:
-        return partial(Table, rename=rename)
-
-    add("none", 6, Table)
-    add("reflections", 1, Table, "reflections")
-    if not line:
-        add("rotations", 1, Table, "rotations")
-        add("isotropic", 3, Table, "isotropic")
-    add("outer-totalistic", 5 if states == 2 else 1, Table, "outer-totalistic")
-    add("totalistic", 4, Table, "totalistic")
-    add("threshold", 2, Threshold, "outer-sum")
-    add("linear", 1, Linear)
-    shift = renamed(by_shift(none.centre))
-    add("shifts of states", 0.3, shift)
-    add("outer-totalistic, shifts of states", 0.3, shift, "outer-totalistic")
-    if states > 2:
-        add("outer-sum", 5, Table, "outer-sum")
-        add("names of states", 0.2, renamed(by_order))
-        add("outer-totalistic, names of states", 0.2, renamed(by_order), "outer-totalistic")
     return found

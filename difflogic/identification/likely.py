@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from difflogic.identification.deep import Deep
-from difflogic.identification.families import Density, Edges, Fitted, Odds, States, families
+from difflogic.identification.families import Density, Edges, Fitted, Odds, Seen, States, families
 from difflogic.identification.rules import COARSER, UNKNOWN, Offsets, Space, shifted
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import ConfigError
@@ -34,6 +35,8 @@ LEAST = 1e-4
 """Hypotheses that are less likely than this, compared with the first, are dropped."""
 COMPLETIONS = 256
 """Ways to fill unknown cells of a neighbourhood; if there are more, as many random ones."""
+MOST_CELLS = 2**20
+"""Cells to look at, all those of the last pair included: more would change no odds that matter."""
 MOST_EDGES = 200
 """Cells without a whole neighbourhood from which to learn."""
 SOLVING = 2.0
@@ -51,7 +54,7 @@ class Hypothesis:
     """The smallest space with all rules of the family."""
     gap: int
     wraps: bool
-    fitted: Fitted | Deep
+    fitted: Fitted
     evidence: float
     """The logarithm of the probability of the recording and of the hypothesis."""
     probability: float = 0.0
@@ -96,11 +99,8 @@ class Likely:
         for each in self.hypotheses:
             if each.space.neighbourhood != space.neighbourhood:
                 continue
-            if isinstance(each.fitted, Deep):
-                own = each.space.entry_of[space.examples]
-                odds = each.fitted.entries()[:, own]
-            else:
-                odds = each.fitted.odds(examples)
+            of = each.fitted
+            odds = of.entries(space) if isinstance(of, Deep) else of.odds(examples)
             found += each.probability * odds
         found /= np.maximum(found.sum(axis=0), 1e-300)
         return found
@@ -131,12 +131,13 @@ def _ways(around: States, states: int) -> States:
     return filled
 
 
-def _averaged(fitted: Fitted | Deep, around: States, states: int) -> Odds:
+def _averaged(fitted: Fitted, around: States, states: int) -> Odds:
     """Return odds after neighbourhoods of which some cells are UNKNOWN: mean over all ways."""
-    every = [_ways(each, states) for each in around.T]
-    sizes = np.array([each.shape[1] for each in every])
-    odds = fitted.odds(np.concatenate(every, axis=1))
-    found: Odds = np.add.reduceat(odds, np.cumsum(sizes) - sizes, axis=1) / sizes
+    found: Odds = np.zeros((states, around.shape[1]))
+    whole = (around != UNKNOWN).all(axis=0)
+    found[:, whole] = fitted.odds(around[:, whole])
+    for column in np.flatnonzero(~whole).tolist():
+        found[:, column] = fitted.odds(_ways(around[:, column], states)).mean(axis=1)
     return found
 
 
@@ -148,7 +149,6 @@ def weigh(
     boundary: str = "auto",
     within: str = "none",
     without: Sequence[str] = (),
-    deadline: Deadline | None = None,
 ) -> Likely:
     """Weigh all families of these neighbourhoods, with these numbers of steps from pair to pair.
 
@@ -156,29 +156,25 @@ def weigh(
     symmetry `within`, and those named `without`, are left out. Raises ConfigError if no hypothesis
     explains the pairs.
     """
-    deadline = deadline or Deadline.after(SOLVING)
+    deadline = Deadline.after(SOLVING)
+    sizes = np.cumsum([before.size for before, _ in pairs])
+    pairs = pairs[: 1 + int(np.searchsorted(sizes, MOST_CELLS))]
     sides = ("unknown", "periodic") if boundary == "auto" else (boundary,)
     found = []
     for hood, gap, edge in product(hoods, gaps, sides):
         data = _observed(pairs, reach(Space(hood, "none", states), gap), edge, states)
         if data is None:
             continue
-        seen, after, edges, rest = data
-        prior = (
-            rest
-            + np.log(GAPS[gap] * RADII.get(hood, 1))
-            + np.log(WRAPS if edge == "periodic" else 1 - WRAPS)
-        )
+        seen, rest = data
+        side = WRAPS if edge == "periodic" else 1 - WRAPS
+        prior = rest + np.log(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1))
         for family in families(hood, states):
             if family.name in without or (gap > 1 and family.name not in DEEP):
                 continue
             if family.space.symmetry not in (within, *COARSER[within]):
                 continue
-            fitted: Fitted | Deep
-            if gap == 1:
-                fitted = family.fit(seen, after, edges)
-            else:
-                fitted = Deep(family.space, gap, seen, after, edges, deadline)
+            deep = partial(Deep, family.space, gap, deadline=deadline)
+            fitted = family.fit(seen) if gap == 1 else deep(seen)
             evidence = prior + np.log(family.prior) + fitted.evidence
             if evidence > -np.inf:
                 found.append(
@@ -198,11 +194,11 @@ def weigh(
 
 def _observed(
     pairs: Sequence[Before], offsets: Offsets, boundary: str, states: int
-) -> tuple[States, States, Edges | None, float] | None:
-    """Return distinct neighbourhoods, what follows each, and the edges.
+) -> tuple[Seen, float] | None:
+    """Return what was seen, and what edges beyond the first cost: as entries of their own.
 
-    Edges beyond the first cost as much as entries of their own; the last value is the logarithm.
-    None if one neighbourhood is followed by several states, or if none is whole.
+    The cost is the logarithm of a probability. None if one neighbourhood is followed by several
+    states, or if none is whole.
     """
     around = np.concatenate(
         [neighbourhoods(before, offsets, boundary) for before, _ in pairs], axis=1
@@ -219,16 +215,12 @@ def _observed(
     if not both.size or (both[:-1, 1:] == both[:-1, :-1]).all(axis=0).any():
         return None
     cut = np.flatnonzero(known & ~whole)
-    edges = None
-    if len(cut):
-        some = cut[:MOST_EDGES]
-        ways = [_ways(each, states) for each in around[:, some].T]
-        ends = np.cumsum([each.shape[1] for each in ways])
-        edges = Edges(np.concatenate(ways, axis=1), ends, after[some])
+    some = cut[:MOST_EDGES]
+    ways = [_ways(each, states) for each in around[:, some].T]
+    ends = np.cumsum([each.shape[1] for each in ways], dtype=int)
+    edges = Edges(np.concatenate([around[:, :0], *ways], axis=1), ends, after[some])
     density = Density(states)
-    seen, every = (
-        np.bincount(after[here], minlength=states)
-        for here in (whole, np.append(np.flatnonzero(whole), cut[MOST_EDGES:]))
-    )
-    rest = float(density.evidence(every) - density.evidence(seen))
-    return both[:-1], both[-1], edges, rest
+    base = np.bincount(after[whole], minlength=states)
+    more = base + np.bincount(after[cut[MOST_EDGES:]], minlength=states)
+    rest = float(density.evidence(more) - density.evidence(base))
+    return Seen(both[:-1], both[-1], edges), rest
