@@ -10,6 +10,8 @@ from cli.errors import note
 from cli.options import ConfigArgument, RunOptions, Small
 from cli.running import Experiment, run_experiment
 from difflogic.library.options import Count, Opt
+from difflogic.pictures.colors import Color
+from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -92,7 +94,17 @@ def _colors(text: str) -> int:
     return int(text)
 
 
+def _palette(text: str) -> tuple[Color, ...]:
+    found = parse_palette(text)
+    if not found and text != "median-cut":
+        raise ConfigError(
+            f'"{text}" is not median-cut, ega or 2 to 16 colours such as #ffffff,#d63031'
+        )
+    return found
+
+
 Colors = Annotated[int | None, Opt(parse=_colors)]
+Palette = Annotated[tuple[Color, ...] | None, Opt(parse=_palette)]
 
 
 @calls("training.train")
@@ -104,6 +116,8 @@ def train_pattern(
     second: str | None = None,
     size: tuple[int, int] | None = None,
     colors: Colors = None,
+    palette: Palette = None,
+    dither: bool = False,
     channels: Count | None = None,
     steps: Count | None = None,
     config: ConfigArgument = None,
@@ -126,27 +140,34 @@ def train_pattern(
             the longer side; at most 256x256
         colors N: Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit each
             of red, green and blue, by default chosen for the picture
+        palette P: Colours to choose: median-cut, which suits the image; ega, 16 fixed ones; or a
+            list such as #ffffff,#d63031, by default median-cut
+        dither: Mix colours of a photo by patterns of cells
         channels: State bits per cell; the update circuit is sized to fit, by default from CONFIG
         steps: Automaton steps for growing, by default chosen for the picture
     """
     from difflogic.library import growing
 
     chosen = hold or heal or (second, size, steps) != (None, None, None)
-    chosen = chosen or colors not in (None, 1, 3)
+    chosen = chosen or colors not in (None, 1, 3) or palette is not None or dither
+    if colors in (1, 3) and (palette or dither):
+        raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
+    if colors is not None and palette:
+        raise ConfigError("--colors and --palette both choose colours: give only one of them")
     if colors is not None:
         _refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --second, --size, --steps and --colors choose a "
-            f"configuration by the picture: leave {config} out, or use --set"
+            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette and "
+            f"--dither choose a configuration by the picture: leave {config} out, or use --set"
         )
     is_image = target is not None and colors is None and growing.is_image(target)
     if config is None and options.resume is None and (chosen or is_image):
         first = target or "lizard"
         if second is None:
-            picture = growing.read(first, colors, size)
+            picture = growing.read(first, colors, size, palette or (), dither)
         else:
-            picture = growing.read_two(first, second, colors, size)
+            picture = growing.read_two(first, second, colors, size, palette or (), dither)
         growth = growing.plan_growth(picture, hold=hold, heal=heal, channels=channels, steps=steps)
         if not options.quiet:
             for line in growth.lines:

@@ -49,7 +49,7 @@ LEARNED_SIDE = 16
 cells, learning places worked for one picture in two, and took minutes."""
 
 COUNTING_LAYERS, COUNTING_WIDTH = 12, 512
-COUNTING_EPOCHS = 100
+COUNTING_EPOCHS = 200
 """With counted places, what is still wrong after the last epoch is corrected."""
 
 COUNTING = {
@@ -99,8 +99,6 @@ class Growth:
     picture: Picture
     config: str
     overrides: tuple[Override, ...]
-    epochs: int
-    """Epochs until the proof, usually."""
     lines: tuple[str, ...]
     """The choices, for people."""
 
@@ -124,21 +122,29 @@ def _content(target: str) -> str | bytes:
     return content
 
 
-def read(target: str, colors: int | None = None, size: tuple[int, int] | None = None) -> Picture:
+def read(
+    target: str,
+    colors: int | None = None,
+    size: tuple[int, int] | None = None,
+    palette: Sequence[Color] = (),
+    dither: bool = False,
+) -> Picture:
     """Read a picture by its shipped name or its file: an image, or rows of text.
 
-    An image gets a palette of at most `colors`: 2, 4, 8 or 16, by default as many as it needs. With
-    1 or 3 colours it has bits instead: ink, or red, green and blue. Raises ConfigError for a file
-    that is not a picture.
+    An image gets a palette of at most `colors`: 2, 4, 8 or 16, by default as many as it needs, or
+    the given `palette`; it may be dithered. With 1 or 3 colours it has bits instead: ink, or red,
+    green and blue. Raises ConfigError for a file that is not a picture.
     """
     content = _content(target)
     try:
         if isinstance(content, str):
+            if palette or dither:
+                raise ConfigError("is text: only images take a palette or dithering")
             return _from_text(target, content, colors, size)
         if colors is not None and colors in FIRST_COLORS:
             bits = image_bits(content, colors, *(size or USUAL_GRIDS[colors]))
             return Picture(target, bits, words=f"an image as {counted(len(bits), 'bit')} a cell")
-        found = quantise(content, colors, size)
+        found = quantise(content, colors, size, palette, dither)
     except ConfigError as error:
         raise ConfigError(f"{target}: {error}") from None
     height, width = found.bits.shape[1:]
@@ -167,7 +173,12 @@ def _lost(found: Quantised, pixels: tuple[int, int], cells: tuple[int, int]) -> 
 
 
 def read_two(
-    target: str, second: str, colors: int | None = None, size: tuple[int, int] | None = None
+    target: str,
+    second: str,
+    colors: int | None = None,
+    size: tuple[int, int] | None = None,
+    palette: Sequence[Color] = (),
+    dither: bool = False,
 ) -> Picture:
     """Return a picture with a second one, from two images, with one palette for both.
 
@@ -191,7 +202,7 @@ def read_two(
     Image.fromarray(both).save(content, "PNG")
     rows, columns = size or own_size(height, width)
     try:
-        joined = quantise(content.getvalue(), colors, (rows, 2 * columns))
+        joined = quantise(content.getvalue(), colors, (rows, 2 * columns), palette, dither)
     except ConfigError as error:
         raise ConfigError(f"{target} and {second}: {error}") from None
     words = (
@@ -275,10 +286,10 @@ def plan_growth(
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"{typed} {picture.name}")
-    epochs, outlook = COUNTING_EPOCHS, f"learned in {COUNTING_EPOCHS} epochs, then corrected"
+    outlook = f"learned in {COUNTING_EPOCHS} epochs, then corrected"
     if not counts:
-        epochs, seconds = EPOCHS[what], _time(SECONDS_PER_CELL * height * width)
-        outlook = f"usually proved by epoch {epochs}, about {seconds} of one core"
+        seconds = _time(SECONDS_PER_CELL * height * width)
+        outlook = f"usually proved by epoch {EPOCHS[what]}, about {seconds} of one core"
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
@@ -289,7 +300,7 @@ def plan_growth(
         f"{config.update.gates[0]} gates; from nothing, zero boundary",
         f"goal: {goal}; {outlook}",
     ]
-    return Growth(picture, base, overrides, epochs, tuple(lines))
+    return Growth(picture, base, overrides, tuple(lines))
 
 
 def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> dict[str, Any]:

@@ -10,15 +10,18 @@ the pixels under it, rounded to a bit.
 
 `quantise` keeps colours: it finds a small palette, and the bits of a cell are its colour's number.
 Number 0 is nothing: what is transparent, or the most frequent colour of the border. Pillow chooses
-the other colours from all pixels. A cell has the colour of most pixels under it, so that no colour
-is a mixture of two others.
+the other colours from all pixels, or they are given. A cell has the colour of most pixels under it,
+so that no colour is a mixture of two others; but a line that is thinner than a cell counts as if it
+filled one. With dithering, a cell has the mean of its pixels, and its error goes to the cells
+around it (Floyd and Steinberg 1976).
 """
 
 from __future__ import annotations
 
 import io
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -57,6 +60,9 @@ USUAL_SIDE = 64
 PALETTES = (2, 4, 8, 16)
 """Numbers of colours, with the background, that 1 to 4 bits can tell apart."""
 
+MOST_DRAWN = 1024
+"""Most colours of a drawing, whose thin lines are kept; in a photo they would be grain."""
+
 USUAL_COLORS = 8
 """Colours for an image with more than the largest palette."""
 
@@ -64,6 +70,7 @@ BEHIND_LIGHT, BEHIND_DARK = (36, 40, 48), (255, 255, 255)
 """Colours of nothing behind light and dark pictures with transparent pixels."""
 
 Array = npt.NDArray[np.float32]
+Places = npt.NDArray[np.intp]
 
 
 def image_bits(content: bytes, channels: int, height: int, width: int) -> npt.NDArray[np.uint8]:
@@ -202,21 +209,32 @@ class Quantised:
 
 
 def quantise(
-    content: bytes, colors: int | None = None, size: tuple[int, int] | None = None
+    content: bytes,
+    colors: int | None = None,
+    size: tuple[int, int] | None = None,
+    given: Sequence[Color] = (),
+    dither: bool = False,
 ) -> Quantised:
     """Return an image file's `content` in at most `colors` colours, on a grid of `size`.
 
     `colors` is one of PALETTES, by default the smallest with all colours of the image, or else
-    USUAL_COLORS. `size` is rows and columns, by default `own_size`. In a `size` with other
-    proportions the picture is in the middle. Raises ConfigError unless it is an image with at least
-    two colours.
+    USUAL_COLORS; or the colours are those `given`. `size` is rows and columns, by default
+    `own_size`. In a `size` with other proportions the picture is in the middle. Raises ConfigError
+    unless it is an image with at least two colours.
     """
+    from PIL import Image
+
     pixels, shape = read_image(content, _WORKING_SIDE)
-    numbers, palette = _numbers(pixels, colors)
-    h, w = numbers.shape
+    opaque = pixels[..., 3] >= 128
+    found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
     height, width = size or own_size(*shape)
-    scale = min(height / h, width / w)
-    cells = _scaled(numbers, len(palette), max(1, round(h * scale)), max(1, round(w * scale)))
+    scale = min(height / pixels.shape[0], width / pixels.shape[1])
+    rows, columns = (max(1, round(side * scale)) for side in pixels.shape[:2])
+    if dither:
+        small = Image.fromarray(pixels).resize((columns, rows), Image.Resampling.BOX)
+        pixels = np.asarray(small)
+    numbers, palette = _numbers(pixels, colors, given, dither)
+    cells = _scaled(numbers, len(palette), rows, columns, found <= MOST_DRAWN)
     kept = np.unique(cells[cells > 0])
     if not len(kept):
         raise _nothing_left(height, width)
@@ -226,8 +244,6 @@ def quantise(
     # Numbers that the picture does not use may appear while it grows.
     full = used + [used[-1]] * (2**channels - len(used))
     bits = (cells >> np.arange(channels)[:, None, None] & 1).astype(np.uint8)
-    opaque = pixels[..., 3] >= 128
-    found = len(np.unique(_packed(pixels[opaque]))) + (not opaque.all())
     return Quantised(center_picture(bits, height, width), tuple(full), len(used), shape, found)
 
 
@@ -256,7 +272,7 @@ def require_shape(pixels: npt.NDArray[np.uint8]) -> None:
 
 
 def _numbers(
-    pixels: npt.NDArray[np.uint8], colors: int | None
+    pixels: npt.NDArray[np.uint8], colors: int | None, given: Sequence[Color], dither: bool
 ) -> tuple[npt.NDArray[np.int64], list[Color]]:
     """Return a colour number for each pixel (h, w), and the colours, nothing first."""
     from PIL import Image
@@ -271,13 +287,24 @@ def _numbers(
     if colors is None:
         total = len(distinct) + clear
         colors = next((n for n in PALETTES if n >= total), USUAL_COLORS)
-    if len(distinct) + clear > colors:
+    if given:
+        distinct = np.array(given, np.uint8)
+    elif len(distinct) + clear > colors:
         row = Image.fromarray(inked[None])
         row = row.quantize(
             colors - clear, Image.Quantize.MEDIANCUT, kmeans=4, dither=Image.Dither.NONE
         )
         distinct = np.array(row.getpalette(), np.uint8).reshape(-1, 3)
         codes = np.asarray(row)[0].astype(np.int64)
+    if dither:
+        chosen = Image.new("P", (1, 1))
+        # Pillow would fill the rest of the table with black.
+        chosen.putpalette(np.resize(distinct, (256, 3)).tobytes())
+        spread = Image.fromarray(rgb).quantize(palette=chosen, dither=Image.Dither.FLOYDSTEINBERG)
+        codes = np.asarray(spread)[opaque].astype(np.int64) % len(distinct)
+    elif given:
+        distances = [((inked.astype(np.int64) - each) ** 2).sum(axis=1) for each in distinct]
+        codes = np.argmin(distances, axis=0)
     numbers = np.full(opaque.shape, -1)
     numbers[opaque] = codes
     border = np.concatenate([numbers[0], numbers[-1], numbers[:, 0], numbers[:, -1]])
@@ -301,15 +328,53 @@ def _color(rgb: npt.NDArray[np.uint8]) -> Color:
     return r, g, b
 
 
-def _scaled(numbers: npt.NDArray[np.int64], count: int, h: int, w: int) -> npt.NDArray[np.int64]:
-    """Return the most frequent number among the pixels under each cell, shape (h, w)."""
+def _scaled(
+    numbers: npt.NDArray[np.int64], count: int, h: int, w: int, lines: bool
+) -> npt.NDArray[np.int64]:
+    """Return the most frequent number among the pixels under each cell, shape (h, w).
+
+    With `lines`, thin ones are kept.
+    """
     from PIL import Image
 
     if numbers.shape == (h, w):
         return numbers
-    masks = ((numbers == number).astype(np.float32) for number in range(count))
+    scale = max(numbers.shape[0] / h, numbers.shape[1] / w)
+    # A line that is one pixel wide covers one in `scale` pixels of a cell that it crosses, and half
+    # of them where two cells share it.
+    weights = np.ones(numbers.shape, np.float32)
+    if lines:
+        weights[_thin(numbers, count, math.ceil(scale))] = 2 * scale
+    masks = ((numbers == number) * weights for number in range(count))
     shares = [
         np.asarray(Image.fromarray(mask).resize((w, h), Image.Resampling.BOX)) for mask in masks
     ]
     most: npt.NDArray[np.int64] = np.argmax(shares, axis=0)
     return most
+
+
+def _thin(numbers: npt.NDArray[np.int64], count: int, width: int) -> npt.NDArray[np.bool_]:
+    """Return which pixels belong to lines that are at most `width` wide, and further apart.
+
+    They lie between pixels of one other number, along a row or a column.
+    """
+    found = np.zeros(numbers.shape, np.bool_)
+    for number in range(count):
+        for axis in (0, 1):
+            ground = np.moveaxis(numbers == number, axis, 0)
+            at, end = np.arange(len(ground))[:, None], len(ground)
+            wide = ground & (_next(~ground, at, end) - _last(~ground, at, -1) > width)
+            behind, ahead = _last(wide, at, -2 * end), _next(wide, at, 2 * end)
+            lines = np.moveaxis(found, axis, 0)
+            lines |= ~ground & (at - behind <= width) & (ahead - at <= width)
+    return found
+
+
+def _last(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Places:
+    """Return the place, along axis 0, of the last pixel of `mask` up to each."""
+    return np.maximum.accumulate(np.where(mask, at, none), axis=0)
+
+
+def _next(mask: npt.NDArray[np.bool_], at: npt.NDArray[np.intp], none: int) -> Places:
+    """Return the place, along axis 0, of the next pixel of `mask` from each on."""
+    return np.minimum.accumulate(np.where(mask, at, none)[::-1], axis=0)[::-1]

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from difflogic.pictures.colors import hex_color, parse_color
 from difflogic.pictures.images import image_bits, quantise
+from difflogic.pictures.palettes import parse_palette
 from difflogic.system.errors import ConfigError
 
 L_SHAPE = np.array([[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0] * 5])
@@ -228,10 +229,65 @@ def test_border_colour_is_the_background():
 def test_a_cell_has_the_most_frequent_colour_of_its_pixels():
     cells = np.random.default_rng(1).integers(0, 3, (12, 8))
     large = np.array([BLUE, RED, LIGHT])[cells].repeat(10, axis=0).repeat(10, axis=1)
-    large[::10] = (9, 9, 9)  # thin lines go
+    large[::10] = (9, 9, 9)  # lines as dense as cells go
     found = quantise(saved(large), 4, (12, 8))
     np.testing.assert_array_equal(shown(found), np.array([BLUE, RED, LIGHT])[cells])
     assert found.pixels == (120, 80)
+
+
+@pytest.mark.parametrize("scale", [2, 3, 4.5])
+def test_thin_lines_stay_whole(scale):
+    drawn = Image.new("RGB", (240, 240), LIGHT)
+    pen = ImageDraw.Draw(drawn)
+    pen.ellipse((20, 20, 220, 220), outline=RED)
+    pen.line((10, 50, 230, 70), fill=BLUE)
+    side = round(240 / scale)
+    cells = shown(quantise(saved(np.asarray(drawn)), 4, (side, side)))
+    red, blue = ((cells == color).all(axis=-1) for color in (RED, BLUE))
+    # Filling the outside, over edges only, finds no gap in the circle; the line is in each column.
+    outside = ~(red | blue)
+    reached = np.zeros_like(outside)
+    reached[0, 0] = True
+    for _ in range(side * side):
+        grown = reached.copy()
+        for shift, axis in ((1, 0), (-1, 0), (1, 1), (-1, 1)):
+            grown |= np.roll(reached, shift, axis)
+        grown &= outside
+        if (grown == reached).all():
+            break
+        reached = grown
+    assert not reached[side // 2, side // 2]
+    assert outside[side // 2, side // 2]
+    crossed = (red | blue)[: side // 3, round(12 / scale) : round(228 / scale)]
+    assert crossed.any(axis=0).all()
+    # Lines grow no wider than two cells.
+    assert red.sum() <= 2 * 4 * side
+    assert blue.sum() <= 2 * side
+
+
+def test_dithering_keeps_the_mean_colour():
+    ramp = np.linspace(20, 230, 64)
+    photo = np.stack([*np.meshgrid(ramp, ramp), np.full((64, 64), 120)], axis=-1)
+    content = saved(photo.round().repeat(4, axis=0).repeat(4, axis=1))
+    blocks = photo.reshape(8, 8, 8, 8, 3).mean(axis=(1, 3))
+    off = {}
+    for dither in (False, True):
+        found = quantise(content, 8, (64, 64), dither=dither)
+        mean = shown(found).reshape(8, 8, 8, 8, 3).mean(axis=(1, 3))
+        off[dither] = np.abs(mean - blocks).mean()
+    assert off[True] < 0.6 * off[False]
+
+
+@pytest.mark.parametrize("dither", [False, True])
+def test_given_colours_are_the_only_ones(dither):
+    rng = np.random.default_rng(3)
+    pixels = rng.integers(0, 256, (24, 24, 3))
+    given = parse_palette("#000000,#ff0000,#00ff00,#ffff00,#ffffff")
+    found = quantise(saved(pixels), size=(24, 24), given=given, dither=dither)
+    assert set(found.palette) == set(given)
+    distances = ((pixels[:, :, None].astype(int) - np.array(given)) ** 2).sum(axis=-1)
+    nearest = np.array(given)[distances.argmin(axis=-1)]
+    assert (shown(found) == nearest).all() != dither
 
 
 @pytest.mark.parametrize(("pixels", "cells"), [((96, 128), (96, 128)), ((300, 400), (48, 64))])
@@ -268,3 +324,7 @@ def test_quantise_needs_two_colours():
 def test_colours_as_text():
     assert hex_color(RED) == "#d63031"
     assert parse_color("#d63031") == RED
+    assert parse_palette("#d63031,#1e5ac8") == (RED, (30, 90, 200))
+    assert len(set(parse_palette("ega"))) == 16
+    for text in ("", "#d63031", "#d63031,blue", ",".join(["#000000"] * 17)):
+        assert parse_palette(text) == ()
