@@ -36,13 +36,6 @@ if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report as SimulationReport
     from difflogic.system.measuring import Spread
 
-QUIET_NOISE = 0.03
-BUSY_NOISE = 0.10
-"""Above this, the noise is as large as the differences worth measuring."""
-
-FEWEST_REPEATS = 5
-"""With fewer, the fastest and the median step do not show the noise."""
-
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
 HEADS = {"--workers": "workers", "--compare": "way", "--ranks": "ranks"}
@@ -160,8 +153,7 @@ def _refuse_options(context: typer.Context) -> None:
 
 def machine_facts() -> dict[str, Any]:
     """Return the facts about the machine in the JSON of a measurement."""
-    facts = (machine.versions, machine.cpu, machine.processors)
-    return {fact.__name__: fact() for fact in facts}
+    return {"versions": machine.versions(), "cpu": machine.cpu()}
 
 
 def _show(report: Report) -> None:
@@ -203,8 +195,8 @@ def lines(report: Report) -> dict[str, str]:
         "process": "memory unknown on this system"
         if report.peak_memory is None
         else f"{show_bytes(report.peak_memory)} at most",
-        "processors": processors(machine.processors()),
-        "noise": noise(report.noise, len(path.steps)),
+        "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
+        "noise": f"{100 * report.noise:.1f} % from fastest to median step",
     }
     if shared := poor_gain(report.peak_all_workers / report.peak_one_core, path.workers):
         found[""] = shared
@@ -216,29 +208,6 @@ def tasks(counts: Mapping[str, float]) -> str:
     return "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen".format(
         **counts
     )
-
-
-def processors(found: machine.Processors) -> str:
-    """Describe the processors, and the limits on the number of workers."""
-    physical = f"on {counted(found.physical, 'core')}"
-    text = f"{found.logical} {physical}"
-    if found.affinity < found.logical:
-        text += f"; {found.affinity} by CPU affinity"
-    if found.quota is not None:
-        text += f"; a quota of {found.quota:g}"
-    return f"{text}: {counted(found.usable, 'worker')} by default"
-
-
-def noise(share: float, repeats: int) -> str:
-    """Describe how far the median step is above the fastest."""
-    if repeats < FEWEST_REPEATS:
-        return f"unknown from {counted(repeats, 'repeat')}: use --repeat 10"
-    text = f"{100 * share:.1f} % from fastest to median step: "
-    if share <= QUIET_NOISE:
-        return text + "quiet"
-    if share <= BUSY_NOISE:
-        return text + "normal"
-    return text + "busy; use the minimum, or measure again"
 
 
 def milliseconds(spread: Spread) -> list[str]:
@@ -356,15 +325,6 @@ def _notes(found: Comparison, requested: Config) -> list[str]:
         notes.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
             f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
-        )
-    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
-        notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
-    law = found.amdahl
-    if law is not None:
-        limit = "without limit" if law.serial < 1e-6 else f"at most {law.limit:.1f}×"
-        counts = ", ".join(map(str, law.workers))
-        notes.append(
-            f"Amdahl's law, fitted to {counts} workers: {100 * law.serial:.1f} % serial, {limit}"
         )
     return notes
 

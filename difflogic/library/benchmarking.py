@@ -105,7 +105,7 @@ def compare(
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; or `ranks`, numbers of processes. All ranks in `world` have to
-    call this. Amdahl's law is fitted to worker counts. Raises ConfigError.
+    call this. Raises ConfigError.
     """
     if sum(map(bool, (workers, ways, ranks))) != 1:
         raise ConfigError("compare one thing: workers, ways or ranks")
@@ -119,8 +119,7 @@ def compare(
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
-    result = rows.measure(settings, repeat, count, world)
-    return rows.with_law(result) if workers else result
+    return rows.measure(settings, repeat, count, world)
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:

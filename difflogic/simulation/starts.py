@@ -5,8 +5,8 @@ encoding goes to the middle of the visible channels; all other channels are 0.
 
 A state saved by `dct simulate` sets all channels, on a grid of the same size. It is a ZIP of NumPy
 arrays: `cells` (channels, height, ⌈width / 8⌉), where cell x is bit x mod 8 of byte x // 8; `size`
-(height, width); `labels`, the channels' labels; `step`, the number of steps taken. It is written
-and read band by band. As with all archives here, it is checked before it is unpacked.
+(height, width); `labels`, the channels' labels; `step`, the number of steps taken. As with all
+archives here, it is checked before it is unpacked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,9 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.pictures.images import image_bits
 from difflogic.pictures.text import parse_picture
-from difflogic.simulation.bit_grid import WORD, BitGrid, pack
+from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
-from difflogic.system.archive import NpzReader
+from difflogic.system.archive import NpzReader, write_npz
 from difflogic.system.errors import ConfigError, DctError, MissingFileError
 from difflogic.system.files import read_named, write_whole
 
@@ -190,36 +190,22 @@ def parse_rle(text: str) -> Bits:
 
 def save_state(path: Path, simulator: Simulator) -> None:
     """Write the state, replacing an earlier file. Raises RunDirectoryError if that fails."""
-    write_whole(path, lambda file: _write_state(file, simulator))
-
-
-def _write_state(file: BinaryIO, simulator: Simulator) -> None:
-    grid = simulator.grid
-    geometry = grid.geometry
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in (
-            ("size", np.array([geometry.height, geometry.width], np.int64)),
-            ("labels", np.array(simulator.circuit.labels, np.int64)),
-            ("step", np.array(simulator.step, np.int64)),
-        ):
-            with archive.open(f"{name}.npy", "w") as entry:
-                np.lib.format.write_array(entry, array, allow_pickle=False)
-        width = -(-geometry.width // 8)
-        shape = (geometry.channels, geometry.height, width)
-        head = {"descr": "|u1", "fortran_order": False, "shape": shape}
-        with archive.open("cells.npy", "w", force_zip64=True) as entry:
-            np.lib.format.write_array_header_1_0(entry, head)
-            for channel in range(geometry.channels):
-                for rows in geometry.bands():
-                    words = grid.cells(rows, channel).astype("<u8", copy=False)
-                    entry.write(np.ascontiguousarray(words.view(np.uint8)[:, :width]).tobytes())
+    geometry, grid = simulator.grid.geometry, simulator.grid
+    cells = grid.cells(slice(geometry.height)).astype("<u8", copy=False).view(np.uint8)
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "size": np.array([geometry.height, geometry.width], np.int64),
+        "labels": np.array(simulator.circuit.labels, np.int64),
+        "step": np.array(simulator.step, np.int64),
+        "cells": cells[..., : -(-geometry.width // 8)].swapaxes(0, 1),
+    }
+    write_whole(path, lambda file: write_npz(file, arrays, zipfile.ZIP_DEFLATED))
 
 
 def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
     """Load a saved state into a simulator. If the file is a single other array, return that.
 
     Raises ConfigError or ModelFileError, with the file's name, if the file is not a state, or does
-    not fit the grid or circuit. After an error within the cells, the simulator holds part of them.
+    not fit the grid or circuit.
     """
     geometry = simulator.grid.geometry
     # Compressed cells are hardly ever larger than the cells; MARGIN covers the overhead.
@@ -235,8 +221,13 @@ def load_state(path: Path, simulator: Simulator) -> npt.NDArray[Any] | None:
         problem = _misfit(simulator, tuple(size), tuple(labels), step)
         if problem is not None:
             raise ConfigError(f"{path}: {problem}")
-        _read_cells(reader, simulator.grid)
-        simulator.step = step
+        width = -(-geometry.width // 8)
+        cells = reader.array("cells", (geometry.channels, geometry.height, width), (np.uint8,))
+    padded = np.zeros((geometry.height, geometry.channels, 8 * geometry.words), np.uint8)
+    padded[..., :width] = cells.swapaxes(0, 1)
+    packed = padded.view("<u8").astype(np.uint64, copy=False)
+    simulator.grid.load(slice(geometry.height), packed)
+    simulator.step = step
     return None
 
 
@@ -261,19 +252,3 @@ def _misfit(
 def _listed(labels: tuple[int, ...]) -> str:
     text = ", ".join(map(str, labels[:SHOWN]))
     return text if len(labels) <= SHOWN else f"{text} … ({len(labels)} in all)"
-
-
-def _read_cells(reader: NpzReader, grid: BitGrid) -> None:
-    geometry = grid.geometry
-    width = -(-geometry.width // 8)
-    with reader.pieces("cells", (geometry.channels, geometry.height, width)) as read:
-        for channel in range(geometry.channels):
-            for rows in geometry.bands():
-                count = rows.stop - rows.start
-                padded = np.zeros((count, WORD // 8 * geometry.words), np.uint8)
-                content = np.frombuffer(read(count * width), np.uint8)
-                padded[:, :width] = content.reshape(count, width)
-                packed = padded.view("<u8").astype(np.uint64, copy=False)
-                grid.words[rows, channel, grid.columns()] = packed
-    for rows in geometry.bands():
-        grid.refresh_ends(rows)

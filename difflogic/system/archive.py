@@ -10,11 +10,10 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,17 +32,23 @@ _DIRECTORY_BYTES = 2**20
 """Most bytes of an archive's list of entries: zipfile makes an object of each."""
 
 
-def write_npz(file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+def write_npz(
+    file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any]], kind: int = zipfile.ZIP_STORED
+) -> None:
+    """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system.
+
+    `kind` is zipfile's compression.
+    """
+    with zipfile.ZipFile(file, "w", kind) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
+            entry.compress_type = kind
             entry.create_system = 3  # the default depends on the system
             content = io.BytesIO()
             # Not ascontiguousarray, which turns a scalar into a row.
             little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
             np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
-            archive.writestr(entry, content.getvalue())
+            archive.writestr(entry, content.getbuffer(), compresslevel=1)
 
 
 def is_archive(path: Path) -> bool:
@@ -110,11 +115,11 @@ class NpzReader:
 
     def text(self, name: str, limit: int) -> str:
         """Read UTF-8 text of at most `limit` bytes, stored as an array of bytes."""
-        shape, dtype, data = self._read(name, limit)
-        if dtype != np.uint8 or shape != (len(data),):
+        found = self._read(name, limit)
+        if found.dtype != np.uint8 or found.ndim != 1:
             raise self.error(f'entry "{name}" is not text')
         try:
-            return data.decode()
+            return found.tobytes().decode()
         except UnicodeDecodeError:
             raise self.error(f'entry "{name}" is not UTF-8 text') from None
 
@@ -123,76 +128,32 @@ class NpzReader:
     ) -> npt.NDArray[Any]:
         """Read an array of exactly this `shape` and one of `dtypes`, in native byte order."""
         allowed = [np.dtype(dtype) for dtype in dtypes]
-        largest = math.prod(shape) * max(dtype.itemsize for dtype in allowed)
-        found, dtype, data = self._read(name, largest)
-        if found != shape or dtype not in allowed or len(data) != math.prod(shape) * dtype.itemsize:
+        found = self._read(name, math.prod(shape) * max(dtype.itemsize for dtype in allowed))
+        if found.shape != shape or found.dtype not in allowed:
             types = " or ".join(str(option) for option in allowed)
             raise self.error(
                 f'entry "{name}" must have shape {shape} and type {types} to fit the '
-                f"configuration in the file, not shape {found} and type {dtype}"
+                f"configuration in the file, not shape {found.shape} and type {found.dtype}"
             )
-        return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))
+        return found
 
     def vector(self, name: str, most: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Read a one-dimensional array of at most `most` numbers, in native byte order."""
         kind = np.dtype(dtype)
-        shape, found, data = self._read(name, most * kind.itemsize)
-        if len(shape) != 1 or found != kind or len(data) != shape[0] * kind.itemsize:
+        found = self._read(name, most * kind.itemsize)
+        if found.ndim != 1 or found.dtype != kind:
             raise self.error(f'entry "{name}" must be a one-dimensional array of type {kind}')
-        return np.frombuffer(data, found).astype(found.newbyteorder("="))
+        return found
 
     def numbers(self, name: str, most: int) -> npt.NDArray[Any]:
         """Read an array of any shape with at most `most` booleans, integers or real numbers."""
-        shape, kind, data = self._read(name, 8 * most)
-        size = math.prod(shape)
-        if kind.kind not in "biuf" or size > most or len(data) != size * kind.itemsize:
+        found = self._read(name, 8 * most)
+        if found.dtype.kind not in "biuf" or found.size > most:
             raise self.error(f'entry "{name}" must be an array of at most {most} numbers')
-        return np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
+        return found
 
-    @contextmanager
-    def pieces(self, name: str, shape: tuple[int, ...]) -> Iterator[Callable[[int], bytes]]:
-        """Open an array of bytes of exactly this `shape`, to read it piece by piece.
-
-        Yields a function that returns the next `count` bytes. The last call checks the checksum.
-        """
-        size = math.prod(shape)
-        entry = self._declared(name, size)
-
-        def read(count: int) -> bytes:
-            with self._explained(name):
-                content = file.read(count)
-            if len(content) != count:
-                raise self._damaged(name)
-            return content
-
-        with self._explained(name):
-            file = self._archive.open(entry)
-        with file:
-            found, dtype = self._head(name, file)
-            if found != shape or dtype != np.uint8 or entry.file_size - file.tell() != size:
-                raise self.error(f'entry "{name}" must have shape {shape} and type uint8')
-            yield read
-
-    def _read(self, name: str, limit: int) -> tuple[tuple[int, ...], np.dtype[Any], bytes]:
-        """Return shape, type and data of an array that declares at most `limit` bytes of data."""
-        entry = self._declared(name, limit)
-        with self._explained(name), self._archive.open(entry) as packed:
-            # Only the declared size: far more may be packed there.
-            file = io.BytesIO(packed.read(entry.file_size))
-        return *self._head(name, file), file.read()
-
-    @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception:  # a wrong checksum, encryption, an end of file, and more
-            raise self._damaged(name) from None
-
-    def _damaged(self, name: str) -> ModelFileError:
-        return self.error(f'entry "{name}" is damaged: take another copy of the file')
-
-    def _declared(self, name: str, limit: int) -> zipfile.ZipInfo:
-        """Return an entry, stored or deflated, that declares at most `limit` bytes of data."""
+    def _read(self, name: str, limit: int) -> npt.NDArray[Any]:
+        """Return an array, stored or deflated, that declares at most `limit` bytes of data."""
         if self.names.count(name) != 1:
             raise self.error(f'entry "{name}" is missing or not unique')
         entry = self._archive.infolist()[self.names.index(name)]
@@ -203,10 +164,12 @@ class NpzReader:
                 f'entry "{name}" unpacks to {entry.file_size} bytes where at most {limit} are '
                 "expected: it was not read"
             )
-        return entry
-
-    def _head(self, name: str, file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """Read the header of an array in NumPy's format: shape and type."""
+        try:
+            with self._archive.open(entry) as packed:
+                # Only the declared size: far more may be packed there.
+                file = io.BytesIO(packed.read(entry.file_size))
+        except Exception:  # a wrong checksum, encryption, an end of file, and more
+            raise self.error(f'entry "{name}" is damaged: take another copy of the file') from None
         try:
             if np.lib.format.read_magic(file) != (1, 0):
                 raise ValueError
@@ -215,7 +178,11 @@ class NpzReader:
             raise self.error(f'entry "{name}" is not a NumPy array') from None
         if fortran_order and len(shape) > 1:
             raise self.error(f'entry "{name}" is in column-major order: save it with dct')
-        return shape, dtype
+        size = len(file.getbuffer()) - file.tell()
+        fits = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == size
+        if dtype.kind not in "biuf" or not fits:
+            raise self.error(f'entry "{name}" is not an array of numbers of its shape')
+        return np.frombuffer(file.read(), dtype).reshape(shape).astype(dtype.newbyteorder("="))
 
 
 class _CautiousFile:

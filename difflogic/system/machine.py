@@ -63,32 +63,6 @@ def cache_bytes(level: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Processors:
-    """The processors that this process may use, and their limits."""
-
-    logical: int
-    """Processors of the machine, as the system counts them."""
-    affinity: int
-    """Processors that this process may run on."""
-    quota: float | None
-    """Processor time that the container grants, in processors; None if there is no limit."""
-    physical: int
-    """Cores of the machine; two threads of a core share its arithmetic."""
-    usable: int
-    """Workers that may run at once: at least one, and at most the quota rounded down."""
-
-
-def processors() -> Processors:
-    """Return what this process may use, by the system, its container and joblib's limits."""
-    import joblib
-
-    logical = os.cpu_count() or 1
-    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical
-    physical = min(joblib.cpu_count(only_physical_cores=True), logical)
-    return Processors(logical, affinity, cpu_quota(), physical, cpu_count())
-
-
-@dataclass(frozen=True)
 class Node:
     """Processors that this process may run on, and the memory that is near to all of them."""
 

@@ -1,1 +1,1 @@
-"""Speed of training steps over workers: measured, fitted by laws, and predicted."""
+"""Speed of training steps over workers: measured, and compared."""

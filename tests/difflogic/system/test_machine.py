@@ -53,16 +53,6 @@ def test_the_tightest_of_nested_groups_counts(groups, monkeypatch):
     assert machine.cpu_count() == 3
 
 
-def test_the_bounds_of_the_workers(groups):
-    (groups / "cpu.max").write_text("150000 100000")
-    found = machine.processors()
-    assert found.quota == 1.5
-    assert found.usable == 1
-    assert found.logical == os.cpu_count()
-    assert 1 <= found.affinity <= found.logical
-    assert found.physical <= found.logical
-
-
 def test_physical_memory(monkeypatch):
     memory = own_memory.physical_memory()
     assert memory is not None
