@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from difflogic.simulation.benchmark import Report as SimulationReport
     from difflogic.system.measuring import Spread
 
+QUIET_NOISE = 0.03
+BUSY_NOISE = 0.10
+"""Above this, the noise is as large as the differences worth measuring."""
+
+FEWEST_REPEATS = 5
+"""With fewer, the fastest and the median step do not show the noise."""
+
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
 HEADS = {"--workers": "workers", "--compare": "way", "--ranks": "ranks"}
@@ -196,7 +203,7 @@ def lines(report: Report) -> dict[str, str]:
         if report.peak_memory is None
         else f"{show_bytes(report.peak_memory)} at most",
         "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
-        "noise": f"{100 * report.noise:.1f} % from fastest to median step",
+        "noise": noise(report.noise, len(path.steps)),
     }
     if shared := poor_gain(report.peak_all_workers / report.peak_one_core, path.workers):
         found[""] = shared
@@ -208,6 +215,18 @@ def tasks(counts: Mapping[str, float]) -> str:
     return "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen".format(
         **counts
     )
+
+
+def noise(share: float, repeats: int) -> str:
+    """Describe how far the median step is above the fastest."""
+    if repeats < FEWEST_REPEATS:
+        return f"unknown from {counted(repeats, 'repeat')}: use --repeat 10"
+    text = f"{100 * share:.1f} % from fastest to median step: "
+    if share <= QUIET_NOISE:
+        return text + "quiet"
+    if share <= BUSY_NOISE:
+        return text + "normal"
+    return text + "busy; use the minimum, or measure again"
 
 
 def milliseconds(spread: Spread) -> list[str]:
@@ -325,6 +344,15 @@ def _notes(found: Comparison, requested: Config) -> list[str]:
         notes.append(
             "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
             f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
+        )
+    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
+        notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
+    law = found.amdahl
+    if law is not None:
+        limit = "without limit" if law.serial < 1e-6 else f"at most {law.limit:.1f}×"
+        counts = ", ".join(map(str, law.workers))
+        notes.append(
+            f"Amdahl's law, fitted to {counts} workers: {100 * law.serial:.1f} % serial, {limit}"
         )
     return notes
 

@@ -105,7 +105,7 @@ def compare(
 
     Give one of these: numbers of `workers`; `ways` to compute a step, as
     `dct bench --compare` has them; or `ranks`, numbers of processes. All ranks in `world` have to
-    call this. Raises ConfigError.
+    call this. Amdahl's law is fitted to worker counts. Raises ConfigError.
     """
     if sum(map(bool, (workers, ways, ranks))) != 1:
         raise ConfigError("compare one thing: workers, ways or ranks")
@@ -119,7 +119,8 @@ def compare(
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
-    return rows.measure(settings, repeat, count, world)
+    result = rows.measure(settings, repeat, count, world)
+    return rows.with_law(result) if workers else result
 
 
 def _settings(config: Config, workers: Sequence[int], ways: Sequence[str]) -> list[Setting]:

@@ -1,1 +1,1 @@
-"""Speed of training steps over workers: measured, and compared."""
+"""Speed of training steps over workers: measured, fitted by laws, and predicted."""

@@ -20,10 +20,11 @@ from difflogic.engine.kernels.probes import fma_peak, fma_per_round
 from difflogic.engine.tracing import WorkStats
 from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
+from difflogic.scale.speed.laws import Amdahl, fit
 from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
-from difflogic.system.measuring import Spread, fastest_rate
+from difflogic.system.measuring import Spread, differ, fastest_rate, poor_gain
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.following import gather, joined
@@ -191,11 +192,28 @@ class Comparison:
     """Rows that were measured in turn."""
 
     rows: Sequence[Row]
+    amdahl: Amdahl | None = None
+    """Amdahl's law, fitted to rows that differ only in their workers."""
 
     @property
     def equal(self) -> bool:
         """Whether every row computed what it should."""
         return all(row.equal for row in self.rows)
+
+    @property
+    def doubt(self) -> str | None:
+        """Why these rows say nothing about more workers; None if they do."""
+        first = self.rows[0]
+        for row in self.rows[1:]:
+            if row.oversubscribed or first.peak is None or row.peak is None:
+                continue
+            if row.threads <= first.threads:
+                continue
+            if shared := poor_gain(row.peak / first.peak, row.threads, first.threads):
+                return shared
+            if not differ(first.steps, row.steps):
+                return f"no difference found between {first.threads} and {row.threads} workers"
+        return None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -205,7 +223,7 @@ class Comparison:
             "epochs": config.training.epochs,
             "repeat": len(self.rows[0].steps),
             "rows": [row.as_dict(self.rows[0]) for row in self.rows],
-            "equal": self.equal,
+            **chosen(self, "doubt", "amdahl", "equal"),
         }
 
 
@@ -213,6 +231,16 @@ def ratio(slow: Sequence[float], fast: Sequence[float]) -> float | None:
     """Return the median ratio of two series that were measured in turn."""
     pairs = [(s, f) for s, f in zip(slow, fast, strict=True) if f > 0]
     return median(s / f for s, f in pairs) if pairs else None
+
+
+def with_law(comparison: Comparison) -> Comparison:
+    """Fit Amdahl's law to the worker counts within the cores, if the first is one worker."""
+    first = comparison.rows[0]
+    if first.workers != 1 or comparison.doubt is not None:
+        return comparison
+    within = [row for row in comparison.rows if not row.oversubscribed]
+    speedups = {row.workers: speedup for row in within if (speedup := row.speedup(first))}
+    return Comparison(comparison.rows, fit(speedups))
 
 
 def within_reach_of_the_oracle(config: Config) -> Config:

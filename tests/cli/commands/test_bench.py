@@ -155,7 +155,7 @@ class TestShown:
             "tasks": "84 per step: 83.0 taken by their own worker, 1.0 stolen",
             "buffers": "960 kB per worker, 1.58 MB shared",
             "process": "202 MB at most",
-            "noise": "100.0 % from fastest to median step",
+            "noise": "unknown from 3 repeats: use --repeat 10",
         }
 
     def test_a_reduced_configuration_is_reported(self):
@@ -164,3 +164,11 @@ class TestShown:
         compared = Comparison([measured(name, 1, 500.0, cut) for name in ("configured", "oracle")])
         notes = bench._notes(compared, asked)
         assert "reduced for the oracle, which is slow: automaton steps from 20 to 1" in notes
+
+    @pytest.mark.parametrize(
+        ("share", "words"), [(0.0, "quiet"), (0.05, "normal"), (0.11, "busy"), (3.0, "busy")]
+    )
+    def test_noise(self, share, words):
+        assert words in bench.noise(share, 10)
+        assert bench.noise(share, 10).startswith(f"{100 * share:.1f} %")
+        assert bench.noise(share, 4).startswith("unknown")
