@@ -15,6 +15,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation import gates
+from difflogic.evaluation import noise as noises
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.evaluation.exactness import (
     STARTS,
@@ -62,6 +63,7 @@ class Draw(IntEnum):
     ASYNCHRONOUS = 2
     ROBUSTNESS = 3
     SOUP = 4
+    NOISE = 5
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,14 @@ def require_any_grid(task: Task) -> None:
     task.on_grid(task.height + 1, task.width + 1)
 
 
+def require_quiet_target(task: Task) -> None:
+    """Refuse tasks whose target does not stay by itself, or has inputs that noise would change."""
+    if task.section.inputs:
+        raise InapplicableError("noise would change the inputs, and nothing restores them")
+    if not task.holds:
+        require_lasting_target(task)
+
+
 def exactness(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
     task = subject.task
@@ -181,17 +191,7 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     scene = scene_of(torus, subject.streams(Draw.SOUP), at)
     wrong = count_wrong(*subject.netlist, scene, 1)
     bad = np.flatnonzero(wrong[:, 0])
-    count = Count(
-        name=f"random soup, total of {len(at)} steps",
-        height=scene.grid.height,
-        width=scene.grid.width,
-        fire_rate=scene.fire_rate,
-        step=at[-1],
-        starts=1,
-        wrong_starts=int(len(bad) > 0),
-        cells=scene.cells * len(at),
-        wrong_cells=int(wrong.sum()),
-    )
+    count = Count.of_all_steps(f"random soup, total of {len(at)} steps", scene, wrong)
     return count, at[int(bad[0])] if len(bad) else None
 
 
@@ -291,6 +291,29 @@ def robustness(subject: Subject) -> dict[str, Any]:
     }
 
 
+def noise(subject: Subject) -> dict[str, Any]:
+    """Count wrong cells of the training grid under noise, all steps together, in both modes."""
+    task, trained = subject.task, subject.config.automaton
+    most = noises.MOST_CELLS // (task.height * task.width)
+    starts = subject.starts or max(1, min(noises.MOST_STARTS, most))
+    counts, curves = [], {}
+    for name, rate in (("synchronous", 1.0), ("asynchronous", min(FIRE_RATE, trained.fire_rate))):
+        grown = equal_steps(SQUARE_TIMES * trained.steps, trained.fire_rate, rate)
+        first = max(noises.SETTLING, grown) + 1
+        scene = scene_of(task, subject.streams(Draw.NOISE), range(first, first + noises.COUNTED))
+        scene, points = replace(scene, fire_rate=rate), []
+        for probability in noises.PROBABILITIES:
+            count = noises.count_wrong(subject.automaton, scene, probability, starts)
+            counts.append(count)
+            points.append((probability, count.wrong_cells / count.cells))
+        curves[name] = points
+    note = (
+        "After each step, every bit of every cell flips with the same probability. Counts are of "
+        f"{noises.COUNTED} steps together; a cell is wrong if any of its visible bits is."
+    )
+    return {"counts": counts, "curves": curves, "notes": [note]}
+
+
 def _any_task(task: Task) -> None:
     pass
 
@@ -335,6 +358,12 @@ TESTS: dict[str, CircuitTest] = {
             "mean number of wrong cells over a long asynchronous run under random damage",
             require_any_grid,
             robustness,
+        ),
+        (
+            "noise",
+            "share of wrong cells while bits flip at random after every step",
+            require_quiet_target,
+            noise,
         ),
         (
             "gates",

@@ -67,6 +67,13 @@ class Count:
                 wrong_cells=int(cells.sum()),
             )
 
+    @classmethod
+    def of_all_steps(cls, name: str, scene: Scene, wrong: npt.NDArray[np.int64]) -> Count:
+        """Return the count of all steps together, from the wrong cells as for `of_scene`."""
+        last, total = replace(scene, at=scene.at[-1:]), wrong.sum(axis=0, keepdims=True)
+        (count,) = cls.of_scene(name, last, total)
+        return replace(count, cells=count.cells * len(scene.at))
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without `decisive` if it is None."""
         return {key: value for key, value in asdict(self).items() if value is not None}

@@ -84,6 +84,7 @@ class Conditions:
             picture; .rle pattern; .npz state), by default as trained
         density: Share of ones in a random start
         fire_rate SHARE: Share of cells that update in a step, by default as trained
+        noise P: Probability that a bit flips after a step, in every channel of every cell
         boundary: What lies beyond the grid's edge, by default as trained
         damage STEPS:Y,X,HxW: Zero H rows and W columns, starting at row Y and column X, after the
             given steps, such as 10,20; repeatable
@@ -98,8 +99,9 @@ class Conditions:
     (visible channels, rows, columns) or (channels, height, width)."""
     density: Share = 0.5
     seed: Seed = 0
-    """Seed of random starts and fire masks."""
+    """Seed of random starts, fire masks and noise."""
     fire_rate: Annotated[float | None, Opt(LEAST_RATE, 1)] = None
+    noise: Share = 0.0
     boundary: Literal["zero", "periodic"] | None = None
     damage: Sequence[Rectangle] = ()
     unsimplified: bool = False

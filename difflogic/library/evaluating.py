@@ -100,10 +100,10 @@ def evaluate(
     apply.
 
     Options:
-        tests --test NAME: exactness, generalisation, fault, healing, asynchronous, robustness or
-            gates; repeatable, by default all that apply
+        tests --test NAME: exactness, generalisation, fault, healing, asynchronous, robustness,
+            noise or gates; repeatable, by default all that apply
         task NAME|FILE: For a circuit file: the experiment to test it on, by default none
-        starts: Start states per test, by default 64; 16 on large grids, 8 for robustness
+        starts: Start states per test, by default 64; 16 on large grids, 8 for robustness and noise
         seed: Random seed, by default the run's
     """
     loaded = load_trusted(source, allow_code)

@@ -167,7 +167,7 @@ def _begin(
     """Return a simulator with its start state."""
     geometry = Geometry(automaton.circuit.channels, *size, automaton.boundary)
     require_memory(geometry)
-    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed)
+    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
     engine = choose_engine(automaton.circuit, setting, steps)
     running = Simulator(automaton.circuit, setting, engine)
     starts.prepare(running, automaton, conditions.start_of(automaton), conditions.density)

@@ -87,6 +87,7 @@ class Simulated:
             **chosen(self.automaton, "name", "boundary", "fire_rate"),
             **chosen(self.geometry, "channels", "height", "width"),
             **chosen(self, *names.split()),
+            "noise": self.simulator.conditions.noise,
             "populations": self.populations(),
             "sha256": self.digest(),
         }
@@ -132,7 +133,7 @@ def simulate(
     )
     require_memory(geometry)
     damage = [each.place(geometry, steps) for each in conditions.damage]
-    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed)
+    setting = simulator.Conditions(geometry, automaton.fire_rate, conditions.seed, conditions.noise)
     chosen, count = _engine(automaton, setting, engine, workers, on_message)
     compiling = f"compiling {automaton.circuit.gates} gates:"
 

@@ -122,6 +122,8 @@ def synthesize(
             f"{height}×{width} cells with {counted(circuit.channels, 'channel')} need more "
             f"than {MOST_BITS} flip-flops, more than any device here has: choose a smaller --size"
         )
+    if conditions.noise:
+        raise ConfigError("a netlist flips no bits at random: leave --noise out")
     if len(conditions.damage) > 1:
         raise ConfigError("the damage input clears one rectangle: give --damage once")
     geometry = Geometry(circuit.channels, height, width, automaton.boundary)

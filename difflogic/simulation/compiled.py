@@ -11,7 +11,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
-from difflogic.simulation.random_bits import Fire, digits
+from difflogic.simulation.random_bits import Fire, Noise, digits
 from difflogic.simulation.running import Field, kept_rows
 from difflogic.system.arrays import aligned
 
@@ -82,6 +82,7 @@ class Compiled:
         step: int,
         most: int,
         fire: Fire | None,
+        noise: Noise | None,
         pause: Callable[[], None],
     ) -> tuple[int, int]:
         """Take one to `most` steps from `source`, for about CALL_SECONDS.
@@ -93,7 +94,11 @@ class Compiled:
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
         # The last cache line holds the next ticket.
         done = aligned(((self._bands + 1) * LINE,), np.uint64)
+        labels = np.array(noise.labels if noise else (), np.uint64)
         parameters = self._parameters(source, target, step, fire, done)
+        if noise is not None:
+            how = labels.ctypes.data, noise.key, noise.threshold, digits(noise.threshold)
+            parameters[Field.LABELS :] = np.array(how, np.uint64)
         parameters[Field.DEPTH] = depth
         first, end = 0, blocks * self._bands
         while first < end:
@@ -154,7 +159,7 @@ class Compiled:
             Field.DIGITS: digits(limit),
             Field.YIELD: self._yield,
         }
-        return np.array([fields[field] for field in Field], np.uint64)
+        return np.array([fields.get(field, 0) for field in Field], np.uint64)
 
 
 def choose_bands(geometry: Geometry, workers: int, at_once: int = 1) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import OFFSETS
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry, Words
-from difflogic.simulation.random_bits import Fire
+from difflogic.simulation.random_bits import Fire, Noise
 from difflogic.simulation.schedule import schedule
 
 BAND_WORDS = 2048
@@ -38,6 +38,7 @@ class Interpreter:
         step: int,
         most: int,
         fire: Fire | None,
+        noise: Noise | None,
         pause: Callable[[], None],
     ) -> tuple[int, int]:
         """Take one step from `source`, the state after `step` steps, and write it to `target`.
@@ -54,6 +55,8 @@ class Interpreter:
                 fires = fire.masks(step, range(band.start, band.stop), geometry.words)
                 old = source.words[band, :, source.columns()]
                 new = old ^ ((old ^ new) & fires[:, None])
+            if noise is not None:
+                new ^= noise.flips(step, range(band.start, band.stop), geometry.words)
             target.load(band, new)
             if band.stop < geometry.height:
                 pause()

@@ -30,6 +30,7 @@ class Use(IntEnum):
 
     START = 0
     FIRE = 1
+    NOISE = 2
 
 
 def mix(x: Words) -> Words:
@@ -39,10 +40,10 @@ def mix(x: Words) -> Words:
     return x ^ (x >> np.uint64(31))
 
 
-def child_keys(key: int, numbers: npt.ArrayLike) -> Words:
-    """Return the keys of the child streams with these numbers."""
+def child_keys(key: int | Words, numbers: npt.ArrayLike) -> Words:
+    """Return the keys of the child streams with these numbers; several keys broadcast."""
     counted = np.asarray(numbers, np.uint64) + np.uint64(1)
-    return mix(np.uint64(key) + np.uint64(GOLDEN) * counted)
+    return mix(np.asarray(key, np.uint64) + np.uint64(GOLDEN) * counted)
 
 
 def stream_key(seed: int, use: Use) -> int:
@@ -94,3 +95,24 @@ class Fire(NamedTuple):
         """Return the mask of the step after `step` steps, as words of shape (rows, words)."""
         own = int(child_keys(self.key, [step])[0])
         return bernoulli(child_keys(own, rows), words, self.threshold)
+
+
+class Noise(NamedTuple):
+    """Draws which bits noise flips after a step. Compiled code draws the same bits."""
+
+    key: int
+    threshold: int
+    labels: tuple[int, ...]
+    """The channels' labels: what a channel suffers does not depend on the other channels."""
+
+    @classmethod
+    def of(cls, seed: int, probability: float, labels: tuple[int, ...]) -> Noise:
+        """Return the noise of a seed that flips each bit with a probability above 0."""
+        return cls(stream_key(seed, Use.NOISE), threshold(probability), labels)
+
+    def flips(self, step: int, rows: range, words: int) -> Words:
+        """Return the flips after `step` steps and one more, (rows, channels, words)."""
+        own = int(child_keys(self.key, [step])[0])
+        keys = child_keys(child_keys(own, rows)[:, None], self.labels)
+        drawn = bernoulli(keys.ravel(), words, self.threshold)
+        return drawn.reshape(len(rows), len(self.labels), words)

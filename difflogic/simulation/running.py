@@ -50,6 +50,10 @@ class Field(IntEnum):
     THRESHOLD = 22  # the fire rate's binary digits
     DIGITS = 23  # how many of these digits matter
     YIELD = 24  # address of the system function that yields the core
+    LABELS = 25  # address of the channels' labels, or 0 without noise
+    NOISE_SEED = 26  # key of the noise's stream
+    NOISE_THRESHOLD = 27  # the binary digits of the probability that a bit flips
+    NOISE_DIGITS = 28
 
 
 SPINS = 200
@@ -258,7 +262,7 @@ def _emit_some_rows(
     wanted: list[Any],
     parts: tuple[Any, Any, int],
 ) -> None:
-    """Emit the rows from `y` on: fire masks, cells, and ghost bits.
+    """Emit the rows from `y` on: fire masks, cells, noise, and ghost bits.
 
     Rows that are not `wanted` go to the dummy row.
     """
@@ -269,13 +273,11 @@ def _emit_some_rows(
     masks = [
         b.at(rows.scratch, b.ir.mul(mask_words, _I64(number))) for number in range(rows.at_once)
     ]
+    now = b.ir.add(p[Field.FIRST_STEP], step)
     with b.ir.if_then(asynchronous):
-        golden = _I64(GOLDEN)
-        counted = b.ir.add(b.ir.add(p[Field.FIRST_STEP], step), _I64(1))
-        of_step = b.mix(b.ir.add(p[Field.SEED], b.ir.mul(golden, counted)))
+        of_step = _emit_child_key(b, p[Field.SEED], now)
         for number, mask in zip(numbers, masks, strict=True):
-            place = b.ir.add(rows.number(number), _I64(1))
-            key = b.mix(b.ir.add(of_step, b.ir.mul(golden, place)))
+            key = _emit_child_key(b, of_step, rows.number(number))
             words = [p[Field.VECTORS], key, p[Field.THRESHOLD], p[Field.DIGITS]]
             b.ir.call(fill, [mask, *words])
     nobody = ir.Constant(_POINTER, None)
@@ -287,12 +289,40 @@ def _emit_some_rows(
         pairs = zip(wanted, targets, strict=True)
         targets = [b.ir.select(each, target, rows.nowhere()) for each, target in pairs]
     b.ir.call(cells, [*seen, *targets, p[Field.CHANNEL_STRIDE], p[Field.VECTORS], *fires])
+    with b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.LABELS], _I64(0))):
+        of_step = _emit_child_key(b, p[Field.NOISE_SEED], now)
+        for number, target in zip(numbers, targets, strict=True):
+            of_row = _emit_child_key(b, of_step, rows.number(number))
+            # The cells are done with their fire masks.
+            _emit_noise(b, p, target, of_row, masks[0], fill, channels)
     with (
         b.ir.if_then(b.ir.icmp_unsigned("!=", p[Field.ENDS], _I64(0))),
         b.loop(_I64(0), _I64(channels)) as channel,
     ):
         for target in targets:
             _emit_ends(b, p, b.at(target, b.ir.mul(channel, p[Field.CHANNEL_STRIDE])))
+
+
+def _emit_child_key(b: Builder, key: Any, number: Any) -> Any:
+    """Emit one number's key of `random_bits.child_keys`."""
+    counted = b.ir.add(number, _I64(1))
+    return b.mix(b.ir.add(key, b.ir.mul(_I64(GOLDEN), counted)))
+
+
+def _emit_noise(
+    b: Builder, p: Any, cells: Any, key: Any, flips: Any, fill: Any, channels: int
+) -> None:
+    """Emit the flips of a row's bits, all channels, by way of the memory at `flips`."""
+    labels = b.ir.inttoptr(p[Field.LABELS], _POINTER)
+    with b.loop(_I64(0), _I64(channels)) as channel:
+        of_channel = _emit_child_key(b, key, b.get(labels, channel))
+        words = [p[Field.VECTORS], of_channel, p[Field.NOISE_THRESHOLD], p[Field.NOISE_DIGITS]]
+        b.ir.call(fill, [flips, *words])
+        own = b.at(cells, b.ir.mul(channel, p[Field.CHANNEL_STRIDE]))
+        with b.loop(_I64(0), p[Field.VECTORS]) as vector:
+            word = b.ir.mul(vector, _I64(b.words))
+            noisy = b.ir.xor(b.get_vector(own, word), b.get_vector(flips, word))
+            b.put_vector(noisy, own, word)
 
 
 def _emit_ends(b: Builder, p: Any, cells: Any) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
+from difflogic.simulation import random_bits
 from difflogic.simulation.bit_grid import BitGrid, Geometry, Words, pack
 from difflogic.simulation.interpreter import Interpreter, band_rows
-from difflogic.simulation.random_bits import Fire, Use, bernoulli, child_keys, stream_key, threshold
 from difflogic.simulation.schedule import schedule
 from difflogic.system import memory
 from difflogic.system.errors import ConfigError
@@ -29,10 +29,11 @@ CACHED_SECONDS = 0.05
 """Time to find and load a compiled circuit."""
 
 FIRE_OPERATIONS = 60
-"""Cost of a fire mask in the interpreter, in gates: ten digits of a random number."""
+"""Cost of a fire mask, or of one channel's noise, in the interpreter, in gates: ten digits of a
+random number."""
 
 FIRE_GATES = 100
-"""Cost of a fire mask in compiled code, in gates: ten digits of ten operations."""
+"""Cost of the same in compiled code, in gates: ten digits of ten operations."""
 
 MOST_STEPS = 2**62
 """Highest step number of a state: far from the limits of 64 bits."""
@@ -48,12 +49,19 @@ WORKER_WORK = 2**24
 class Conditions:
     """Everything about a simulation but its circuit: the grid, and how its cells update.
 
-    `seed`, in [0, 2**64), determines the random bits of starts and of fire masks.
+    `seed`, in [0, 2**64), determines the random bits of starts, fire masks and noise.
     """
 
     geometry: Geometry
     fire_rate: float = 1.0
     seed: int = 0
+    noise: float = 0.0
+    """Probability that a bit flips after a step."""
+
+    @property
+    def masks(self) -> int:
+        """Number of random bits per cell and step."""
+        return (self.fire_rate < 1) + self.geometry.channels * (self.noise > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +111,10 @@ class Simulator:
         self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
         self._fire = None
         if conditions.fire_rate < 1:
-            self._fire = Fire.of(conditions.seed, conditions.fire_rate)
+            self._fire = random_bits.Fire.of(conditions.seed, conditions.fire_rate)
+        self._noise = None
+        if conditions.noise:
+            self._noise = random_bits.Noise.of(conditions.seed, conditions.noise, circuit.labels)
         self._engine: Interpreter | Compiled
         if engine == "interpreter":
             self._engine = Interpreter(circuit)
@@ -130,13 +141,14 @@ class Simulator:
         A channel's bits depend on its label, not on the other channels. `pause` is called between
         bands of rows, and may raise to stop.
         """
-        geometry = self.conditions.geometry
-        key, limit = stream_key(self.conditions.seed, Use.START), threshold(density)
-        keys = child_keys(key, self.circuit.labels)
+        geometry, limit = self.conditions.geometry, random_bits.threshold(density)
+        key = random_bits.stream_key(self.conditions.seed, random_bits.Use.START)
+        keys = random_bits.child_keys(key, self.circuit.labels)
         for rows in geometry.bands():
             numbers = np.arange(rows.start, rows.stop)
             for channel, own in enumerate(keys.tolist()):
-                packed = bernoulli(child_keys(own, numbers), geometry.words, limit)
+                of_rows = random_bits.child_keys(own, numbers)
+                packed = random_bits.bernoulli(of_rows, geometry.words, limit)
                 self.grid.words[rows, channel, self.grid.columns()] = packed
             self.grid.refresh_ends(rows)
             pause()
@@ -163,7 +175,9 @@ class Simulator:
         while self.step < end:
             hits = (step for each in damage for step in each.steps if step > self.step)
             most = min([end, *hits]) - self.step
-            taken, blocks = self._engine.take(*self._grids, self.step, most, self._fire, report)
+            taken, blocks = self._engine.take(
+                *self._grids, self.step, most, self._fire, self._noise, report
+            )
             self.step += taken
             if blocks % 2:
                 self._grids = (self._grids[1], self._grids[0])
@@ -209,7 +223,7 @@ def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
     """Estimate how long a step takes in the interpreter, in seconds."""
     order, geometry = schedule(circuit), conditions.geometry
     operations = order.gates + len(order.read_inputs) + circuit.channels
-    operations += FIRE_OPERATIONS if conditions.fire_rate < 1 else 0
+    operations += FIRE_OPERATIONS * conditions.masks
     bands = -(-geometry.height // band_rows(geometry))
     words = geometry.height * geometry.words
     return operations * (bands * OPERATION_SECONDS + words * WORD_SECONDS)
@@ -217,6 +231,6 @@ def _interpreted_step(circuit: Circuit, conditions: Conditions) -> float:
 
 def useful_workers(circuit: Circuit, conditions: Conditions, cores: int) -> int:
     """Return how many threads, up to `cores`, gain more than it costs to wake them."""
-    gates = schedule(circuit).gates + (FIRE_GATES if conditions.fire_rate < 1 else 0)
+    gates = schedule(circuit).gates + FIRE_GATES * conditions.masks
     work = conditions.geometry.cells * max(1, gates)
     return max(1, min(cores, work // WORKER_WORK))

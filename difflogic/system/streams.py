@@ -32,6 +32,7 @@ class Purpose(IntEnum):
     POLISH = 13
     POOL = 14
     FIRST_LOGITS = 15
+    EVALUATION_NOISE = 16
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0, sample: int = 0) -> np.random.Generator:

@@ -124,7 +124,9 @@ def tests(results: Mapping[str, Any] | None) -> dict[str, Any] | None:
     exact = (
         "It is exact: no cell is wrong in any test that requires it. " if results["exact"] else ""
     )
+    noise = results["tests"].get("noise")
     return {
+        "curves": [] if noise is None else [curves.noise_figure(noise)],
         "words": f"{exact}Training never drew any of these starts; dct eval makes the same tests. "
         "Published numbers are from the DiffLogic CA article, one seed each.",
         "rows": rows,

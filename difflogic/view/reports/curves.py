@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difflogic.circuit.gates import DECIDED
@@ -30,6 +30,9 @@ EXACT = (
 GATES = (
     f"Gates with an op whose probability is above {DECIDED}. All begin decided, as gates that pass "
     "their first input on; gates that learn change from that op to another."
+)
+NOISE = (
+    "Mean share of wrong cells of the training grid, while bits flip at random after every step."
 )
 SEARCHES = (
     "Wrong cells of the hard circuit before and after each search, which changes ops gate by gate. "
@@ -63,6 +66,17 @@ def figures(
         for name, words in captions.items()
         if name in drawn
     ]
+
+
+def noise_figure(test: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the chart of `dct eval --test noise`, as `figures` does."""
+    lines = [
+        [name, [(100 * probability, share) for probability, share in points]]
+        for name, points in test["curves"].items()
+    ]
+    label = "Share of wrong cells over noise"
+    chart = {"x": "% of bits flipped per step", "scale": "share", "height": LOW, "lines": lines}
+    return {"id": "noise-chart", "label": label, "caption": NOISE, "chart": chart}
 
 
 def charts(

@@ -48,6 +48,8 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
     training, gates = contents.training(source), contents.gates(results)
+    tests = contents.tests(results)
+    charts = [each for part in (training, tests) if part for each in part["curves"]]
     data: dict[str, Any] = {
         "automaton": circuits.running(small),
         "target": introduction.target,
@@ -56,7 +58,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
-        "charts": {each["id"]: each["chart"] for each in training["curves"]} if training else {},
+        "charts": {each["id"]: each["chart"] for each in charts},
         "histograms": {each["id"]: each["ops"] for each in gates["histograms"]} if gates else {},
     }
     if model is not None and before is not None:
@@ -76,7 +78,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         equations=shown,
         more_equations=more,
         training=training,
-        tests=contents.tests(results),
+        tests=tests,
         assurance=contents.assurance(results),
         gates=gates,
         **_circuit_words(trained, small, before is not None),

@@ -6,10 +6,10 @@ import pytest
 
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import TESTS, tests
+from difflogic.evaluation import TESTS, noise, tests
 from difflogic.model.model import Model
 
-TEST_NAMES = "exactness generalisation fault healing asynchronous robustness gates"
+TEST_NAMES = "exactness generalisation fault healing asynchronous robustness noise gates"
 
 
 def save(model, op, path):
@@ -25,6 +25,7 @@ def tiny_model(tiny, monkeypatch):
     """A checkerboard whose target is 0 everywhere."""
     for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
         monkeypatch.setattr(tests, name, value)
+    monkeypatch.setattr(noise, "COUNTED", 20)
     return Model.create(load_config("checkerboard-small", [*tiny, "task.square=4"]))
 
 
@@ -89,6 +90,8 @@ class TestOutput:
         (row,) = (row for row in rows if row[4] == "5")
         # Two steps of training: 2, 3, 4 and 5 are counted, 16 cells in 3 starts each.
         assert row[2:] == ["4×4", "1", "5", "48", "48", "0.00", "%", "3", "3", "yes"]
+        rows = [line.split() for line in lines if line.startswith("0.5 % noise")]
+        assert [row[3:5] for row in rows] == [["4×4", "1"], ["4×4", "0.6"]]
 
     def test_json_holds_the_counts(self, dct, wrong):
         found = dct("eval", wrong, "--json", "--starts", "3", "--seed", "5").json

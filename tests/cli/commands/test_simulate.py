@@ -60,7 +60,7 @@ def test_a_glider_flies(dct, life, tmp_path):
 
 def test_every_engine_gives_the_same_result(dct, three):
     common = ["simulate", three, "--size=33x130", "--steps=9", "--seed=5", "--json"]
-    common += ["--damage=2,4:0,100,8x20"]
+    common += ["--damage=2,4:0,100,8x20", "--noise=0.01"]
     found = [
         dct(*common, *more).json
         for more in (
@@ -89,6 +89,7 @@ def test_every_engine_gives_the_same_result(dct, three):
         (["--damage=0:0,0,1x1"], "its steps must be from 1 to"),
         (["--steps=2", "--damage=1,3:0,0,1x1"], "its steps must be from 1 to 2"),
         (["--workers=5000"], '"5000" is not a whole number from 1 to 1024, or "auto"'),
+        (["--noise=1.5"], "from 0 to 1"),
         (["--damage=1:60,0,8x8"], "not within the 64×64"),
         (["--start=nothing"], "nothing: cannot be read"),
         (["--picture=end.jpg"], ".png"),

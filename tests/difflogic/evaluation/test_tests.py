@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from scipy import signal
 
+from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.firing import draw_masks
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation import TESTS, choose, run_tests, tests
+from difflogic.engine.layout import Grid
+from difflogic.evaluation import TESTS, choose, noise, run_tests, tests
+from difflogic.evaluation.scene import Scene, Streams
 from difflogic.evaluation.tests import Draw, Subject
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
@@ -19,7 +22,9 @@ from difflogic.proof.convergence.folding import live_part
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import draw_batch, make_task
+from tests.difflogic.circuit.circuits import automaton_of
 from tests.difflogic.evaluation.naive import random_model, rollout, wired
+from tests.difflogic.simulation.naive import simulate
 from tests.difflogic.training.tiny import tiny
 
 SEED = 4
@@ -170,6 +175,47 @@ class TestRobustness:
         assert found["published"]["synchronously trained"] == 1107
 
 
+class TestNoise:
+    @pytest.mark.parametrize("fire_rate", [1.0, 0.5])
+    def test_as_defined(self, monkeypatch, fire_rate):
+        sizes = {"PROBABILITIES": (0.0, 0.1), "SETTLING": 5, "COUNTED": 7}
+        for name, value in sizes.items():
+            monkeypatch.setattr(noise, name, value)
+        monkeypatch.setattr(tests, "SQUARE_TIMES", 1)
+        model = random_model(tiny(f"automaton.fire_rate={fire_rate}"), seed=1)
+        starts, targets, _ = drawn(model.config, Draw.NOISE, 2, 1, 1.0)
+        found = tests.noise(subject_of(model, 2))
+        counts, circuit = iter(found["counts"]), from_model(model).circuit
+        for name, rate in (("synchronous", 1.0), ("asynchronous", min(0.6, fire_rate))):
+            shares = []
+            for probability in (0.0, 0.1):
+                count, wrong = next(counts), []
+                for n in range(2):
+                    rng = stream(SEED, Purpose.EVALUATION_NOISE, Draw.NOISE, n)
+                    seed = int(rng.integers(2**63))
+                    how = {"fire_rate": rate, "seed": seed, "noise": probability}
+                    for step in range(6, 13):
+                        state = simulate(circuit, starts[n], step, "zero", **how)
+                        wrong.append((state[0] != targets[n][0]).sum())
+                assert (count.wrong_cells, count.cells) == (sum(wrong), 2 * 7 * 42)
+                assert (count.fire_rate, count.step) == (rate, 12)
+                shares.append((probability, count.wrong_cells / count.cells))
+            assert found["curves"][name] == shares
+            assert shares[0][1] != shares[1][1]
+
+    def test_cells_that_do_not_count_and_several_loss_channels(self):
+        rng = np.random.default_rng(0)
+        still = automaton_of(Circuit([], [], [], [12, 13, 14], (2, 4, 7)), (4, 7))
+        start = rng.integers(0, 2, (1, 8, 5, 6), dtype=np.uint8)
+        target = rng.integers(0, 2, (1, 2, 5, 6)).astype(float)
+        target[0, :, 1:3] = np.nan
+        wrong = (start[0, [4, 7]] != target[0]).any(axis=0)[[0, 3, 4]]
+        streams = Streams(0, Purpose.EVALUATION_START, Purpose.EVALUATION_MASK)
+        scene = Scene(Grid(5, 6, "zero"), lambda *_: (start, target), streams, (3, 4), (4, 7))
+        count = noise.count_wrong(still, scene, 0.0, 1)
+        assert (count.wrong_cells, count.cells) == (2 * wrong.sum(), 2 * 18)
+
+
 def life_step(grid, born, survive):
     count = signal.convolve2d(grid, np.ones((3, 3), int), mode="same", boundary="wrap") - grid
     alive = np.isin(count, survive) & (grid == 1)
@@ -220,6 +266,8 @@ class TestChoice:
 
         assert chosen(tiny()) == list(TESTS)
         assert chosen(load_config("lizard")) == ["exactness", "generalisation", "gates"]
+        held = ["exactness", "noise", "gates"]
+        assert chosen(load_config("letter-g-hold")) == held
         for config in ("game-of-life", "letter-g"):
             assert chosen(load_config(config)) == ["exactness", "gates"]
         assert chosen(tiny(), "gates") == ["exactness", "gates"]
@@ -229,6 +277,8 @@ class TestChoice:
         [
             ("game-of-life", "robustness", "of life does not"),
             ("lizard", "fault", "of pattern does not"),
+            ("lizard", "noise", "those that do: exactness, generalisation, gates"),
+            ("flood", "noise", "would change the inputs"),
             ("checkerboard", "gatse", 'did you mean "gates"'),
         ],
     )
@@ -248,6 +298,7 @@ class TestEvaluate:
         for name, value in (("LONG_SIDE", 16), ("LONG_STEPS", 220)):
             monkeypatch.setattr(tests, name, value)
         monkeypatch.setattr(tests, "SQUARE_SIDE", 24)
+        monkeypatch.setattr(noise, "COUNTED", 20)
 
     @pytest.mark.thorough
     def test_results_follow_from_model_and_seed(self):

@@ -9,6 +9,7 @@ from difflogic.simulation import native
 from difflogic.simulation.life import life_automaton
 from difflogic.simulation.random_bits import (
     GOLDEN,
+    Noise,
     Use,
     bernoulli,
     child_keys,
@@ -65,6 +66,20 @@ def test_statistics(probability):
     for axis in (0, 1):
         sums = z.sum(axis=axis) / np.sqrt(z.shape[axis])
         assert abs((sums**2).mean() - 1) < 5 * np.sqrt(2 / len(sums))
+
+
+def test_noise_flips_each_bit_on_its_own():
+    noise, p = Noise.of(3, 0.02, (0, 5, 7)), 0.02
+    steps = np.array([noise.flips(step, range(100), 16) for step in (0, 1)])
+    bits = np.unpackbits(steps.view(np.uint8), axis=-1).astype(float)
+    z = (bits - p) / np.sqrt(p * (1 - p))
+    assert abs(z.mean()) < 5 / np.sqrt(z.size)
+    # The other step, the next row, the next channel.
+    for pair in ((z[0], z[1]), (z[:, 1:], z[:, :-1]), (z[:, :, 1:], z[:, :, :-1])):
+        product = pair[0] * pair[1]
+        assert abs(product.mean()) < 5 / np.sqrt(product.size)
+    alone = Noise.of(3, p, (5,)).flips(1, range(7, 9), 16)
+    np.testing.assert_array_equal(alone[:, 0], steps[1, 7:9, 1])
 
 
 @pytest.mark.thorough

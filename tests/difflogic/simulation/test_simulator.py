@@ -39,9 +39,11 @@ def deep_blocks():
         yield
 
 
-def run(circuit, state, steps, boundary, engine, workers, fire_rate=1.0, seed=0, damage=()):
+def run(
+    circuit, state, steps, boundary, engine, workers, fire_rate=1.0, seed=0, damage=(), noise=0.0
+):
     geometry = Geometry(*state.shape, boundary)
-    conditions = Conditions(geometry, fire_rate, seed)
+    conditions = Conditions(geometry, fire_rate, seed, noise)
     with Simulator(circuit, conditions, engine, workers) as simulator:
         naive.load(simulator.grid, state)
         simulator.run(steps, damage)
@@ -62,15 +64,17 @@ def draw_state(channels, height, width, seed=0):
     st.integers(1, 7),
     st.sampled_from([1.0, 0.6, 0.03]),
     st.integers(0, 2**63),
+    st.sampled_from([0.0, 0.3, 0.005]),
 )
 @settings(max_examples=15)
 def test_all_engines_agree_with_plain_simulation(
-    circuit, height, width, boundary, steps, fire_rate, seed
+    circuit, height, width, boundary, steps, fire_rate, seed, noise
 ):
     state = draw_state(circuit.channels, height, width, seed)
-    expected = naive.simulate(circuit, state, steps, boundary, fire_rate, seed)
+    how = {"fire_rate": fire_rate, "seed": seed, "noise": noise}
+    expected = naive.simulate(circuit, state, steps, boundary, **how)
     for engine, workers in ENGINES:
-        found = run(circuit, state, steps, boundary, engine, workers, fire_rate, seed)
+        found = run(circuit, state, steps, boundary, engine, workers, **how)
         np.testing.assert_array_equal(found, expected, f"{engine}, {workers} workers")
 
 
@@ -106,6 +110,18 @@ def test_vector_widths_and_rows_computed_together(words, rows, boundary, monkeyp
             expected = naive.simulate(circuit, state, steps, boundary, fire_rate)
             found = run(circuit, state, steps, boundary, "compiled", workers, fire_rate)
             np.testing.assert_array_equal(found, expected, f"{height}x{width}, {steps} steps")
+
+
+@pytest.mark.parametrize(("boundary", "fire_rate"), [("zero", 1.0), ("periodic", 0.6)])
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (40, 70), (3, 513)])
+def test_noise_is_the_same_in_all_engines(height, width, boundary, fire_rate):
+    circuit = replace(random_circuit(3, 40, np.random.default_rng(2)), labels=(0, 5, 7))
+    state = draw_state(3, height, width)
+    how = {"fire_rate": fire_rate, "seed": 3, "noise": 0.02}
+    expected = naive.simulate(circuit, state, 9, boundary, **how)
+    for engine, workers in ENGINES:
+        found = run(circuit, state, 9, boundary, engine, workers, **how)
+        np.testing.assert_array_equal(found, expected, f"{engine}, {workers} workers")
 
 
 @given(st.integers(1, 40), st.integers(1, 150), st.data())

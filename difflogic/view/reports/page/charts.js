@@ -34,6 +34,11 @@ const SCALES = {
     if (top > 1000) powers.shift(); // 1 would be too close to 0
     return { ticks: [0, ...powers].map((value) => [value, comma(value)]), place: (value) => Math.log1p(Math.max(value, 0)) / Math.log1p(top) };
   },
+  // Shares from 0 up to the greatest.
+  share: (least, most) => {
+    const top = Math.max(0.01, most);
+    return { ticks: roundSteps(0, 100 * top).map((value) => [value / 100, `${value} %`]), place: (value) => value / top };
+  },
   // Shares from 0 to 1. The scale begins just below the least.
   percent: (least) => {
     const step = [20, 10, 5, 2, 1].find((size) => 100 * (1 - least) > 2 * size) ?? 0.5;

@@ -77,7 +77,7 @@ export class Compiled {
       YIELD: 0,
     };
     const words = new BigUint64Array(this.memory.buffer, parameters);
-    for (const [name, place] of Object.entries(this.fields)) words[place] = BigInt(values[name]);
+    for (const [name, place] of Object.entries(this.fields)) words[place] = BigInt(values[name] ?? 0); // no noise
     new Uint8Array(this.memory.buffer, done, 2 * LINE_BYTES).fill(0);
     this.run(parameters, scratch);
   }

@@ -53,6 +53,8 @@ def test_figures_show_what_was_recorded():
         "before a search": [(10, 40), (20, 80)],
         "after it": [(10, 10), (20, 20)],
     }
+    drawn = curves.noise_figure({"curves": {"synchronous": [[0.0, 0.0], [0.5, 0.3]]}})
+    assert drawn["chart"]["lines"] == [["synchronous", [(0.0, 0.0), (50.0, 0.3)]]]
     assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
 
 

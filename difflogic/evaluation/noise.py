@@ -1,0 +1,53 @@
+"""Counting wrong cells while bits flip at random after every step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.evaluation.scene import Scene
+from difflogic.evaluation.trial import Count
+from difflogic.simulation.bit_grid import Geometry, pack
+from difflogic.simulation.simulator import Conditions, Simulator, choose_engine
+from difflogic.system.streams import Purpose, stream
+
+PROBABILITIES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05)
+"""Probabilities that a bit flips after a step. Without noise, a cell may be wrong all the same."""
+
+SETTLING, COUNTED = 200, 400
+"""Steps before wrong cells count, at least, and steps after which they do."""
+
+MOST_CELLS, MOST_STARTS = 2**14, 8
+"""About as many cells in all, so that large grids do not take long; at most as many starts."""
+
+
+def count_wrong(automaton: Automaton, scene: Scene, probability: float, starts: int) -> Count:
+    """Count the wrong cells of a scene without damage, all steps of `scene.at` together.
+
+    Each bit flips with this probability after each step, from a random stream of its start. A cell
+    is wrong if any loss channel is, and does not count if its target is NaN.
+    """
+    circuit, grid, rows = automaton.circuit, scene.grid, slice(0, scene.grid.height)
+    geometry = Geometry(circuit.channels, grid.height, grid.width, grid.boundary)
+    channels = [circuit.labels.index(channel) for channel in scene.channels]
+    states, drawn = scene.draw(0, starts)
+    counts = ~np.isnan(drawn[:, :1])
+    wrong = np.zeros((1, starts), np.int64)
+    for sample, state in enumerate(states[:, list(circuit.labels)]):
+        target, counted = pack(scene.targets(drawn[sample])), pack(counts[sample])[:, 0]
+        rng = stream(scene.streams.seed, Purpose.EVALUATION_NOISE, scene.streams.epoch, sample)
+        seed = int(rng.integers(2**63))
+        conditions = Conditions(geometry, scene.fire_rate, seed, probability)
+        # One compiled circuit serves all calls.
+        engine = choose_engine(circuit, conditions, starts * len(PROBABILITIES) * scene.at[-1])
+        with Simulator(circuit, conditions, engine) as running:
+            running.grid.load(rows, pack(state))
+            for step in scene.at:
+                running.run(step - running.step)
+                bits = running.grid.cells(rows)[:, channels] ^ target
+                cells = np.bitwise_or.reduce(bits, axis=1) & counted
+                wrong[0, sample] += np.bitwise_count(cells).sum()
+    count = Count.of_all_steps(f"{100 * probability:g} % noise", scene, wrong)
+    return replace(count, cells=len(scene.at) * int(counts.sum()))
