@@ -1,7 +1,8 @@
 """The figures on the user pages: `python -m tests.results` measures them, and says which moved.
 
 docs/results/runs.csv has a row for each set of runs: the shell commands that train them, and what
-came of them, with processor, date and commit. Tables of the pages are made from it: see TABLES.
+came of them, with processor, date and commit. Tables of the pages are made from it, as
+tables.toml says.
 With --write, new figures replace the old ones, in the file and on the pages.
 """
 
@@ -14,8 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -27,7 +28,8 @@ from difflogic.scale.sweeps.results import wilson_interval
 from difflogic.system import machine
 
 ROOT = Path(__file__).parents[1]
-FILE = ROOT / "docs" / "results" / "runs.csv"
+FOLDER = ROOT / "docs" / "results"
+FILE = FOLDER / "runs.csv"
 COUNTS = ("runs", "proved", "exact")
 MEASURED = ("epochs", "gates", "seconds")
 SPREAD = tuple(f"{name}{end}" for name in MEASURED for end in ("", "_min", "_max"))
@@ -36,90 +38,7 @@ COLUMNS = ("name", "command", *FIGURES, "processor", "date", "commit", "quick")
 Row = Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table on a page, below a line ``<!-- results: NAME -->``."""
-
-    page: str
-    heads: str
-    cells: str
-    """A cell for each head, with a row's columns in braces. What is measured has its range in
-    brackets; `epochs_median` and so on have none."""
-    rows: dict[str, str]
-    """Names of rows, each with its label."""
-
-
-ARTICLE = {
-    "game-of-life": "Game of Life",
-    "checkerboard": "checkerboard",
-    "checkerboard-async": "checkerboard, asynchronous",
-    "letter-g": "letter G",
-    "lizard": "lizard",
-}
-COUNTED = "{proved} of {runs}"
-TABLES = {
-    "summary": Table(
-        "../README.md",
-        "experiment | proved | epochs | published | active gates | published | CPU seconds",
-        f"{{label}} | {COUNTED} | {{epochs_median}} | {{learned_by}} | {{gates_median}} | "
-        "{active_gates} | {seconds_median}",
-        ARTICLE,
-    ),
-    "published": Table(
-        "experiments.md",
-        "experiment | the proof covers | command | proved | epochs | active gates | CPU seconds",
-        f"{{label}} | `{{command}}` | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
-        {
-            "game-of-life": "Game of Life | all 512 boards",
-            "checkerboard": "checkerboard | every start",
-            "checkerboard-async": "checkerboard, asynchronous | every start and fair schedule",
-            "letter-g": "letter G | step 15",
-            "lizard": "lizard | step 12",
-        },
-    ),
-    "stays": Table(
-        "experiments.md",
-        "experiment | the proof covers | command | proved | epochs | active gates | CPU seconds",
-        f"{{label}} | {{shown}} | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
-        {
-            "letter-g-hold": "letter G that stays | step 15 and every later one",
-            "letter-g-heal": "letter G that heals | these, and 193 cases of damage",
-            "lizard-hold": "lizard that stays | step 24 and every later one",
-            "lizard-heal": "lizard that heals | these, and 377 cases of damage",
-        },
-    ),
-    "article": Table(
-        "compare.md",
-        "experiment | epochs, as published | epochs | command",
-        "{label} | {learned_by} | {epochs_median} | `{command}`",
-        ARTICLE,
-    ),
-    "suite": Table(
-        "compare.md",
-        "recipe | updates | exact | interval | CPU seconds | command",
-        "{label} | {exact} of {runs} | {interval} | {seconds} | `{command}`",
-        {
-            "suite-reference": "reference | 500",
-            "suite-reference-2000": "reference | 2000",
-            "suite-no-decay": "reference, without weight decay | 500",
-            "suite-no-decay-2000": "reference, without weight decay | 2000",
-            "suite-shipped": "the shipped one | 500",
-        },
-    ),
-    "rules": Table(
-        "local-rules.md",
-        "learned | command | proved for every size | epochs | active gates | CPU seconds",
-        f"{{label}} | `{{command}}` | {COUNTED} | {{epochs}} | {{gates}} | {{seconds}}",
-        {
-            "flood": "flood",
-            "sorting": "sorting",
-            "dead-ends": "dead ends",
-            "voting": "voting",
-            "majority": "majority",
-            "held-addition": "addition with held numbers",
-        },
-    ),
-}
+TABLES = tomllib.loads((FOLDER / "tables.toml").read_text(encoding="utf-8"))
 
 
 def read() -> dict[str, Row]:
@@ -173,15 +92,15 @@ def provenance() -> dict[str, str]:
     return {"processor": cpu, "date": date.today().isoformat(), "commit": head}
 
 
-def render(table: Table, rows: Mapping[str, Row]) -> str:
+def render(table: Mapping[str, Any], rows: Mapping[str, Row]) -> str:
     """Return a table in Markdown."""
-    heads = table.heads.split(" | ")
-    lines = [f"| {table.heads} |", "|" + "---|" * len(heads)]
-    lines += [f"| {_cells(table, rows[name], label)} |" for name, label in table.rows.items()]
+    heads = table["heads"].split(" | ")
+    lines = [f"| {table['heads']} |", "|" + "---|" * len(heads)]
+    lines += [f"| {_cells(table, rows[name], label)} |" for name, label in table["rows"].items()]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _cells(table: Table, row: Row, label: str) -> str:
+def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
     values = {**row, "label": label}
     for name in MEASURED:
         least, most = row[f"{name}_min"], row[f"{name}_max"]
@@ -197,14 +116,14 @@ def _cells(table: Table, row: Row, label: str) -> str:
     values["shown"] = (
         f"`{row['command']}`" if ";" not in row["command"] else "[see the file](results/runs.csv)"
     )
-    return table.cells.format_map(values)
+    return table["cells"].format_map(values)
 
 
 def on_page(name: str) -> tuple[str, str, str]:
     """Return a page's text before a table, the table, and the text after it."""
-    text = (ROOT / "docs" / TABLES[name].page).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / TABLES[name]["page"]).read_text(encoding="utf-8")
     before, mark, rest = text.partition(f"<!-- results: {name} -->\n")
-    assert mark, f"{TABLES[name].page} has no line <!-- results: {name} -->"
+    assert mark, f"{TABLES[name]['page']} has no line <!-- results: {name} -->"
     table = re.match(r"(\|.*\n)*", rest)[0]
     return before + mark, table, rest[len(table) :]
 
@@ -239,7 +158,7 @@ def main() -> int:
     if given.write:
         for name in TABLES:
             before, _, after = on_page(name)
-            page = ROOT / "docs" / TABLES[name].page
+            page = ROOT / "docs" / TABLES[name]["page"]
             page.write_text(before + render(TABLES[name], rows) + after, encoding="utf-8")
     print(f"{len(chosen)} measured; moved beyond seconds: {', '.join(moved) or 'none'}")
     return 1 if moved and not given.write else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import string
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 LONGEST = 40
 """Characters of a note or a value in a table."""
+UNCOMPARED = ("path", "begun", "age")
+ALWAYS_COMPARED = ("verdict", "gates", "epochs", "seconds")
+"""Results that are shown even if they are equal."""
 AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -142,14 +146,14 @@ def compare(of: Call, sources: Sequence[Path], as_json: AsJson = False) -> None:
     if as_json:
         output.show_json(found)
         return
-    shown = [key for key in found[0] if key not in (*found.settings, "path", "begun")]
-    lines = [
-        [key, *(_cell(key, run[key]) for run in found)]
-        for key in (*found.settings, *shown)
-        if any(_cell(key, run[key]) for run in found)
-    ]
-    heads = ["", *(in_one_line(run["path"]) for run in found)]
-    output.show_table(" | ".join(heads), lines, texts=len(heads))
+    names = string.ascii_uppercase[: len(found)] if len(found) <= 26 else range(1, len(found) + 1)
+    heads = {str(name): in_one_line(run["path"]) for name, run in zip(names, found, strict=True)}
+    output.show_lines(heads)
+    typer.echo()
+    results = [key for key in found[0] if key not in (*found.settings, *UNCOMPARED)]
+    lines = [[key, *(_cell(key, run[key]) for run in found)] for key in (*found.settings, *results)]
+    shown = [line for line in lines if len(set(line[1:])) > 1 or line[0] in ALWAYS_COMPARED]
+    output.show_table(" | ".join(["", *heads]), shown, texts=1 + len(heads))
 
 
 @calls("keeping.annotate")

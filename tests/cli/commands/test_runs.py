@@ -46,10 +46,13 @@ def test_single_runs(dct, several):
         assert words in shown
     assert dct("runs", "show", "last", "--json").json["record"]["tags"] == ["paper"]
     lines = dct("runs", "compare", "runs/run0", "last").stdout.splitlines()
-    assert lines[:2] == [
-        f"{'':<19}runs/run0     runs/run3",
-        f"{'training.batch':<19}2             3",
+    assert lines[:3] == ["A  runs/run0", "B  runs/run3", ""]
+    assert [line.split() for line in lines[3:6]] == [
+        ["A", "B"],
+        ["training.batch", "2", "3"],
+        ["seed", "0", "3"],
     ]
+    assert not any("version" in line for line in lines), "it is the same"
 
 
 def test_remove(dct, several, monkeypatch):
