@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,22 +65,12 @@ def inspect(examine: Call, *, source: Path, limit: Natural = 24, as_json: AsJson
 
 
 def _print(lines: Iterable[str]) -> None:
-    """Print lines. On a terminal, break long ones at spaces and indent the rest."""
+    """Print lines, with the signs of C on a terminal that has no signs of logic."""
     from difflogic.inspection.equations import ASCII
 
-    width, in_ascii = _terminal_width(), not _shows_signs()
+    in_ascii = not _shows_signs()
     for line in lines:
-        text = line.translate(ASCII) if in_ascii else line
-        if width is not None and len(text) > width:
-            indent = " " * (len(text) - len(text.lstrip()) + 4)
-            text = textwrap.fill(
-                text,
-                max(width, 20),
-                subsequent_indent=indent,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        typer.echo(text)
+        typer.echo(line.translate(ASCII) if in_ascii else line)
 
 
 def _shows_signs() -> bool:
@@ -92,11 +80,6 @@ def _shows_signs() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def _terminal_width() -> int | None:
-    """Return the columns of the terminal, or None if stdout is no terminal."""
-    return shutil.get_terminal_size().columns or None if sys.stdout.isatty() else None
 
 
 def _size(automaton: Automaton) -> str:

@@ -1,4 +1,4 @@
-"""Proofs of equality and of convergence, in words and pictures."""
+"""Proofs of equality and of convergence, in words."""
 
 from __future__ import annotations
 
@@ -13,22 +13,11 @@ from cli.terminal import output
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from difflogic.library.certifying import Certified
     from difflogic.proof import Counterexample, Proof
     from difflogic.proof.convergence import Finding
     from difflogic.proof.convergence.sizes import Base, Size, Theorem
     from difflogic.proof.equivalence import Method
-
-MOST_ROWS, MOST_COLUMNS = 64, 128
-"""Largest part of a picture that is drawn."""
-STEPS = "0123456789abcdefghijklmnopqrstuvwxyz"
-LATE = "+"
-"""Sign for more steps than STEPS has signs."""
-SIGNS = ".#?"
-WRONG = "xX"
-"""Signs of a wrong 0 and a wrong 1."""
 
 
 def equality_lines(
@@ -88,7 +77,7 @@ def counterexample_lines(found: Counterexample, names: tuple[str, str]) -> list[
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:
-    """Print a table of all grids, its meaning, and a picture of each grid that is not proved."""
+    """Print a table of all grids, its meaning, and more about each grid that is not proved."""
     rows = (
         (
             _size(found),
@@ -115,7 +104,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
             "Proved by another method: every start reaches it if all cells fire at every step."
         )
     for found in findings:
-        lines += _pictures(found)
+        lines += _more(found)
     typer.echo("\n".join(lines))
 
 
@@ -163,43 +152,21 @@ def _first(found: Finding) -> str | None:
     return None if found.from_step is None else f"{unit} {found.from_step}"
 
 
-def _pictures(found: Finding) -> list[str]:
+def _more(found: Finding) -> list[str]:
+    """Say what else is known about a grid that is not proved; --json has all cells."""
     if found.verdict.value == "open":
         tried = "; ".join(f"{each.method}: {each.outcome}" for each in found.attempts)
-        head = f"all starts end in this state, with ? where starts may differ ({tried}):"
-        shown = found.known
-    elif found.counterexample is not None:
-        period = found.counterexample.period
-        again = "at every step" if period == 1 else f"every {period} steps"
-        head = f"a state that repeats {again}, with x and X where it is wrong:"
-        shown = found.counterexample.start[list(found.question.visible_places)]
-    else:
+        return [f"\n{_size(found)}: not decided ({tried})"]
+    if found.counterexample is None:
         return []
-    lines = [f"\n{_size(found)}: {head}"]
-    question = found.question
-    for label, bits, target in zip(question.visible, shown, question.target, strict=True):
-        if len(shown) > 1:
-            lines.append(f"channel {label}")
-        lines += ["  " + line for line in state_picture(bits, target)]
-    return lines
-
-
-def state_picture(bits: np.ndarray, target: np.ndarray) -> list[str]:
-    """Draw a channel, shape (height, width): 0, 1, or 2 for unknown; one sign for each cell."""
-    lines = []
-    for row, targets in zip(bits.tolist()[:MOST_ROWS], target.tolist(), strict=False):
-        signs = [
-            WRONG[bit] if bit < len(WRONG) and bit != wanted else SIGNS[bit]
-            for bit, wanted in zip(row[:MOST_COLUMNS], targets, strict=False)
-        ]
-        lines.append("".join(signs))
-    if bits.shape[0] > MOST_ROWS or bits.shape[1] > MOST_COLUMNS:
-        lines.append(f"(part of {bits.shape[0]}×{bits.shape[1]} cells)")
-    return lines
+    period, places = found.counterexample.period, list(found.question.visible_places)
+    again = "at every step" if period == 1 else f"every {period} steps"
+    differ = (found.counterexample.start[places] != found.question.target).any(axis=0)
+    return [f"\n{_size(found)}: a state with {int(differ.sum())} wrong cells repeats {again}"]
 
 
 def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
-    """Print how all damages heal: a table, and for each size a picture of all places."""
+    """Print how all damages heal, by size."""
     if not found:
         return
     rows = (
@@ -214,24 +181,6 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
     )
     typer.echo()
     output.show_table("zeroed | places | states | heal | within", rows)
-    for each in found:
-        if each["columns"]:
-            typer.echo(
-                f"\nsteps until a {each['side']}×{each['side']} patch heals, by its upper left "
-                "cell (a is 10, b 11, …; X for never, ? for unknown):"
-            )
-            for line in healing_picture(each["steps"], each["columns"]):
-                typer.echo("  " + line)
-
-
-def healing_picture(steps: Sequence[int], columns: int) -> list[str]:
-    """Return rows of signs, one for each place: the number of steps, X for never, ? for unknown."""
-    signs = [
-        "?X"[step] if step < 0 else LATE if step >= len(STEPS) else STEPS[step]
-        for step in steps[: MOST_ROWS * columns]
-    ]
-    rows = ["".join(signs[first : first + columns]) for first in range(0, len(signs), columns)]
-    return [row[:MOST_COLUMNS] for row in rows]
 
 
 def show_convergence_json(found: Certified, certificate: Path | None) -> None:

@@ -86,6 +86,22 @@ class Literals(Logic[int]):
         rows = evaluate(circuit, inputs, self, pause=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]
 
+    def count_ones(self, literals: Sequence[int]) -> list[int]:
+        """Return the number of literals that are 1, as binary digits, lowest first."""
+        digits, column = [], list(literals)
+        while column:
+            carries = []
+            while len(column) > 1:
+                # A full adder: three bits of one weight give one of it and one of the next.
+                x, y, *column = column
+                z = column.pop(0) if column else FALSE
+                half = self.xor_(x, y)
+                column.append(self.xor_(half, z))
+                carries.append(self.xor_(x, self.and_(half, self.xor_(x, z))))
+            digits.append(column[0])
+            column = carries
+        return digits
+
 
 class Xag(Literals):
     """A growing circuit over a fixed number of inputs.

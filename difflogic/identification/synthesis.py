@@ -13,7 +13,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORS
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.identification.rules import COARSER, UNKNOWN, Space, Table
-from difflogic.simplification.resynthesis import Expansion, count_ones, starts
+from difflogic.simplification.resynthesis import Expansion, starts
 
 MOST_COUNTED, MOST_INPUTS = 20, 21
 """Most bits to expand a table over: those of the centre and its neighbours' counts, or of all
@@ -282,7 +282,7 @@ def _counted(space: Space, tables: Sequence[int]) -> Built:
     cells = _inputs(space, xag)
     literals = cells.pop(space.centre)
     for like in space.neighbour_states.values():
-        literals += count_ones(xag, [_is(xag, cell, like, space.states) for cell in cells])
+        literals += xag.count_ones([_is(xag, cell, like, space.states) for cell in cells])
     expand = Expansion(xag, literals, davio=False)
     return xag, [expand(table) for table in tables]
 

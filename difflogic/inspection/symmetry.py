@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from heapq import heappop, heappush
 from typing import Literal
 
@@ -20,7 +20,7 @@ from difflogic.circuit.cases import Words
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
-from difflogic.circuit.xag import FALSE, TRUE, Kind, Xag
+from difflogic.circuit.xag import Kind, Xag
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
 
@@ -36,9 +36,6 @@ SYMMETRIES = {
 }
 """The square's symmetries (dihedral group D4) except the identity, as row-major matrices."""
 
-_CASES = 512
-"""Cases to compute at once."""
-
 _RANDOM_WORDS = 48
 
 Answer = Literal["yes", "no", "not decided"]
@@ -46,7 +43,6 @@ Answer = Literal["yes", "no", "not decided"]
 COMPLEMENT = "symmetric under inverting all bits"
 LINEAR = "linear over GF(2)"
 AFFINE = "affine over GF(2)"
-MONOTONE = "monotone"
 QUIESCENT = "zeros stay zeros"
 
 
@@ -64,8 +60,7 @@ class Rule:
 
     symmetries: dict[str, Decision]
     properties: dict[str, Decision]
-    """Linear: each next state is a XOR of inputs. Affine: or the inverse of one. Monotone: setting
-    an input to 1 never changes a next state from 1 to 0."""
+    """Linear: each next state is a XOR of inputs. Affine: or the inverse of one."""
     notation: str | None
     """Such as B3/S23, for one channel that depends only on the centre and the neighbours' sum."""
     totalistic: bool | None
@@ -83,17 +78,16 @@ def examine(circuit: Circuit, seconds: float) -> Rule:
             return Decision("not decided", "time limit")
 
     symmetries = {
-        name: decide(partial(_turned_differences, circuit, matrix, deadline))
+        name: decide(partial(_moved_differences, circuit, turned(matrix), 0, deadline))
         for name, matrix in SYMMETRIES.items()
     }
-    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))
-    quiescent = Decision("no" if zero.any() else "yes", "evaluation")
-    affine = decide(partial(_affine_differences, circuit, deadline))
+    zero = circuit.next_state(np.zeros((circuit.inputs, 1), np.bool_))[:, 0].tolist()
+    quiescent = Decision("no" if any(zero) else "yes", "evaluation")
+    affine = decide(partial(_affine_differences, circuit, zero, deadline))
     properties = {
-        COMPLEMENT: decide(partial(_complement_differences, circuit, deadline)),
+        COMPLEMENT: decide(partial(_moved_differences, circuit, range(NEIGHBORHOOD), 1, deadline)),
         LINEAR: affine if quiescent.answer == "yes" else quiescent,
         AFFINE: affine,
-        MONOTONE: decide(partial(_falls, circuit, deadline)),
         QUIESCENT: quiescent,
     }
     table = _life_table(circuit)
@@ -112,73 +106,26 @@ def turned(matrix: Sequence[int]) -> list[int]:
     return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
 
-def _rows(circuit: Circuit, xag: Xag) -> list[int]:
-    return [xag.input(row) for row in range(circuit.inputs)]
-
-
-def _differences(xag: Xag, some: Sequence[int], others: Sequence[int]) -> list[int]:
-    return [xag.xor_(x, y) for x, y in zip(some, others, strict=True)]
-
-
-def _turned_differences(
-    circuit: Circuit, matrix: Sequence[int], deadline: Deadline
+def _moved_differences(
+    circuit: Circuit, cells: Sequence[int], flip: int, deadline: Deadline
 ) -> tuple[Xag, list[int]]:
+    """Return literals that are 0 if moving the nine cells, or inverting all bits, moves along."""
     xag = Xag(circuit.inputs)
-    rows = _rows(circuit, xag)
-    cells = [rows[n * circuit.channels :][: circuit.channels] for n in turned(matrix)]
-    outputs = xag.next_state(circuit, rows, deadline)
-    turned_outputs = xag.next_state(circuit, [row for cell in cells for row in cell], deadline)
-    return xag, _differences(xag, outputs, turned_outputs)
+    rows = [xag.input(row) for row in range(circuit.inputs)]
+    moved = [row ^ flip for n in cells for row in rows[n * circuit.channels :][: circuit.channels]]
+    outputs, others = (xag.next_state(circuit, each, deadline) for each in (rows, moved))
+    return xag, [xag.xor_(x, y ^ flip) for x, y in zip(outputs, others, strict=True)]
 
 
-def _complement_differences(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
-    xag = Xag(circuit.inputs)
-    rows = _rows(circuit, xag)
-    outputs = xag.next_state(circuit, rows, deadline)
-    inverse = xag.next_state(circuit, [row ^ 1 for row in rows], deadline)
-    return xag, _differences(xag, outputs, [x ^ 1 for x in inverse])
-
-
-def _falls(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
-    """Return literals of f(x) ∧ ¬f(x ∨ y)."""
-    xag = Xag(2 * circuit.inputs)
-    rows = _rows(circuit, xag)
-    more = [xag.or_(row, xag.input(circuit.inputs + i)) for i, row in enumerate(rows)]
-    lower, upper = (xag.next_state(circuit, each, deadline) for each in (rows, more))
-    return xag, [xag.and_(x, y ^ 1) for x, y in zip(lower, upper, strict=True)]
-
-
-def _affine_differences(circuit: Circuit, deadline: Deadline) -> tuple[Xag, list[int]]:
-    """Compare outputs with the only affine functions that agree if at most one input is 1."""
-    ones = circuit.read_inputs
-    values = _few_ones(circuit, ones, deadline)
-    xag = Xag(circuit.inputs)
-    candidates = []
-    for zero, *rest in values.tolist():
-        candidate = TRUE if zero else FALSE
-        for row, value in zip(ones.tolist(), rest, strict=True):
-            if value != zero:
-                candidate = xag.xor_(candidate, xag.input(row))
-        candidates.append(candidate)
-    outputs = xag.next_state(circuit, _rows(circuit, xag), deadline)
-    return xag, _differences(xag, outputs, candidates)
-
-
-def _few_ones(
-    circuit: Circuit, rows: npt.NDArray[np.int64], deadline: Deadline
-) -> npt.NDArray[np.uint8]:
-    """Return the next states (C, 1 + rows) for no input 1, and for each of `rows` alone."""
-    found = []
-    for first in range(0, 1 + len(rows), _CASES):
-        if first:
-            deadline.check()
-        count = min(_CASES, 1 + len(rows) - first)
-        cases = np.zeros((circuit.inputs, _CASES), np.uint8)
-        case = np.arange(max(first, 1), first + count)  # case 0 has no 1
-        cases[rows[case - 1], case - first] = 1
-        states = circuit.next_state(np.packbits(cases, axis=1))
-        found.append(np.unpackbits(states, axis=1)[:, :count])
-    return np.concatenate(found, axis=1)
+def _affine_differences(
+    circuit: Circuit, zero: Sequence[int], deadline: Deadline
+) -> tuple[Xag, list[int]]:
+    """Return literals of f(x) ⊕ f(y) ⊕ f(x ⊕ y) ⊕ f(0), which are 0 if and only if f is affine."""
+    xag, count = Xag(2 * circuit.inputs), circuit.inputs
+    some, others = ([xag.input(first + row) for row in range(count)] for first in (0, count))
+    sums = list(map(xag.xor_, some, others))
+    outputs = [xag.next_state(circuit, rows, deadline) for rows in (some, others, sums)]
+    return xag, [reduce(xag.xor_, each) for each in zip(*outputs, map(int, zero), strict=True)]
 
 
 def _life_table(circuit: Circuit) -> npt.NDArray[np.uint8] | None:

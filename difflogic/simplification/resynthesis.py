@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from difflogic.circuit.xag import FALSE, Xag
+from difflogic.circuit.xag import Xag
 
 FEWEST_TO_COUNT = 3
 """Fewest exchangeable inputs where counting them can pay."""
@@ -128,7 +128,7 @@ def _counted(
             literals.append(xag.input(row))
             weights.append([row])
     for group in groups:
-        count = count_ones(xag, [xag.input(row) for row in group])
+        count = xag.count_ones([xag.input(row) for row in group])
         for digit, literal in enumerate(count):
             literals.append(literal)
             weights.append([-1 - digit, *group])
@@ -157,20 +157,3 @@ def _over_counts(table: int, inputs: int, places: Sequence[Sequence[int]]) -> in
                 original |= sum(1 << row for row in group[:count])
             result |= (table >> original & 1) << case
     return result
-
-
-def count_ones(xag: Xag, literals: Sequence[int]) -> list[int]:
-    """Return the number of literals that are 1, as binary digits, lowest first."""
-    digits, column = [], list(literals)
-    while column:
-        carries = []
-        while len(column) > 1:
-            # A full adder: three bits of one weight give one of it and one of the next.
-            x, y, *column = column
-            z = column.pop(0) if column else FALSE
-            half = xag.xor_(x, y)
-            column.append(xag.xor_(half, z))
-            carries.append(xag.xor_(x, xag.and_(half, xag.xor_(x, z))))
-        digits.append(column[0])
-        column = carries
-    return digits

@@ -14,22 +14,7 @@ def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Aut
     """
     born, survive = (part[1:] for part in rule.split("/"))
     xag = Xag(len(OFFSETS))
-    places: list[list[int]] = [[xag.input(n) for n in range(len(OFFSETS)) if n != CENTER], [], []]
-    count = []
-    for weight in range(3):
-        column = places[weight]
-        while len(column) > 1:
-            x, y = column.pop(), column.pop()
-            z = column.pop() if column else FALSE
-            partial = xag.xor_(x, y)
-            column.insert(0, xag.xor_(partial, z))
-            carry = xag.or_(xag.and_(x, y), xag.and_(partial, z))
-            if weight + 1 < len(places):
-                places[weight + 1].append(carry)
-            else:
-                places.append([carry])
-        count.append(column[0])
-    count.append(places[3][0])
+    count = xag.count_ones([xag.input(n) for n in range(len(OFFSETS)) if n != CENTER])
 
     def any_of(digits: str) -> int:
         found = FALSE

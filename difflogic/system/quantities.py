@@ -7,19 +7,13 @@ from collections.abc import Iterable
 
 from difflogic.system.errors import ConfigError
 
-_UNITS = {
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
+_UNITS = {"b": 1} | {
+    f"{prefix}{binary}b": base**power
+    for power, prefix in enumerate("kmgt", 1)
+    for binary, base in (("", 1000), ("i", 1024))
 }
 
-BYTES = r"^[0-9]{1,9}(\.[0-9]{1,6})? ?([kKMGT]i?)?B$"
+BYTES = r"^([0-9]{1,9}(?:\.[0-9]{1,6})?) ?((?:[kKMGT]i?)?B)$"
 """Matches a number of bytes."""
 
 
@@ -29,13 +23,9 @@ def parse_bytes(text: str) -> int:
     Raises ConfigError for any other text, and for less than a byte.
     """
     found = re.fullmatch(BYTES, text)
-    number = re.match(r"[0-9.]+", text)
-    if found is None or number is None:
-        raise ConfigError(f'"{text}" is not a number of bytes: write it as 512MB, 2GB or 1MiB')
-    unit = text[number.end() :].strip().lower()
-    size = round(float(number[0]) * _UNITS[unit])
+    size = round(float(found[1]) * _UNITS[found[2].lower()]) if found else 0
     if size < 1:
-        raise ConfigError(f'"{text}" is less than a byte: write it as 512MB, 2GB or 1MiB')
+        raise ConfigError(f'"{text}" is not a number of bytes: write it as 512MB, 2GB or 1MiB')
     return size
 
 

@@ -6,7 +6,6 @@ compilation. Such a file, left by anybody, could silently change compiled code a
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import warnings
@@ -15,23 +14,15 @@ from types import ModuleType
 from difflogic.system import memory
 from difflogic.system.errors import StorageError
 
-LOG = logging.getLogger(__name__)
-
 ADDRESSES = 2**30
 """Bytes of address space that compiling and two workers may add; 727 MiB were measured.
 
 With less, LLVM ends the process, or a worker waits forever for one that failed.
 """
 
-MEMORY = 384 * 2**20
-"""Most bytes of memory that a process takes while it compiles; 355 MiB were measured."""
-
 
 def require_memory() -> None:
-    """Raise StorageError if the limit on address space is too low for the compiler.
-
-    Only warn if a control group grants too little memory: there may be swap space.
-    """
+    """Raise StorageError if the limit on address space is too low for the compiler."""
     found = memory.address_space()
     if found is not None and found[1] - found[0] < ADDRESSES:
         used, limit = found
@@ -40,14 +31,6 @@ def require_memory() -> None:
         raise StorageError(
             f"the limit on a process's address space, {limit / 1e6:.0f} MB, is too low for "
             f"compiled kernels: raise it with ulimit -v {enough} or ulimit -v unlimited"
-        )
-    limit_of_group = memory.memory_limit()
-    if limit_of_group is not None and limit_of_group < MEMORY:
-        LOG.warning(
-            "warning: this container may use %.0f MB of memory, and compiling takes up to %.0f MB: "
-            "the system may kill dct",
-            limit_of_group / 1e6,
-            MEMORY / 1e6,
         )
 
 

@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.commands import inspect
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import write_circuit
@@ -96,17 +95,6 @@ class TestText:
         command = ["inspect", pair, "--unsimplified"]
         found = CliRunner(charset="latin-1").invoke(app, command).stdout
         assert "\nn0' = C5\nn3' = NW0 & NW3\nn5' = ~C5\n" in found
-
-    @pytest.mark.thorough
-    def test_a_narrow_terminal(self, dct, life, monkeypatch):
-        wide = dct("inspect", life, "--unsimplified").stdout
-        monkeypatch.setattr(inspect, "_terminal_width", lambda: 24)
-        narrow = dct("inspect", life, "--unsimplified").stdout
-        assert max(map(len, narrow.splitlines())) <= 24
-        assert max(map(len, wide.splitlines())) > 24
-        # Nothing is lost but the pictures' places: the same words in the same order.
-        words = [x for x in wide.split() if not set(x) <= set("#.")]
-        assert [x for x in narrow.split() if not set(x) <= set("#.")] == words
 
     def test_several_visible_channels_are_drawn_by_number(self, dct, tmp_path):
         circuit = Circuit([], [], [], [13, 13, 14], (0, 1, 2))

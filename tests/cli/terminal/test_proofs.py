@@ -1,16 +1,8 @@
-"""Proofs in words and pictures."""
+"""Proofs in words."""
 
-import numpy as np
 import pytest
 
-from cli.terminal.proofs import (
-    MOST_COLUMNS,
-    MOST_ROWS,
-    counterexample_lines,
-    equality_lines,
-    healing_picture,
-    state_picture,
-)
+from cli.terminal.proofs import counterexample_lines, equality_lines
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, prove
 from tests.difflogic.circuit.circuits import circuit_of
@@ -47,13 +39,3 @@ def test_equality_in_words():
     assert equality_lines(different)[0].startswith("NOT EQUAL, found after comparing 1 next state ")
     unknown = equality_lines(prove(circuit, circuit, (0,), -1))[0]
     assert unknown.startswith("UNKNOWN: 2 of 2 next states undecided after ")
-
-
-def test_large_pictures_are_cut():
-    bits = np.zeros((MOST_ROWS + 5, MOST_COLUMNS + 9), np.uint8)
-    lines = state_picture(bits, bits)
-    assert len(lines) == MOST_ROWS + 1
-    assert set(map(len, lines[:-1])) == {MOST_COLUMNS}
-    assert lines[-1] == f"(part of {bits.shape[0]}×{bits.shape[1]} cells)"
-    assert healing_picture([0, 9, 10, 35, 36, -1], 3) == ["09a", "z+X"]
-    assert len(healing_picture([1] * 100 * 200, 200)) == MOST_ROWS

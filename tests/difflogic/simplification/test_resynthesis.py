@@ -5,13 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from difflogic.circuit.xag import Kind, Xag
-from difflogic.simplification.resynthesis import (
-    cofactors,
-    count_ones,
-    exchangeable,
-    starts,
-    variable,
-)
+from difflogic.simplification.resynthesis import cofactors, exchangeable, starts, variable
 from tests.difflogic.circuit.circuits import LIFE_TABLE
 
 
@@ -80,7 +74,7 @@ class TestStarts:
     @pytest.mark.parametrize("inputs", range(1, 9))
     def test_counting_ones(self, inputs: int) -> None:
         xag = Xag(inputs)
-        digits = count_ones(xag, [xag.input(row) for row in range(inputs)])
+        digits = xag.count_ones([xag.input(row) for row in range(inputs)])
         tables = [table_of(xag, digit) for digit in digits]
         for case in range(1 << inputs):
             assert sum((t >> case & 1) << n for n, t in enumerate(tables)) == case.bit_count()

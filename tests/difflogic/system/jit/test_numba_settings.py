@@ -40,14 +40,6 @@ def test_a_file_of_settings_changes_nothing(tmp_path, module, text):
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "None 3 False\n")
 
 
-@pytest.mark.parametrize(("limit", "warned"), [(None, False), (2**30, False), (2**28, True)])
-def test_a_container_with_too_little_memory_is_warned_of(limit, warned, monkeypatch, caplog):
-    monkeypatch.setattr(memory, "address_space", lambda: None)
-    monkeypatch.setattr(memory, "memory_limit", lambda: limit)
-    require_memory()
-    assert ("may use 268 MB" in caplog.text) == warned
-
-
 def test_the_limit_on_address_space_counts_what_is_used(monkeypatch):
     """Loaded libraries, with a thread per core, have taken some already."""
     for used, enough in ((10**8, True), (10**9, False)):
