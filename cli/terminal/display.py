@@ -179,8 +179,9 @@ class Progress:
         if self.searches and len(later) >= FEW:
             low, high = (clock(later[n * (len(later) - 1) // 4] / pace) for n in (1, 3))
             return f"{low} to {high} left, by {len(self.earlier)} earlier runs"
-        left = clock((self.epochs - self.epoch) / pace)
-        return f"at most {left} left" if self.searches else f"{left} left"
+        if self.searches:
+            return "time left not known"  # a search ends a run long before its last epoch
+        return f"{clock((self.epochs - self.epoch) / pace)} left"
 
 
 class Lines(Display):

@@ -64,7 +64,7 @@ def test_a_sweep_from_beginning_to_end(dct, tmp_path, words):
     assert "4/4" in done.stderr
     place = tmp_path / data["directory"]
     assert place.parent.name == "runs"
-    assert place.name.endswith("-sweep-checkerboard-small")
+    assert place.name.endswith("-sweep-checkerboard-small-weight_decay")
     assert {path.name for path in place.iterdir()} == {
         "sweep.toml",
         "table.csv",

@@ -60,7 +60,7 @@ class Posed(Task):
     def __init__(self, starts, targets, **more: Any) -> None:
         self.starts, self.targets, self.more = starts, targets, more
         height, width = starts.shape[2:]
-        unread = {key: more.get(key, ()) for key in ("weights", "inputs")}
+        unread = {key: more.get(key, ()) for key in ("inputs",)}
         self.section = SimpleNamespace(
             **unread, height=height, width=width, loss_channels=more["visible"], kind="posed"
         )
@@ -69,6 +69,7 @@ class Posed(Task):
             steps=more["steps"],
             fire_rate=more["fire_rate"],
             channels=starts.shape[1],
+            places=None,
         )
 
     def but(self, **changes: Any) -> Posed:
