@@ -130,6 +130,10 @@ class Root(LazyGroup):
         ),
         "train-gol": Entry("train:train_gol", "Train the Game of Life, or a similar rule"),
         "train-pattern": Entry("train:train_pattern", "Train an automaton that grows a picture"),
+        "train-examples": Entry(
+            "examples:train_examples", "Learn a rule from a file of grids, before and after"
+        ),
+        "apply": Entry("examples:apply", "Apply a rule learned from examples to other grids"),
         "sweep": Entry("sweep:sweep", "Train with many seeds and settings in parallel"),
         "runs": Entry(":runs", "List, show, compare, note and remove saved runs"),
         "eval": Entry(

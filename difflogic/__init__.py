@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.evaluating import evaluate as evaluate
     from difflogic.library.evaluating import inspect as inspect
+    from difflogic.library.exemplifying import apply as apply
+    from difflogic.library.exemplifying import train_examples as train_examples
     from difflogic.library.exporting import export as export
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
@@ -64,6 +66,7 @@ _NAMES = {
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.certifying": "certify",
     "difflogic.library.evaluating": "evaluate inspect",
+    "difflogic.library.exemplifying": "apply train_examples",
     "difflogic.library.exporting": "export",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",

@@ -114,9 +114,21 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
         "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
         f"visible channels: {_channels(automaton.visible)}; "
         f"state channels: {_channels(_state_channels(automaton))}",
+        *_meanings(automaton),
         f"inputs: {int(found.wires.reads.sum())} of {circuit.inputs} are read; fan-out: "
         f"{fan_out[fan_out > 0].mean():.1f} on average, at most {fan_out[widest]} ({name})",
     ]
+
+
+def _meanings(automaton: Automaton) -> list[str]:
+    """Say what the channels of a rule learned from examples mean."""
+    from difflogic.examples.encoding import Encoding
+
+    if automaton.encoding is None:
+        return []
+    labels = automaton.circuit.labels
+    names = Encoding(**automaton.encoding).named(labels)
+    return ["meaning: " + "; ".join(f"{n} {name}" for n, name in zip(labels, names, strict=True))]
 
 
 def _cells(found: Inspection) -> dict[str, list[str]]:

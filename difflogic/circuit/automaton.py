@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,9 @@ class Automaton:
     start: Start
     palette: tuple[Color, ...] = ()
     """The colour of each number that the visible bits form, lowest bit first; may be empty."""
+    encoding: Mapping[str, Any] | None = None
+    """What the channels say of a grid's symbols, if learned from examples: the fields of
+    `difflogic.examples.encoding.Encoding`."""
 
     def __post_init__(self) -> None:
         if not self.visible:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,11 @@ class Cases:
     """Names them, such as "all 512 boards"."""
     starts: Bits
     """Shape (cases, channels, height, width)."""
-    targets: Bits
-    """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1."""
+    targets: npt.NDArray[Any]
+    """Shape (cases, loss channels, height, width), after `steps` steps at fire rate 1.
+
+    NaN in all loss channels of a cell that does not count.
+    """
     boundary: Boundary
     steps: int
     note: str

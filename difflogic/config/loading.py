@@ -137,6 +137,11 @@ def _locate(source: str | Path) -> Path:
     if source in shipped:
         return _shipped_directory() / f"{source}.toml"
     path = Path(source)
+    if path.suffix in (".csv", ".json", ".jsonl", ".npz"):
+        raise ConfigError(
+            f"{source}: is no configuration, which is a TOML file: to learn from a file of grids "
+            "before and after: dct train-examples"
+        )
     looks_like_a_path = path.suffix == ".toml" or len(path.parts) > 1
     # Unlike Path's own, these also answer for names that are too long.
     if looks_like_a_path or os.path.isfile(path):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases, Rule
+from difflogic.evaluation.settling import lasts
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly, right_from
@@ -166,7 +167,7 @@ def assure_automaton(
     elif len(cases.starts) == 1 or task.holds or task.each:
         found = _on_each(small, cases, task, deadline)
     else:
-        found = _on_cases(small, cases)
+        found = _on_cases(small, task, cases)
     return replace(found, asked=asked)
 
 
@@ -288,33 +289,48 @@ def of_finding(found: Finding) -> Assurance:
     return Assurance(found.verdict, "every start", text, method, *known, asked=asked)
 
 
-def _on_cases(automaton: Automaton, cases: Cases) -> Assurance:
-    if missed := _missed(automaton, cases, cases.steps):
+def _on_cases(automaton: Automaton, task: Task, cases: Cases) -> Assurance:
+    missed, rests = _run(automaton, cases)
+    text, verdict = f"proved for {cases.name}", Verdict.proved
+    if missed:
         text = f"fails on {missed} of {cases.name.removeprefix('all ')}"
-        return Assurance(Verdict.refuted, "every case", text, "all cases")
-    text = f"proved for {cases.name}"
-    return Assurance(Verdict.proved, "every case", text, "all cases", cases.steps)
+        verdict = Verdict.refuted
+    elif task.stays and not lasts(automaton, task, cases):
+        text = (
+            f"right for {cases.name} at step {cases.steps}, but not for good, or in their own size"
+        )
+        verdict = Verdict.refuted
+    elif rests:
+        text += f", at step {cases.steps} and at every later one"
+    step = cases.steps if verdict is Verdict.proved else None
+    return Assurance(verdict, "every case", text, "all cases", step)
 
 
-def _missed(automaton: Automaton, cases: Cases, steps: int) -> int:
-    """Return how many cases are wrong after `steps` steps in which all cells fire."""
+def _run(automaton: Automaton, cases: Cases, steps: int | None = None) -> tuple[int, bool]:
+    """Return how many cases are wrong after `steps`, and whether another step changes nothing.
+
+    All cells fire in each step; by default the cases name the steps.
+    """
     count, _, height, width = cases.starts.shape
     board = Board(height, width, cases.boundary, count)
     network = Network(automaton.circuit)
     state = pack(board, cases.starts[:, list(automaton.circuit.labels)].swapaxes(0, 1))
-    for _ in range(steps):
+    for _ in range(cases.steps if steps is None else steps):
         state = network.step(board, state)
     wrong = 0
     for channel, row in enumerate(automaton.visible_rows):
-        wrong |= state[row] ^ board.pack(cases.targets[:, channel])
-    return int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
+        target = cases.targets[:, channel]
+        wrong |= (state[row] ^ board.pack(target == 1)) & board.pack(~np.isnan(target))
+    missed = int(board.unpack(wrong).reshape(count, -1).any(axis=1).sum())
+    return missed, network.step(board, state) == state
 
 
 def _at_random(automaton: Automaton, cases: Cases) -> Assurance:
     """Look for a schedule that misses a target: any cells may fire, so perhaps none, or all."""
     rate = f"at a fire rate of {automaton.fire_rate:g}"
     for steps, who in (0, "none"), (cases.steps, "all"):
-        if missed := _missed(automaton, cases, steps):
+        missed, _ = _run(automaton, cases, steps)
+        if missed:
             name = f"{missed} of {cases.name.removeprefix('all ')}"
             text = f"fails on {name} if {who} of the cells fire, as may happen {rate}"
             return Assurance(Verdict.refuted, "every case", text, "all cases")

@@ -86,6 +86,8 @@ class Plan:
     """The task, if its picture must stay, which also requires a proof."""
     every_size_task: Task | None = None
     """The task, if every length or size must be decided: proved, or for lengths also refuted."""
+    settling_task: Task | None = None
+    """The task, if its cases must still be right when their states settle."""
     numbered_starts: NumberedStarts | None = None
     """If every start must reach one target: that target, and starts found by certificates."""
 
@@ -104,6 +106,7 @@ class Plan:
             cases.name,
             exhaustive=True,
             holding_task=task if task.holds else None,
+            settling_task=task if task.stays else None,
         )
 
     @classmethod
@@ -177,7 +180,8 @@ def _scene_of_cases(task: Task, cases: Cases, streams: Streams) -> Scene:
 
     height, width = cases.starts.shape[2:]
     grid = Grid(height, width, cases.boundary)
-    return Scene(grid, draw, streams, (cases.steps,), tuple(task.loss_channels))
+    at = later_steps(cases.steps) if task.stays else (cases.steps,)
+    return Scene(grid, draw, streams, at, tuple(task.loss_channels))
 
 
 def held_out_streams(seed: int) -> Streams:
@@ -240,5 +244,9 @@ def name_starts(plan: Plan, task: Task, training: TrainingConfig, epochs: int) -
 
 
 def keeps(automaton: Automaton, task: Task) -> bool:
-    """Whether a circuit provably keeps its picture, or its task does not require that."""
-    return not task.holds or assure_automaton(automaton, task).proved
+    """Whether a circuit provably keeps its picture, or the targets of all its cases.
+
+    True if its task does not require that.
+    """
+    required = task.holds or (task.stays and task.find_cases() is not None)
+    return not required or assure_automaton(automaton, task).proved

@@ -26,7 +26,9 @@ from difflogic.evaluation.exactness import (
     name_starts,
 )
 from difflogic.evaluation.scene import Damage, Scene, Streams, scene_of
+from difflogic.evaluation.settling import right_pairs
 from difflogic.evaluation.trial import Count, Ops, count_wrong
+from difflogic.examples.pairs import right_in_words
 from difflogic.model.hardening import from_model, netlist_of
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, did_you_mean
@@ -161,6 +163,10 @@ def exactness(subject: Subject) -> dict[str, Any]:
     elif not plan.exhaustive:
         training = subject.config.training
         notes.append(f"From {name_starts(plan, task, training, training.epochs)}.")
+    right = right_pairs(subject.automaton, task)
+    if right is not None:
+        notes.append(f"Examples: {right_in_words(right)}.")
+        more["right_pairs"] = right
     if task.exactness_note is not None:
         notes.append(task.exactness_note)
     cases = task.find_cases()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,7 +133,24 @@ def contradiction(pairs: Iterable[Pair]) -> tuple[Pair, Pair] | None:
     return None
 
 
+def right_in_words(right: Mapping[str, Sequence[int]]) -> str:
+    """Say how many pairs of each part are right: "training 3 of 3, held out 1 of 1 pairs right"."""
+    parts = [f"{part} {found} of {total}" for part, (found, total) in right.items() if total]
+    aside = "" if right["held out"][1] else "; none was kept aside to test what was learned"
+    return f"{', '.join(parts)} pairs right{aside}"
+
+
 def largest(pairs: Sequence[Pair]) -> tuple[int, int]:
     """Return the most rows and the most columns of some pairs' grids."""
     height, width = np.array([pair.before.shape for pair in pairs]).max(axis=0)
     return int(height), int(width)
+
+
+def without_background(pair: Pair, background: int) -> Pair:
+    """Return a pair without the rows and columns around it that are background throughout."""
+    filled = (pair.before != background) | (pair.after != background)
+    if not filled.any():
+        return Pair(pair.before[:1, :1], pair.after[:1, :1])
+    rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return Pair(pair.before[part], pair.after[part])

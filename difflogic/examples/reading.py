@@ -74,6 +74,12 @@ def read_inputs(path: Path) -> list[Raw]:
     return [raw for raw in found if raw.aside] or found
 
 
+def raw_grids(grids: Sequence[Any]) -> list[Raw]:
+    """Return grids that are not from a file, as `read_inputs` does. Raises ConfigError."""
+    found = [np.asarray(grid).tolist() for grid in grids]
+    return [Raw(f"grid {n}", _cells(grid, f"grid {n}"), None) for n, grid in enumerate(found, 1)]
+
+
 def name_symbols(grids: Iterable[Cells]) -> tuple[str, ...]:
     """Return the names of symbols by their numbers: whole numbers from 0 to 15 keep their own.
 

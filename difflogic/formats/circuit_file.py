@@ -6,12 +6,13 @@ docs/circuit.schema.json is made from `CircuitFile`; docs/circuit-file.md explai
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
@@ -49,6 +50,34 @@ class Gate(_Section):
     op: OpName = Field(description="function of the inputs a and b")
     a: Row = Field(description="row of the first input")
     b: Row = Field(description="row of the second input; any lower row if op ignores it")
+
+
+Symbol = Annotated[str, Field(min_length=1, max_length=41)]
+Feature = Annotated[str, Field(pattern=r"^(inside|filled|this|another|single|=.{1,40})$")]
+
+
+class Encoding(_Section):
+    """What the channels say of a grid's symbols, one after the other."""
+
+    symbols: Annotated[list[Symbol], Field(min_length=2, max_length=16)] = Field(
+        description="the symbols' names, by their numbers"
+    )
+    background: Annotated[int, Field(ge=0, le=15)] = Field(
+        description="number of the symbol around everything"
+    )
+    features: Annotated[list[Feature], Field(max_length=24)] = Field(
+        description="what the first channels say of each cell, and keep"
+    )
+    outputs: Annotated[list[Feature], Field(min_length=1, max_length=16)] = Field(
+        description="what the next channels should say in the end"
+    )
+
+    @model_validator(mode="after")
+    def _require_names(self) -> Encoding:
+        named = [each[1:] for each in (*self.features, *self.outputs) if each.startswith("=")]
+        if not {*named} <= {*self.symbols} or self.background >= len(self.symbols):
+            raise ValueError("names a symbol that is not among symbols")
+        return self
 
 
 class Head(_Section):
@@ -92,6 +121,11 @@ class Head(_Section):
         default=[],
         description="optional: a colour for each number that the visible bits give; the first "
         "channel is the lowest bit",
+    )
+
+    encoding: Encoding | None = Field(
+        default=None,
+        description="optional: what the channels say of a grid's symbols, for dct apply",
     )
 
 
@@ -153,7 +187,16 @@ def _head(automaton: Automaton) -> dict[str, Any]:
         "visible": list(automaton.visible),
         "outputs": circuit.outputs.tolist(),
         **({"palette": palette} if palette else {}),
+        **({} if automaton.encoding is None else {"encoding": _plain(automaton.encoding)}),
     }
+
+
+def _plain(encoding: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: list(x) if isinstance(x, tuple) else x for key, x in encoding.items()}
+
+
+def _tuples(encoding: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(x) if isinstance(x, list) else x for key, x in encoding.items()}
 
 
 def read_circuit(path: Path) -> Automaton:
@@ -197,6 +240,7 @@ def parse(data: Any, source: str) -> Automaton:
             circuit=circuit,
             visible=tuple(head.visible),
             palette=tuple(map(parse_color, head.palette)),
+            encoding=None if head.encoding is None else _tuples(head.encoding.model_dump()),
             **{key: getattr(head, key) for key in _SHARED},
         )
     except ValidationError as error:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from difflogic.config import Override
     from difflogic.library import loading
 
+    GridSource = str | Path | Sequence[Any]
+
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1
 MOST_WORKERS = 1024
@@ -196,6 +198,7 @@ _SOURCE = Opt(
 )
 Source = Annotated["loading.Source", _SOURCE]
 Sources = Annotated["loading.Source | Sequence[loading.Source]", _SOURCE]
+Grids = Annotated["GridSource", Opt(panel="Operands", metavar="INPUT")]
 Neighbourhood = Literal[
     "moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"
 ]

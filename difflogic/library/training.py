@@ -168,7 +168,7 @@ def train(
             for useless in without_effect(settings):
                 on_message(f"warning: {useless}")
             begin(session)
-            with _saved_at_interrupts() as interrupted:
+            with saved_at_interrupts() as interrupted:
                 session.train(lambda: interrupted() or should_stop(), progress)
         else:
             on_message(_finished(session))
@@ -177,7 +177,7 @@ def train(
 
 
 @contextmanager
-def _saved_at_interrupts() -> Iterator[ShouldStop]:
+def saved_at_interrupts() -> Iterator[ShouldStop]:
     """Delay Ctrl-C until the run is saved; yield a function that tells whether it was pressed.
 
     Python's handler would raise anywhere, even when a step has changed half of the logits. Handlers

@@ -13,7 +13,7 @@ from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.netlist import Netlist
 from difflogic.model.model import Model
-from difflogic.tasks import Task, TaskSection, palette_of, start_of
+from difflogic.tasks import Task, TaskSection, encoding_of, palette_of, start_of
 from difflogic.tasks.sections import AutomatonConfig
 
 
@@ -22,7 +22,7 @@ def from_model(model: Model) -> Automaton:
     config = model.config
     circuit = hard_circuit(model.netlist, model.ops)
     around = _around(circuit, config.name, config.task, config.automaton, start_of(config))
-    return replace(around, palette=palette_of(config))
+    return replace(around, palette=palette_of(config), encoding=encoding_of(config))
 
 
 def hard_circuit(netlist: Netlist, ops: npt.NDArray[np.uint8]) -> Circuit:

@@ -66,6 +66,8 @@ def write_cases(automaton: Automaton, cases: Cases) -> str:
     The starts have the circuit's channels only; of equal ones the first remains. Raises
     CircuitError if there are too many starts, or if the cases are not of this circuit's runs.
     """
+    if np.isnan(cases.targets).any():
+        raise CircuitError(f"{cases.name}: some cells do not count, which a file cannot say")
     starts, targets = cases.starts[:, list(automaton.circuit.labels)] != 0, cases.targets != 0
     if starts.size + targets.size > MOST_VALUES:
         raise CircuitError(f"{cases.name}: they are too many for a file")

@@ -161,12 +161,13 @@ class Judge:
         return to_circuit(xag, outputs, tuple(channels), channels)
 
     def keeps(self, ops: Ops) -> bool:
-        """Whether the circuit with `ops` provably keeps its picture, if the task requires that.
+        """Whether the circuit with `ops` provably keeps what it shows, if the task requires that.
 
         On a line, whether every length is decided: a rule that fails on longer lines solves a
         stage, and the next stage improves it. True if the task asks for nothing.
         """
-        task = self._plan.holding_task or self._plan.every_size_task
+        plan = self._plan
+        task = plan.holding_task or plan.every_size_task or plan.settling_task
         if task is None:
             return True
         # A search asks several times about the same circuit.

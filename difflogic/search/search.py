@@ -336,7 +336,9 @@ class GradientSensitivity:
         if self._holds:
             # A target that must stay may be wrong later, beyond the gradient from the start.
             self._hard.add(self._onward(ops, starts, chosen), slopes, scene.channels, None)
-        change = self._hard.gradients @ COEFFICIENTS.T
+        # Over many steps a derivative may overflow: such a change is as good as unknown.
+        with np.errstate(invalid="ignore"):
+            change = self._hard.gradients @ COEFFICIENTS.T
         return change - change[np.arange(len(ops)), ops][:, None]
 
     def _onward(

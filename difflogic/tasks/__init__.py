@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Union
 
 from pydantic import Discriminator, Tag
@@ -12,6 +13,7 @@ from difflogic.tasks import custom
 from difflogic.tasks.base import Task, draw_batch, later_steps
 from difflogic.tasks.checkerboard import Checkerboard
 from difflogic.tasks.custom import CustomSection, is_custom
+from difflogic.tasks.examples import Examples
 from difflogic.tasks.flood import DeadEnds, Flood
 from difflogic.tasks.life import Life
 from difflogic.tasks.line import Line
@@ -29,6 +31,7 @@ __all__ = [
     "Task",
     "TaskSection",
     "draw_batch",
+    "encoding_of",
     "exhibit_of",
     "is_custom",
     "later_steps",
@@ -42,6 +45,7 @@ __all__ = [
 TASKS: dict[str, type[Task]] = {
     "checkerboard": Checkerboard,
     "dead-ends": DeadEnds,
+    "examples": Examples,
     "flood": Flood,
     "life": Life,
     "line": Line,
@@ -108,6 +112,12 @@ def exhibit_of(config: HasTask) -> Exhibit:
 def palette_of(config: HasTask) -> tuple[tuple[int, int, int], ...]:
     """Return the colours of a configuration's cells, () for none; without running custom code."""
     return () if isinstance(config.task, CustomSection) else make_task(config).palette
+
+
+def encoding_of(config: HasTask) -> dict[str, Any] | None:
+    """Return what channels say of symbols, as plain values; None without running custom code."""
+    found = None if isinstance(config.task, CustomSection) else make_task(config).encoding
+    return None if found is None else asdict(found)
 
 
 def require_task(config: HasTask, kind: str, name: str) -> None:

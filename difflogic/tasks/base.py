@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Bits, Cases, Machine, Rule
+from difflogic.examples.encoding import Encoding
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.parts import Exhibit, Preview, Sample, TaskError
+from difflogic.tasks.parts import Exhibit, Preview, RunToTheEnd, Sample, TaskError
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 
@@ -145,6 +146,18 @@ class Task(ABC):
             return Larger(large, f"{times} × side, same steps", (steps,))
         later = times * steps
         return Larger(large, f"{times} × side, {times} × steps", (later, later + 1))
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """What the channels say of a grid's symbols, if the task learns from examples."""
+        return None
+
+    def right_pairs(self, run: RunToTheEnd) -> dict[str, tuple[int, int]] | None:
+        """Return how many examples a circuit gets right, and of how many, by their part.
+
+        The parts are "training" and "held out". None if the task does not learn from examples.
+        """
+        return None
 
     @property
     def holds(self) -> bool:
@@ -383,7 +396,10 @@ class Task(ABC):
                     f"{self.prefix}.cases gives {name} that are {described(array)}: an array of "
                     f"shape (cases, {channels}, rows, columns) is needed"
                 )
-            if array.dtype != np.uint8 or array.max() > 1:
+            # A cell of a target that does not count is NaN.
+            numbers = np.nan_to_num(array) if array.dtype.kind == "f" else array
+            kinds = "u" if name == "starts" else "uf"
+            if array.dtype.kind not in kinds or not np.isin(numbers, (0, 1)).all():
                 raise TaskError(
                     f"{self.prefix}.cases gives {name} of type {array.dtype}: uint8 is needed, "
                     f"each element 0 or 1: use {name}.astype(np.uint8)"

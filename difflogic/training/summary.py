@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from difflogic.config import Config
+from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.system import machine
 from difflogic.system.json_values import json_value
-from difflogic.tasks import task_class
+from difflogic.tasks import make_task, task_class
 from difflogic.training.metrics import AROUND, TOTALS, History
 
 if TYPE_CHECKING:
@@ -82,8 +83,12 @@ def final_scores(model: Model, epochs: int | None = None) -> dict[str, Any]:
     # Imported here, since it needs kernels, and readers of summaries do not.
     from difflogic.evaluation import check, run_tests
     from difflogic.evaluation.assurance import assure
+    from difflogic.evaluation.settling import right_pairs
 
     scores = {"checked": check(model, epochs), "assurance": json_value(assure(model))}
+    pairs = right_pairs(from_model(model), make_task(model.config))
+    if pairs is not None:
+        scores["right_pairs"] = pairs
     if task_class(model.config.task).has_changing_targets():
         scores["exactness"] = run_tests(model, ["exactness"])["tests"]["exactness"]
     return scores
@@ -138,6 +143,7 @@ class _Scores(_Entries):
     best_epoch: int | None
     checked: _Checked
     assurance: _Assurance
+    right_pairs: dict[str, Pair] | None = None
     exactness: _Exactness | None = None
 
 

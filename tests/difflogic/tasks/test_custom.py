@@ -130,7 +130,7 @@ CASES = """
         ("return pairs", "it returns a list of 3: stack the starts to one array"),
         (
             "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
-            "return Cases('all', starts, targets, 'periodic', 1, '')",
+            "return Cases('all', starts, 2 * targets, 'periodic', 1, '')",
             r"targets of type float64: uint8 is needed.*use targets.astype\(np.uint8\)",
         ),
         (

@@ -1,0 +1,73 @@
+"""`dct train-examples` and `dct apply`: a rule from pairs of grids, and its use on other grids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.calling import Call, calls
+from cli.errors import FAILURE, note
+from cli.options import AsJson, Output
+from cli.terminal import output
+from difflogic.library.options import Force
+
+if TYPE_CHECKING:
+    from difflogic.library.exemplifying import Applied, Learned
+
+
+@calls("exemplifying.train_examples")
+def train_examples(run: Call, *, as_json: AsJson = False) -> None:
+    """Learn a rule from examples: pairs of grids, before and after.
+
+    What was read and what is tried is printed. A grid's output is as large as its input. Pairs in a
+    test part of the file, or those that --hold-out keeps aside, test the rule, and choose nothing.
+    Ctrl-C ends the search with the best circuit so far. Exits 1 if not all training pairs are
+    right.
+    """
+    from difflogic.examples.pairs import right_in_words
+
+    found: Learned = run(on_message=note)
+    if as_json:
+        output.show_json(found.as_dict())
+    else:
+        right = right_in_words(found.summary["scores"]["right_pairs"])
+        proof = found.summary["scores"]["assurance"]["text"]
+        typer.echo(f"examples   {right}")
+        typer.echo(f"proof      {proof}; other grids are not proved")
+        typer.echo(f"circuit    {found.words}")
+        typer.echo(f"run        {found.path}")
+        typer.echo(f"next       dct apply {found.path} FILE, or dct simplify {found.path} -o FILE")
+    if not found.right:
+        raise typer.Exit(FAILURE)
+
+
+@calls("exemplifying.apply")
+def apply(run: Call, *, to: Output = None, force: Force = False, as_json: AsJson = False) -> None:
+    """Apply a rule that was learned from examples to other grids, of any size.
+
+    If the file has outputs, too, exits 1 unless all of them are right.
+    """
+    from difflogic.library.exemplifying import save_grids
+    from difflogic.system.files import check_output
+
+    if to is not None:
+        check_output(Path(to), force)
+    found: list[Applied] = run()
+    if to is not None:
+        save_grids(found, to, force)
+        note(f"saved {to}")
+    if as_json:
+        output.show_json([vars(each) for each in found])
+    else:
+        for each in found:
+            verdict = {None: "", True: ": right", False: ": wrong"}[each.right]
+            typer.echo(f"{each.place}{verdict}")
+            for row in each.after if to is None else ():
+                typer.echo("  " + " ".join(row))
+    known = [each.right for each in found if each.right is not None]
+    if known and not as_json:
+        typer.echo(f"{sum(known)} of {len(known)} right")
+    if not all(known):
+        raise typer.Exit(FAILURE)

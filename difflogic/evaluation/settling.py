@@ -1,0 +1,72 @@
+"""Running a circuit on grids of any size until it settles, and the examples that it gets right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.specification import Cases
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.planes import Board, Network, pack
+from difflogic.tasks import Task
+
+LONGEST = 8
+"""Multiple of a training run's steps, scaled to the grid's size, after which the rest is cut."""
+
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The visible channels of the last states of some runs."""
+
+    shown: Bits
+    """Shape (runs, visible channels, height, width)."""
+    rests: bool
+    """Whether the last state is a fixed point: no further step changes it."""
+
+
+def settle(automaton: Automaton, starts: Bits) -> Settled:
+    """Run starts (runs, channels of training, height, width) for as long as training did, and on.
+
+    Steps grow with the grid's longer side. The run ends at a fixed point, or after LONGEST times as
+    many steps. All cells fire in each step.
+    """
+    runs, _, height, width = starts.shape
+    live = live_part(automaton)
+    board = Board(height, width, automaton.boundary, runs)
+    network = Network(live.circuit)
+    state = pack(board, starts[:, list(live.circuit.labels)].swapaxes(0, 1))
+    share = max(1.0, max(height, width) / max(automaton.height, automaton.width))
+    least = round(automaton.steps * share)
+    rests = False
+    for _ in range(LONGEST * least):
+        before, state = state, network.step(board, state)
+        rests = before == state
+        if rests:
+            break
+    return Settled(_shown(board, live, state), rests)
+
+
+def _shown(board: Board, automaton: Automaton, state: tuple[int, ...]) -> Bits:
+    shape = board.copies, board.height, board.width
+    planes = [board.unpack(state[row]).reshape(shape) for row in automaton.visible_rows]
+    return np.stack(planes, axis=1)
+
+
+def right_pairs(automaton: Automaton, task: Task) -> dict[str, tuple[int, int]] | None:
+    """Return how many examples a circuit gets right, as `Task.right_pairs` does."""
+    return task.right_pairs(lambda starts: settle(automaton, starts).shown)
+
+
+def lasts(automaton: Automaton, task: Task, cases: Cases) -> bool:
+    """Whether all cases are right once they have settled; examples, on grids of their own sizes."""
+    right = right_pairs(automaton, task)
+    if right is not None:
+        found, total = right["training"]
+        return found == total
+    shown = settle(automaton, cases.starts).shown
+    return bool(((shown == cases.targets) | np.isnan(cases.targets)).all())

@@ -1,0 +1,190 @@
+"""A rule from examples: pairs of grids, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from difflogic.circuit.specification import Bits, Cases
+from difflogic.examples.encoding import NAMES, Encoding, apply_rule, stacked
+from difflogic.examples.pairs import MOST_SYMBOLS, Pair, largest, without_background
+from difflogic.system.errors import ConfigError
+from difflogic.system.quantities import counted
+from difflogic.system.streams import Purpose, stream
+from difflogic.tasks.base import Task
+from difflogic.tasks.parts import Exhibit, InapplicableError, RunToTheEnd, Sample
+from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+
+Texts = Annotated[
+    tuple[str, ...], Field(strict=False, json_schema_extra={"accepted": "a list of texts"})
+]
+Number = Annotated[int, Field(ge=0, lt=MOST_SYMBOLS)]
+
+
+class ExamplesSection(TaskSection):
+    """Start: bits for the symbols of a grid, before. Target: bits for those after."""
+
+    kind: Literal["examples"] = Field(description="the task's name")
+    pairs: Annotated[Texts, Field(min_length=1)] = Field(
+        description="examples: rows of symbols' numbers, in hexadecimal, separated by /, before "
+        'and after the sign >, such as "0110/0000>0000/0110"; dct train-examples reads files'
+    )
+    held_out: Texts = Field(default=(), description="further pairs, to test what was learned")
+    symbols: Annotated[Texts, Field(min_length=2, max_length=MOST_SYMBOLS)] = Field(
+        description="the symbols' names, by their numbers"
+    )
+    background: Number = Field(default=0, description="number of the symbol around everything")
+    features: Texts = Field(
+        default=("this", "another", "inside"),
+        description="what the first channels say of each cell, and keep. inside: it is in the "
+        "grid; filled: it is no background; this: it has the symbol whose turn it is; another: a "
+        "further symbol; single: its symbol occurs in one cell only; =red: it has the symbol red",
+    )
+    outputs: Annotated[Texts, Field(min_length=1)] = Field(
+        default=("this",),
+        description="what the loss channels, which come next, should say; with this, a grid is run "
+        "once for each of its symbols",
+    )
+    stages: tuple[Size, ...] = Field(
+        default=(),
+        strict=False,
+        description="longest sides of the examples to learn first, in this order, without the "
+        "background around them, in fewer steps",
+    )
+
+    def encoding(self) -> Encoding:
+        """Return what the channels mean. Raises ConfigError for a feature that is unknown."""
+        known = {*NAMES, *(f"={name}" for name in self.symbols)}
+        unknown = [name for name in (*self.features, *self.outputs) if name not in known]
+        if unknown or self.background >= len(self.symbols):
+            what = f'no feature "{unknown[0]}"' if unknown else f"no symbol {self.background}"
+            raise ConfigError(f"[task] features: {what}: choose from {', '.join(sorted(known))}")
+        return Encoding(self.symbols, self.background, self.features, self.outputs)
+
+    def problems(self, automaton: AutomatonConfig) -> list[str]:
+        """Check the examples, and the channels of features and outputs."""
+        try:
+            self.encoding()
+            pairs = [Pair.parse(text) for text in (*self.pairs, *self.held_out)]
+        except (ConfigError, ValueError) as error:
+            return [str(error) if isinstance(error, ConfigError) else f"[task] pairs: {error}"]
+        size = self.height, self.width
+        if largest(pairs[: len(self.pairs)]) != size:
+            return [f"[task] height, width: the largest grids have other sizes than {size}"]
+        if any(pair.before.max() >= len(self.symbols) for pair in pairs):
+            return [
+                f"[task] pairs: a symbol has no name among {counted(len(self.symbols), 'name')}"
+            ]
+        held = len(self.features)
+        compared = tuple(range(held, held + len(self.outputs)))
+        if (self.inputs, self.loss_channels) != (tuple(range(held)), compared):
+            return [
+                f"[task] inputs, loss_channels: {held} features and {len(compared)} outputs need "
+                f"inputs = {list(range(held))} and loss_channels = {list(compared)}"
+            ]
+        if any(side >= max(size) for side in self.stages):
+            return [f"[task] stages: each must be shorter than the longest side, {max(size)}"]
+        return []
+
+
+class Examples(Task):
+    """The pairs of a file. What a rule has got right once it should keep."""
+
+    Section = ExamplesSection
+    section: ExamplesSection
+    stays = True
+    start = "zeros"
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        return self.section.encoding()
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The examples to learn from."""
+        return tuple(map(Pair.parse, self.section.pairs))
+
+    @cached_property
+    def _runs(self) -> tuple[Bits, npt.NDArray[np.float64]]:
+        starts, targets, _ = stacked(
+            self.encoding, self.pairs, (self.height, self.width), self.channels
+        )
+        return starts, targets
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw a run of one of the pairs."""
+        starts, targets = self._runs
+        number = int(rng.integers(len(starts)))
+        return starts[number], targets[number]
+
+    def draw_numbered(self, seed: int, purpose: Purpose, epoch: int, numbers: range) -> Sample:
+        """Return runs in an order drawn for the epoch: none is drawn twice before all were once."""
+        starts, targets = self._runs
+        order = stream(seed, purpose, epoch, 0).permutation(len(starts))
+        chosen = order[np.array(numbers) % len(starts)]
+        return starts[chosen], targets[chosen]
+
+    def cases(self) -> Cases:
+        """Return all runs of all pairs."""
+        starts, targets = self._runs
+        pairs = counted(len(self.pairs), "example")
+        name = f"all {pairs}"
+        if len(starts) != len(self.pairs):
+            name = f"all {len(starts)} runs of {pairs}"
+        why = "Other grids are not proved; the pairs that were kept aside test them."
+        how = self.automaton.boundary, self.automaton.steps
+        return Cases(name, starts, targets, *how, why)
+
+    @property
+    def held_out(self) -> tuple[Pair, ...]:
+        """The pairs that were kept aside."""
+        return tuple(map(Pair.parse, self.section.held_out))
+
+    def right_pairs(self, run: RunToTheEnd) -> dict[str, tuple[int, int]]:
+        found = {}
+        for part, pairs in ("training", self.pairs), ("held out", self.held_out):
+            grids = apply_rule(self.encoding, self.channels, [pair.before for pair in pairs], run)
+            right = [
+                np.array_equal(grid, pair.after) for grid, pair in zip(grids, pairs, strict=True)
+            ]
+            found[part] = sum(right), len(pairs)
+        return found
+
+    @property
+    def stages(self) -> tuple[Task, ...]:
+        """The smallest examples first, without the background around them; all of them last."""
+        bare = [without_background(pair, self.section.background) for pair in self.pairs]
+        return (*(self._of(bare, side) for side in self.section.stages), self)
+
+    def _of(self, pairs: Sequence[Pair], side: int) -> Task:
+        chosen = [pair for pair in pairs if max(pair.before.shape) <= side]
+        height, width = largest(chosen)
+        share = max(height, width) / max(self.height, self.width)
+        section = self.section.model_copy(
+            update={
+                "pairs": tuple(map(str, chosen)),
+                "height": height,
+                "width": width,
+                "stages": (),
+            }
+        )
+        steps = max(1, round(self.automaton.steps * share))
+        return type(self)(section, self.automaton.model_copy(update={"steps": steps}))
+
+    def on_grid(self, height: int, width: int, **changes: Any) -> Task:
+        if (height, width) != (self.height, self.width):
+            raise InapplicableError("examples have sizes of their own")
+        return super().on_grid(height, width, **changes)
+
+    @property
+    def exhibit(self) -> Exhibit:
+        names = self.encoding.named(range(self.channels))
+        listed = "; ".join(f"{number}: {name}" for number, name in enumerate(names))
+        words = f"Paint a grid in the first channels, and press play. Channels: {listed}."
+        view = {"brush": "ones", "size": 1, "channel": 0}
+        return Exhibit(words, view=view)

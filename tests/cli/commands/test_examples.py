@@ -1,0 +1,46 @@
+"""`dct train-examples` and `dct apply`: they run, and refuse what makes no sense."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+FLOOD = str(Path(__file__).parents[3] / "docs" / "gallery" / "flood.json")
+PAIRS = "1,0,0\n\n0,1,0\n\n0,2,0,0\n\n0,0,2,0\n"
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(PAIRS)
+    return str(path)
+
+
+@pytest.mark.slow
+def test_a_rule_is_learned_and_applied(dct, pairs):
+    learned = dct("train-examples", pairs, "--dir", "learned")
+    assert learned.exit_code == 0
+    assert "training 2 of 2 pairs right; none was kept aside" in learned.stdout
+    assert "2 pairs to learn from; 1×3 to 1×4 cells" in learned.stderr
+    Path("more.json").write_text(json.dumps({"test": [{"input": [[3, 0, 0, 0, 0, 0]]}]}))
+    applied = dct("apply", "learned", "more.json", "-o", "out.json")
+    assert applied.exit_code == 0
+    saved = json.loads(Path("out.json").read_text())
+    assert saved["test"][0]["output"] == [[0, 3, 0, 0, 0, 0]]
+    again = dct("apply", "learned", "more.json", "-o", "out.json")
+    assert "exists already" in again.refusal
+
+
+REFUSED = {
+    "share": (["train-examples", "PAIRS", "--hold-out", "1.5"], "is not a number from 0 to 1"),
+    "all": (["train-examples", "PAIRS", "--hold-out", "0.9"], "leaves none"),
+    "file": (["train-examples", "pairs.toml"], "is no file of examples"),
+    "train": (["train", "PAIRS"], "dct train-examples"),
+    "circuit": (["apply", FLOOD, "PAIRS"], "was not learned from examples"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_nonsense_is_refused(dct, pairs, what):
+    command, words = REFUSED[what]
+    assert words in dct(*(pairs if word == "PAIRS" else word for word in command)).refusal

@@ -1,0 +1,110 @@
+"""Rules learned from examples: the best one is kept, and applied to other grids."""
+
+import json
+
+import numpy as np
+import pytest
+
+import difflogic
+from difflogic.examples.pairs import Examples, Pair
+from difflogic.examples.reading import read_inputs
+from difflogic.formats.circuit_file import read_circuit, write_circuit
+from difflogic.library.exemplifying import ATTEMPTS, save_grids, train_examples
+from difflogic.system.errors import CircuitError, ConfigError
+
+
+def moved(rng, symbols, width):
+    """A block of one symbol, which moves one cell to the right."""
+    row = np.zeros((1, width), np.uint8)
+    first = int(rng.integers(0, width - 4))
+    row[0, first : first + int(rng.integers(1, 4))] = rng.integers(1, symbols)
+    return Pair(row, np.roll(row, 1, axis=1))
+
+
+@pytest.fixture(scope="module")
+def examples():
+    rng = np.random.default_rng(1)
+    pairs = [moved(rng, 4, int(rng.integers(6, 10))) for _ in range(8)]
+    return Examples(("0", "1", "2", "3"), tuple(pairs[:5]), tuple(pairs[5:]))
+
+
+@pytest.fixture(scope="module")
+def learned(examples, tmp_path_factory):
+    return train_examples(examples, directory=tmp_path_factory.mktemp("runs") / "run")
+
+
+@pytest.mark.slow
+def test_the_smallest_right_circuit_becomes_the_run(learned):
+    assert learned.right
+    scores = learned.summary["scores"]
+    assert scores["right_pairs"] == {"training": [5, 5], "held out": [3, 3]}
+    assert scores["assurance"]["verdict"] == "proved"
+    right = [each for each in learned.attempts if each.right]
+    assert scores["checked"]["active_gates"] == min(each.gates for each in right)
+    attempts = json.loads((learned.path / ATTEMPTS).read_text())
+    assert attempts == [vars(each) for each in learned.attempts]
+    assert not list(learned.path.glob(".attempt*"))
+    assert difflogic.load(learned.path).model is not None
+
+
+@pytest.mark.slow
+def test_it_is_applied_to_wider_grids_and_unseen_symbols(learned, tmp_path):
+    rng = np.random.default_rng(2)
+    pairs = [moved(rng, 16, width) for width in (5, 9, 30)]
+    circuit = tmp_path / "rule.json"
+    difflogic.simplify(learned.path).save(circuit)
+    for source in (learned.path, circuit):
+        found = difflogic.apply(source, [pair.before for pair in pairs])
+        for each, pair in zip(found, pairs, strict=True):
+            assert [list(map(int, row)) for row in each.after] == pair.after.tolist()
+    for name in ("out.json", "out.csv"):
+        save_grids(found, tmp_path / name)
+        grids = read_inputs(tmp_path / name)
+        shown = [raw.after or raw.before for raw in grids]
+        assert shown == [[list(row) for row in each.after] for each in found]
+    save_grids(found, tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as arrays:
+        for each, grid, mask in zip(found, arrays["outputs"], arrays["mask"], strict=True):
+            assert grid[mask].tolist() == list(map(int, each.after[0]))
+
+
+@pytest.mark.slow
+def test_nothing_learned_is_said(tmp_path):
+    """Which of two cells remains depends on nothing that a cell can know in one step."""
+    rows = ["0101>0100", "0010100>0010000", "000100100>000100000", "01000001>01000000"]
+    examples = Examples(("0", "1"), tuple(map(Pair.parse, rows)))
+    calls = iter(range(200))
+    found = train_examples(
+        examples, steps=1, directory=tmp_path / "run", should_stop=lambda: next(calls, None) is None
+    )
+    assert not found.right
+    assert found.summary["scores"]["right_pairs"]["training"][0] < 4
+
+
+def test_a_circuit_of_something_else_is_refused():
+    with pytest.raises(ConfigError, match="was not learned from examples"):
+        difflogic.apply("docs/gallery/flood.json", [[[0]]])
+
+
+def test_a_contradicting_encoding_is_refused():
+    pairs = (Pair.parse("12>21"), Pair.parse("13>13"))
+    examples = Examples(("0", "1", "2", "3"), pairs)
+    with pytest.raises(ConfigError, match="no encoding fits with --symbols alike"):
+        train_examples(examples, symbols="alike")
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        {"symbols": ["0"], "background": 0, "features": [], "outputs": ["this"]},
+        {"symbols": ["0", "1"], "background": 2, "features": [], "outputs": ["this"]},
+        {"symbols": ["0", "1"], "background": 0, "features": ["=2"], "outputs": ["this"]},
+        {"symbols": ["0", "1"], "background": 0, "features": ["those"], "outputs": ["this"]},
+    ],
+)
+def test_a_damaged_encoding_is_refused(tmp_path, encoding):
+    text = write_circuit(difflogic.load("docs/gallery/flood.json").automaton)
+    data = json.loads(text) | {"encoding": encoding}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    with pytest.raises(CircuitError, match="encoding"):
+        read_circuit(tmp_path / "a.json")

@@ -1,0 +1,94 @@
+"""Examples: what is sampled, listed as cases, staged and refused."""
+
+import numpy as np
+import pytest
+
+from difflogic.config.checking import config_from_dict
+from difflogic.examples.pairs import Examples, Pair
+from difflogic.library.exemplifying import ways_to_learn
+from difflogic.system.errors import ConfigError
+from difflogic.system.streams import Purpose
+from difflogic.tasks import make_task
+
+ROWS = ["0010>0100", "020>200", "00030>00300"]
+EXAMPLES = Examples(tuple("0123"), tuple(map(Pair.parse, ROWS)), (Pair.parse("010>100"),))
+
+
+@pytest.fixture(scope="module")
+def config():
+    return ways_to_learn(EXAMPLES)[1].config
+
+
+@pytest.fixture(scope="module")
+def task(config):
+    return make_task(config)
+
+
+def test_cases_are_padded_and_do_not_count_outside(task):
+    cases = task.find_cases()
+    assert cases.name == "all 3 examples"
+    assert cases.starts.shape == (3, 8, 1, 5)
+    for start, target, row in zip(cases.starts, cases.targets, ROWS, strict=True):
+        before, after = row.split(">")
+        width = len(before)
+        assert start[0, 0].tolist() == [int(cell != "0") for cell in before.ljust(5, "0")]
+        assert start[2, 0].tolist() == [1] * width + [0] * (5 - width)
+        assert target[0, 0, :width].tolist() == [int(cell != "0") for cell in after]
+        assert np.isnan(target[0, 0, width:]).all()
+
+
+def test_an_epoch_draws_every_run_before_any_twice(task):
+    starts, _ = task.draw_numbered(0, Purpose.START, 5, range(6))
+    cases = {start.tobytes() for start in task.find_cases().starts}
+    assert {start.tobytes() for start in starts[:3]} == cases
+    assert (starts[:3] == starts[3:]).all()
+    others, _ = task.draw_numbered(0, Purpose.START, 6, range(30))
+    assert not (others[:3] == starts[:3]).all() or not (others[3:6] == starts[3:]).all()
+
+
+def test_stages_have_the_smallest_examples_without_background():
+    pairs = ["0011000>0110000", "2000000>0000002", "00033300>00333000"]
+    config = ways_to_learn(Examples(tuple("0123"), tuple(map(Pair.parse, pairs))))[1].config
+    assert config.task.stages == (3, 4)
+    first, second, last = make_task(config).stages
+    assert first.section.pairs == ("011>110",)
+    assert second.section.pairs == ("011>110", "0333>3330")
+    assert last.section.pairs == tuple(pairs)
+    assert [stage.automaton.steps for stage in (first, second, last)] == [3, 4, 8]
+
+
+def test_right_pairs_are_counted_by_part(task):
+    def left(starts):
+        return np.roll(starts[:, 3:4], -1, axis=-1)
+
+    assert task.right_pairs(left) == {"training": (3, 3), "held out": (1, 1)}
+    assert task.right_pairs(lambda starts: starts[:, 3:4])["training"] == (0, 3)
+
+
+REFUSED = {
+    "sizes": ({"width": 7}, "the largest grids have other sizes"),
+    "text": ({"pairs": ["01>1"]}, "a pair needs two grids of one size"),
+    "digits": ({"pairs": ["0x>x0"]}, "invalid literal"),
+    "feature": ({"features": ["that", "another", "inside"]}, 'no feature "that"'),
+    "symbol": ({"symbols": ["0", "1"]}, "a symbol has no name among 2 names"),
+    "background": ({"background": 9}, "no symbol 9"),
+    "channels": ({"inputs": [0, 1]}, "need inputs = [0, 1, 2]"),
+    "stages": ({"stages": [5]}, "each must be shorter"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_keys_are_refused(config, what):
+    changes, words = REFUSED[what]
+    data = config.to_dict()
+    data["task"] |= changes
+    with pytest.raises(ConfigError) as caught:
+        config_from_dict(data, "here")
+    assert words in str(caught.value)
+
+
+def test_a_configuration_survives_toml(config, tmp_path):
+    from difflogic.config import load_config
+
+    (tmp_path / "a.toml").write_text(config.to_toml())
+    assert load_config(tmp_path / "a.toml") == config
