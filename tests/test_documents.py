@@ -181,6 +181,25 @@ def test_getting_started_runs_as_written(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_examples_page_runs_as_written(tmp_path, monkeypatch):
+    """From files of a user's own kind to rules that are right on what was kept aside."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:csv|json)\n(.*?)```", page, flags=re.M | re.S)
+    for name, block in zip(("fences.csv", "more.csv", "islands.json"), blocks, strict=True):
+        (tmp_path / name).write_text(block)
+    commands = indented(page)
+    assert len(commands) == 7
+    printed = {command: run(command) for command in commands}
+    for command, output in printed.items():
+        if "train-examples" in command:
+            assert "held out 1 of 1 pairs right" in output
+    assert ". . . b b b b b b b b b b b b . ." in printed["dct apply runs/fences more.csv"]
+    assert "1 of 1 right" in printed["dct apply runs/islands islands.json"]
+    assert "meaning: 0 1;" in printed["dct inspect islands-rule.json"]
+
+
+@pytest.mark.slow
 def test_custom_task_page_runs_as_written(tmp_path, monkeypatch):
     """From a custom class to a verified circuit."""
     monkeypatch.chdir(tmp_path)

@@ -8,7 +8,6 @@ from typing import Any
 
 from cli.errors import in_one_line
 from cli.terminal import display
-from difflogic.examples.pairs import right_in_words
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
@@ -75,6 +74,8 @@ def _scores(summary: Mapping[str, Any], directory: str) -> list[str]:
             )
     lines += [f"{'':<11}{line}" for line in _exactness(scores.get("exactness", {}))]
     if "right_pairs" in scores:
+        from difflogic.examples.pairs import right_in_words
+
         lines.append(f"{'examples':<11}{right_in_words(scores['right_pairs'])}")
     if checked["exact"]:
         since = f", verified after epoch {exact_epoch}" if exact_epoch else ""

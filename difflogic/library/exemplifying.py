@@ -232,6 +232,8 @@ class Size:
     """Of the update's first layers."""
     staged: bool = True
     """Whether the smallest examples come first."""
+    restart: int = 50
+    """Epochs until learning starts over."""
 
 
 def _sizes(encoding: Encoding, side: int) -> list[Size]:
@@ -244,8 +246,11 @@ def _sizes(encoding: Encoding, side: int) -> list[Size]:
         return [Size(ceil(1.5 * side), shown, (32, 16, 8, 4))]
     if encoding.features == ("this",):
         return [Size(side, shown + 1, (32, 16, 8))]
-    near = Size(2, shown + 2, (48, 24, 12), staged=False)
-    return [near, Size(side, shown + 4, (64, 32, 16))]
+    far = Size(side, shown + 4, (64, 32, 16))
+    if encoding.per_symbol:
+        return [Size(2, shown + 2, (48, 24, 12), staged=False), far]
+    wide = (128, 64, 32, 16)
+    return [*(Size(steps, shown + 3, wide, staged=False, restart=200) for steps in (3, 6)), far]
 
 
 def _configure(
@@ -291,7 +296,7 @@ def _configure(
                 "batch": min(32, runs),
                 "learning_rate": 0.3,
                 "weight_decay": 0.0,
-                "restart_every": 50,
+                "restart_every": size.restart,
                 "initial_logit": 5.0,
                 "later_steps": max(1, size.steps // 2),
             },
