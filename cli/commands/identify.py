@@ -93,16 +93,15 @@ def lines(found: Identified) -> list[str]:
     space = rule.space
     recordings, frames, height, width = rule.recording.frames.shape
     films = f"{recordings} recordings of " if recordings > 1 else ""
-    size = f"{height}×{width} cells"
+    size = f"{films}{counted(frames, 'frame')} of {height}×{width} cells"
     if rule.recording.sizes:
-        films, size = f"{counted(recordings, 'pair')} of ", f"at most {size}"
+        size = f"{counted(recordings, 'pair')} of at most {height}×{width} cells"
     steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
     gates = f"{counted(circuit.gates, 'gate')}, " if circuit else ""
     free = int(rule.never_seen.sum())
     filled = f", {free} {'entry' if free == 1 else 'entries'} filled" if free else ""
     text = [
-        f"{rule.recording.source}: {films}{counted(frames, 'frame')} of {size}{steps}, "
-        f"{rule.recording.states} states",
+        f"{rule.recording.source}: {size}{steps}, {rule.recording.states} states",
         *_odds(found),
         f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
         *([f"hidden: {describe_hidden(space)}"] if space.looks_like else []),
@@ -148,7 +147,9 @@ def _odds(found: Identified) -> list[str]:
     if found.weighed is None:
         return []
     (_, best), *others = found.weighed.summary
-    text = [f"    {share:6.1%}  {what}" for what, share in found.weighed.summary[:4]]
+    text = [
+        f"    {share:6.1%}  {what}" for what, share in found.weighed.summary[:4] if share >= 0.001
+    ]
     if others:
         text.append(f"    the first is {best / others[0][1]:.3g} times as likely as the next")
     return ["by odds, not by proof, the rule is of:", *text]

@@ -37,29 +37,28 @@ def choose(
         radius = "auto"
     if radius is not None and neighbourhood != "moore":
         raise ConfigError(f"--radius chooses a line: leave out --neighbourhood {neighbourhood}")
-    auto = "auto" in (radius, symmetry, gap) or bool(film.sizes)
     if radius not in (None, "auto"):
         neighbourhood = f"line-{radius}"
-    if not auto or exact:
-        if "auto" in (radius, symmetry, gap):
-            raise ConfigError("auto: noise and hidden states need a given radius, symmetry and gap")
-        return Choice(
-            Space(neighbourhood, symmetry, film.states),
-            int(gap),
-            "periodic" if boundary == "auto" else boundary,
-            None,
-        )
-    hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
-    line = hoods[0].startswith("line")
-    if line and film.frames.shape[2] > 1:
+    line = radius is not None or neighbourhood.startswith("line")
+    if film.sizes and line and film.frames.shape[2] > 1:
         raise ConfigError(f"{film.source}: a line has one row, not {film.frames.shape[2]}")
-    if not line and gap != 1:
-        raise ConfigError("--gap: odds with hidden steps are for lines: give --radius, or no auto")
     if len(set(film.sizes)) > 1 and boundary in ("periodic", "zero"):
         raise ConfigError(
             f"{film.source}: has pairs of several sizes: give --boundary auto or unknown"
         )
     edges = boundary if film.sizes or boundary != "auto" else "periodic"
+    auto = "auto" in (radius, symmetry, gap)
+    if not line and gap != 1:
+        exact = True
+    if exact or not (auto or film.sizes):
+        if auto:
+            raise ConfigError(
+                "auto weighs rules without noise and hidden states, of lines, or of grids with "
+                "frames one step apart"
+            )
+        space = Space(neighbourhood, symmetry, film.states)
+        return Choice(space, int(gap), "unknown" if edges == "auto" else edges, None)
+    hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
     try:
@@ -67,9 +66,9 @@ def choose(
     except ConfigError as error:
         raise ConfigError(f"{film.source}: {error}") from None
     best = likely.hypotheses[0]
-    space = (
-        best.space if symmetry == "auto" else Space(best.space.neighbourhood, within, film.states)
-    )
+    space = best.space
+    if symmetry != "auto":
+        space = Space(space.neighbourhood, symmetry, film.states)
     return Choice(space, best.gap, "unknown" if edges == "auto" else edges, likely)
 
 

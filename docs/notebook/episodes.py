@@ -179,6 +179,7 @@ def de_bruijn(episode: dict[str, Any]) -> np.ndarray:
 def rate(path: Path, without: list[str]) -> dict[str, Any]:
     """Predict all episodes of a file, print how often that is right, and return it."""
     from difflogic.identification.likely import weigh
+    from difflogic.system.errors import ConfigError
 
     right, whole, baseline, seconds, named, sure = [], [], [], [], [], []
     for line in path.read_text().splitlines():
@@ -189,15 +190,20 @@ def rate(path: Path, without: list[str]) -> dict[str, Any]:
         ]
         query, solution = np.array([episode["query"]]), np.array(episode["solution"])
         states = 1 + max(int(each.max()) for pair in pairs for each in (*pair, query))
-        likely = weigh(pairs, max(2, states), LINES, GAPS, without=without)
-        odds = likely.predict(query)[:, 0]
+        best = None
+        try:
+            likely = weigh(pairs, max(2, states), LINES, GAPS, without=without)
+            odds, best = likely.predict(query)[:, 0], likely.hypotheses[0].family
+        except ConfigError:  # without the family, nothing explains the pairs
+            after = np.concatenate([each[0] for _, each in pairs])
+            odds = np.bincount(after, minlength=states)[:, None] / len(after) + 0 * query
         seconds.append(time.process_time() - began)
         hits = odds.argmax(axis=0) == solution
         right.append(hits.mean())
         whole.append(hits.all())
         baseline.append((de_bruijn(episode) == solution).mean())
         sure += zip(odds.max(axis=0), hits, strict=True)
-        named.append(likely.hypotheses[0].family in NAMES.get(episode["meta"].get("family"), ()))
+        named.append(best in NAMES.get(episode["meta"].get("family"), ()))
     print(
         f"{path.stem}{' without ' + ', '.join(without) if without else ''}: "
         f"cells right {np.mean(right):.3f} (table of neighbourhoods {np.mean(baseline):.3f}), "

@@ -194,4 +194,4 @@ def test_bad_pairs_are_refused_with_the_remedy(dct, tmp_path):
     both = dct("identify", path, "--radius", "1", "--neighbourhood", "line-2")
     assert "leave out --neighbourhood line-2" in both.stderr
     assert "whole number from 1 to 3" in dct("identify", path, "--radius", "4").stderr
-    assert "given radius" in dct("identify", path, "--gap", "auto", "--hidden", "1").stderr
+    assert "auto weighs" in dct("identify", path, "--gap", "auto", "--hidden", "1").stderr
