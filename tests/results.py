@@ -105,7 +105,8 @@ def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
     for name in MEASURED:
         least, most = row[f"{name}_min"], row[f"{name}_max"]
         values[f"{name}_median"] = row[name] or "–"
-        values[name] = row[name] if least == most else f"{row[name]} ({least} to {most})"
+        span = "" if least == most else f" ({least} to {most})"
+        values[name] = values[f"{name}_median"] + span
     if row["name"] in shipped_configs():
         published = load_config(row["name"]).published
         for name in ("learned_by", "active_gates"):
