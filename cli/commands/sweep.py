@@ -139,7 +139,7 @@ class _Shown(ExitStack):
             if news.row is not None:
                 note(line(news.row, news.execution.ended, news.plan.size, left))
             elif not can_animate() and now >= self._next:
-                note(compose(news.execution, self._progress, news.plan.size).plain)
+                note(compose(news.execution, self._progress, news.plan.size, cells=0).plain)
             else:
                 now = self._next - QUIET_SECONDS
             self._next = now + QUIET_SECONDS
@@ -181,12 +181,12 @@ def _left(seconds: float | None) -> str:
     return "" if seconds is None else f"at most {clock(seconds)} left"
 
 
-def compose(execution: Execution, progress: Progress, runs: int) -> Text:
-    """Return the line that is redrawn in place, as rich text."""
+def compose(execution: Execution, progress: Progress, runs: int, cells: int = BAR) -> Text:
+    """Return the line that is redrawn in place, as rich text, with a bar of `cells` characters."""
     from rich.text import Text
 
     text = Text(f"{execution.ended}/{runs} runs ", no_wrap=True, overflow="ellipsis")
-    text.append_text(bar(execution.ended / max(runs, 1), BAR)).append(
+    text.append_text(bar(execution.ended / max(runs, 1), cells)).append(
         f" {_left(progress.seconds_left)}"
     )
     epochs = ", ".join(f"{run.epoch}/{run.epochs}" for run in execution.running())
