@@ -161,11 +161,11 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
 
 def _check_trace(path: Path, run: Path | None) -> None:
     """Raise ConfigError if the trace would lie in the run, RunDirectoryError if it is refused."""
-    from difflogic.system.files import check_new_output
+    from difflogic.system.files import check_output
 
     if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
         raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
-    check_new_output(path)
+    check_output(path, remedy="choose another path")
 
 
 def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:

@@ -14,7 +14,7 @@ from difflogic.config.checking import check
 from difflogic.config.models import RUN, Config
 from difflogic.config.recipes import apply_recipe
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
+from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean, shorten
 from difflogic.system.files import read_named
 from difflogic.tasks import TASKS, CustomSection, is_custom
 from difflogic.tasks.code import find_code, load_code, try_out
@@ -235,7 +235,7 @@ def _parse_overrides(
     for override in overrides:
         if not isinstance(override, Override):
             override = Override(override, typed=f"--set {override}")
-        origin = problems.shorten(override.typed)
+        origin = shorten(override.typed)
         try:
             given.append(_Given(*_parse_override(override, is_custom), origin))
         except ConfigError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from pydantic import ValidationError
 from difflogic.config import schema
 from difflogic.config.models import RUN
 from difflogic.config.schema import TASK, TOP_LEVEL
-from difflogic.system.errors import ConfigError, did_you_mean
+from difflogic.system.errors import ConfigError, did_you_mean, shown
 from difflogic.tasks import CustomSection, TaskSection
 
 _NAMED_PLACE = re.compile(r"\[(\w+)\] (\w+)")
@@ -123,13 +122,13 @@ def _describe(
         accepted = schema.accepted(section, key, model=model)
         return f'{where} needs a key "{key}", {accepted}: {meaning}'
     if is_section:
-        return f"[{key}] must be a section of keys, not {_show(value)}"
+        return f"[{key}] must be a section of keys, not {shown(value)}"
     name = f"[{section}] {key}" if section else key
     if index is not None:
         name += f"[{index}]"
     accepted = schema.accepted(section, key, item=index is not None, model=model)
     hint = _hint(schema.choices(section, key, model), value)
-    return f"{name} must be {accepted}, not {_show(value)}{hint}"
+    return f"{name} must be {accepted}, not {shown(value)}{hint}"
 
 
 def _foreign(key: str, model: type[TaskSection]) -> str:
@@ -151,30 +150,3 @@ def _hint(choices: Sequence[str], value: Any) -> str:
         return ""
     hint = did_you_mean(value, choices)
     return f": {hint}" if hint.startswith("did you mean") else ""
-
-
-def _show(value: Any) -> str:
-    match value:
-        case bool():
-            text = f"the boolean {str(value).lower()}"
-        case str():
-            text = f"the string {json.dumps(value, ensure_ascii=False)}"
-        case float():
-            text = f"the float {value}"
-        case []:
-            text = "an empty list"
-        case list():
-            text = f"a list of {len(value)}"
-        case dict():
-            text = "a table"
-        case int():
-            # Python refuses to print thousands of digits.
-            text = str(value) if abs(value) < 10**40 else "such a large integer"
-        case _:
-            text = f"{value} ({type(value).__name__})"
-    return shorten(text)
-
-
-def shorten(text: str) -> str:
-    """Cut a quotation to 80 characters."""
-    return text if len(text) <= 80 else text[:79] + "…"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.structures import BACKWARD, FORWARD, LOSS
-from difflogic.system.files import write_new
+from difflogic.system.files import check_output, write_whole
 
 
 @dataclass(frozen=True)
@@ -209,4 +209,5 @@ def trace_events(events: list[Event], name: str) -> dict[str, Any]:
 def write_events(path: Path, events: list[Event], name: str) -> None:
     """Write events to a new trace-event file. Raises RunDirectoryError if that fails."""
     text = json.dumps(trace_events(events, name), separators=(",", ":"))
-    write_new(path, lambda file: file.write(text.encode()))
+    check_output(path, remedy="choose another path")
+    write_whole(path, lambda file: file.write(text.encode()))

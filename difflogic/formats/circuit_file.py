@@ -18,9 +18,9 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats import strict_json
-from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, shorten, show
+from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
 from difflogic.pictures.colors import hex_color, parse_color
-from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words
+from difflogic.system.errors import CircuitError, did_you_mean, in_plain_words, shorten, shown
 
 FORMAT = "dct-circuit"
 VERSION = 1
@@ -150,10 +150,10 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     kind = fields[key].annotation
     if get_origin(kind) is Literal and isinstance(value, str):
         hint = did_you_mean(shorten(value), get_args(kind))
-        return f"{place} cannot be {show(value)}: {hint}"
+        return f"{place} cannot be {shown(value)}: {hint}"
     if first["type"] in ("too_short", "too_long"):
         return f"{place} {in_plain_words(first['msg'])}"
-    return f"{place} {in_plain_words(first['msg'])}, not {show(value)}"
+    return f"{place} {in_plain_words(first['msg'])}, not {shown(value)}"
 
 
 def write_circuit(automaton: Automaton) -> str:
@@ -227,7 +227,7 @@ def parse(data: Any, source: str) -> Automaton:
     version = data.get("version")
     if type(version) is int and version > VERSION:
         raise CircuitError(
-            f"{source}: has format version {show(version)}, but this program reads up to "
+            f"{source}: has format version {shown(version)}, but this program reads up to "
             f"{VERSION}: install a newer dct"
         )
     try:
@@ -255,7 +255,7 @@ def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
         raise CircuitError('key "gates" is missing: the list of gates')
     gates = data["gates"]
     if not isinstance(gates, list):
-        raise CircuitError(f'"gates" must be a list, not {show(gates)}')
+        raise CircuitError(f'"gates" must be a list, not {shown(gates)}')
     if len(gates) > MAX_GATES:
         raise CircuitError(f"{len(gates)} gates are more than the {MAX_GATES} allowed")
     shrunk = [
@@ -267,7 +267,7 @@ def _gates(data: dict[str, Any]) -> npt.NDArray[np.int64]:
 def _shrunk(gate: Any, place: int) -> tuple[int, int, int]:
     """Return a gate as `shrink` does. Raises CircuitError if it is not valid."""
     if not isinstance(gate, dict):
-        raise CircuitError(f'gate {place}: must be an object with "op", "a", "b", not {show(gate)}')
+        raise CircuitError(f'gate {place}: needs "op", "a" and "b", but is {shown(gate)}')
     try:
         valid = Gate.model_validate(gate)
     except ValidationError as error:

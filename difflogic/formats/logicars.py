@@ -37,8 +37,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import OPS, PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS, show
-from difflogic.system.errors import CircuitError
+from difflogic.formats.strict_json import MAX_CHANNELS, MAX_GATES, ROWS
+from difflogic.system.errors import CircuitError, shown
 
 Layer = npt.NDArray[np.int64]
 """Shape (3, gates): op, wire_a and wire_b of each gate."""
@@ -171,7 +171,7 @@ def _flatten(channels: int, kernels: Sequence[Sequence[Layer]], update: Sequence
 
 def _object(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise CircuitError(f"{place}: must be an object, not {show(value)}")
+        raise CircuitError(f"{place}: must be an object, not {shown(value)}")
     return value
 
 
@@ -184,8 +184,7 @@ def _value(data: dict[str, Any], key: str, place: str) -> Any:
 def _list(data: dict[str, Any], key: str, place: str) -> list[Any]:
     value = _value(data, key, place)
     if not isinstance(value, list) or not value:
-        shown = "an empty list" if value == [] else show(value)
-        raise CircuitError(f'{place}: "{key}" must be a list of at least one, not {shown}')
+        raise CircuitError(f'{place}: "{key}" must be a list of at least one, not {shown(value)}')
     return value
 
 
@@ -194,7 +193,7 @@ def _number(data: dict[str, Any], key: str, place: str, largest: int, smallest: 
     if type(value) is not int or not smallest <= value <= largest:
         raise CircuitError(
             f'{place}: "{key}" must be a whole number from {smallest} to {largest}, not '
-            f"{show(value)}"
+            f"{shown(value)}"
         )
     return value
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from difflogic.system.errors import CircuitError, ConfigError
+from difflogic.system.errors import CircuitError, ConfigError, shorten
 from difflogic.system.files import read_named
 
 MAX_CHANNELS = 2**16
@@ -29,9 +29,6 @@ MAX_OBJECTS = MAX_GATES + 2**17
 MAX_LISTS = 2**17
 MAX_EXTRA_COMMAS = 2**18
 """Commas besides three for each object: a gate has two inside and one after it."""
-
-_QUOTED = 60
-"""Most characters of the file that a message shows."""
 
 Shrink = Callable[[dict[str, Any]], Any]
 """Turns a decoded object into a smaller value of the same meaning, or returns it unchanged."""
@@ -53,7 +50,8 @@ def decode(text: bytes, source: str, shrink: Shrink) -> Any:
     def make(pairs: list[tuple[str, Any]]) -> Any:
         made = dict(pairs)
         if len(made) < len(pairs):
-            _refuse_duplicate(pairs, source)
+            key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+            raise CircuitError(f'{source}: key "{shorten(key)}" occurs twice in an object')
         return shrink(made)
 
     def refuse_constant(name: str) -> NoReturn:
@@ -87,15 +85,6 @@ def _require_bounded(text: bytes, source: str) -> None:
         )
 
 
-def _refuse_duplicate(pairs: list[tuple[str, Any]], source: str) -> NoReturn:
-    counts = Counter(key for key, _ in pairs)
-    key = next(key for key, count in counts.items() if count > 1)
-    shown = shorten(json.dumps(dict(pairs[:3]), default=lambda _: "…"))
-    raise CircuitError(
-        f'{source}: key "{shorten(key)}" occurs twice in the object that starts with {shown}'
-    )
-
-
 def _explain(error: json.JSONDecodeError) -> str:
     text = error.doc
     if not text.strip():
@@ -105,21 +94,3 @@ def _explain(error: json.JSONDecodeError) -> str:
     if text.lstrip()[0] != "{":
         return "is neither a model nor a circuit in JSON"
     return f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}"
-
-
-def shorten(text: str) -> str:
-    """Cut a text that a message quotes."""
-    return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
-
-
-def show(value: Any) -> str:
-    """Return a decoded value as messages show it."""
-    match value:
-        case dict():
-            return "an object"
-        case list() | tuple():
-            return "a list"
-        case int() if abs(value) > 10**20:
-            return "a number of more than 20 digits"
-        case _:
-            return shorten(json.dumps(value))

@@ -22,9 +22,8 @@ from difflogic.circuit.places import SURE
 from difflogic.circuit.wiring import Wiring
 from difflogic.config.checking import config_from_dict
 from difflogic.config.models import Config
-from difflogic.config.problems import shorten
 from difflogic.system.archive import NpzReader, write_npz
-from difflogic.system.errors import ConfigError, ModelFileError
+from difflogic.system.errors import ConfigError, ModelFileError, shorten
 from difflogic.system.files import check_output, write_whole
 from difflogic.system.streams import Purpose, stream
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable
 
@@ -94,3 +95,27 @@ def described(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__} of {len(value)}"
     return f"of type {type(value).__name__}"
+
+
+QUOTED = 80
+"""Most characters of a file or an option that a message shows."""
+
+
+def shorten(text: str) -> str:
+    """Cut a text that a message quotes."""
+    return text if len(text) <= QUOTED else text[: QUOTED - 1] + "…"
+
+
+def shown(value: object) -> str:
+    """Return a value from a file of JSON or TOML as messages show it."""
+    match value:
+        case dict():
+            return "an object"
+        case list() | tuple():
+            return f"a list of {len(value)}" if value else "an empty list"
+        case int() if abs(value) > 10**20:  # Python refuses to print thousands of digits
+            return "a number of more than 20 digits"
+        case str() | bool() | None:
+            return shorten(json.dumps(value, ensure_ascii=False))
+        case _:
+            return shorten(str(value))

@@ -256,17 +256,6 @@ def _is_of_run(path: Path) -> bool:
     return own and all((path.parent / name).is_file() for name in (CONFIG, METRICS))
 
 
-def check_new_output(path: Path) -> None:
-    """Raise RunDirectoryError unless a new file may be written at `path`, which a user named."""
-    check_output(path, remedy="choose another path")
-
-
-def write_new(path: Path, writer: Callable[[BinaryIO], object]) -> None:
-    """Write a new file as `write_whole` does. Raises RunDirectoryError if it exists by now."""
-    check_new_output(path)
-    write_whole(path, writer)
-
-
 def _flush_names(directory: Path) -> None:
     """Make the names in `directory` survive a system crash, if the system supports that."""
     if os.name != "posix":

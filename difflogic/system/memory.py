@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -33,15 +32,6 @@ def address_space() -> tuple[int, int] | None:
     except (ImportError, AttributeError, OSError, ValueError, IndexError):
         return None
     return pages * resource.getpagesize(), limit
-
-
-def memory_limit() -> int | None:
-    """Return the limit of control groups on memory, in bytes; None if there is no limit."""
-    limits = []
-    for group in control_groups():
-        with suppress(OSError, ValueError):  # no file, or "max"
-            limits.append(int((group / "memory.max").read_text()))
-    return min(limits, default=None)
 
 
 def available_memory() -> int | None:

@@ -120,11 +120,6 @@ class Row:
         return Spread(tuple(self.phases[name]))
 
     @property
-    def compared(self) -> str:
-        """What is compared with the first row, in words."""
-        return "soft losses, relative" if self.setting.oracle else "soft losses and logits"
-
-    @property
     def tolerance(self) -> float:
         """Largest allowed difference from the first row."""
         return ORACLE_TOLERANCE if self.setting.oracle else 0.0

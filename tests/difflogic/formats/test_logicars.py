@@ -128,7 +128,7 @@ GATE = (*KERNEL, "layers", 2, "gates", 1)
     ("path", "value", "says"),
     [
         (("channels",), 4, 'perception: "channels" must be 4, as the circuit says, not 3'),
-        (("perception",), [], "perception: must be an object, not a list"),
+        (("perception",), [], "perception: must be an object, not an empty list"),
         ((*KERNEL, "input_size"), 27, '"input_size" must be 9, the cells that it sees, not 27'),
         ((*KERNEL, "layers", 0), {}, 'kernel 1, layer 0: key "gates" is missing'),
         ((*KERNEL, "layers", 2), None, "kernel 1: has 4 outputs, and kernel 0 has 2: all kernels"),

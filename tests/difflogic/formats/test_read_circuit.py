@@ -104,7 +104,7 @@ def test_missing_keys(key):
         ({"op": "AND", "a": 0, "b": 1, "c": 2}, 'gate 2: there is no key "c" here: choose from op'),
         ({"op": "AND", "a": True, "b": 1}, '"a" must be a whole number, not true'),
         ({"op": "AND", "a": 0, "b": 2**31}, 'gate 2: "b" must be less than 2147483648'),
-        ([1, 2, 3], 'gate 2: must be an object with "op", "a", "b", not a list'),
+        ([1, 2, 3], 'gate 2: needs "op", "a" and "b", but is a list of 3'),
         ({"op": "AND", "a": 20, "b": 1}, "gate 2 reads row 20, its own, which is a cycle"),
         ({"op": "AND", "a": 0, "b": 21}, "row 21, of the later gate 3, which is a cycle"),
     ],
