@@ -9,6 +9,7 @@ import typer
 
 from cli.calling import Call, calls
 from cli.errors import FAILURE, note
+from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson, Output
 from cli.terminal import output
 from difflogic.library.options import Force
@@ -23,12 +24,12 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
 
     What was read and what is tried is printed. A grid's output is as large as its input. Pairs in a
     test part of the file, or those that --hold-out keeps aside, test the rule, and choose nothing.
-    Ctrl-C ends the search with the best circuit so far. Exits 1 if not all training pairs are
-    right.
+    Ctrl-C saves the best circuit so far. Exits 1 if not all training pairs are right.
     """
     from difflogic.examples.pairs import right_in_words
 
-    found: Learned = run(on_message=note)
+    with Interruption("this step", patience=None) as interruption:
+        found: Learned = run(on_message=note, should_stop=lambda: interruption.requested)
     if as_json:
         output.show_json(found.as_dict())
     else:
@@ -39,6 +40,8 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
         typer.echo(f"circuit    {found.words}")
         typer.echo(f"run        {found.path}")
         typer.echo(f"next       dct apply {found.path} FILE, or dct simplify {found.path} -o FILE")
+    if interruption.requested:
+        raise Interrupted(interruption.exit_code - 128)
     if not found.right:
         raise typer.Exit(FAILURE)
 

@@ -157,12 +157,17 @@ def train_examples(
         on_message(line)
     requested = None if directory is None else Path(directory)
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
-    with saved_at_interrupts() as interrupted:
+    with ExitStack() as stack:
+        stack.callback(run.remove_if_made)
+        interrupted = stack.enter_context(saved_at_interrupts())
 
         def stop() -> bool:
             return interrupted() or should_stop() or time.monotonic() - began > time_limit
 
-        return _race(ways, run.path, stop, on_message)
+        learned = _race(ways, run.path, stop, on_message)
+        if interrupted():
+            on_message(f"interrupted; the best circuit so far is in {run.path}")
+    return learned
 
 
 def describe(examples: Examples, ways: Sequence[Way]) -> list[str]:
@@ -348,7 +353,13 @@ def _race(
                         session = Session(way.config, RunDirectory.at(places[number]))
                         sessions[number] = entered.enter_context(session)
                         session.trainer.warm_up()
-                    summary = _train(sessions[number], epochs, stop)
+                    try:
+                        summary = _train(sessions[number], epochs, stop)
+                    except KeyboardInterrupt:  # in its final tests: what the others have counts
+                        found.pop(number, None)
+                        if not found:
+                            raise
+                        break
                     seconds[number] += time.process_time() - before
                     found[number] = _attempt(way, summary, seconds[number]), summary
                 if stop():
