@@ -253,11 +253,9 @@ def _images(content: bytes) -> list[npt.NDArray[np.uint8]]:
     from PIL import ImageSequence
 
     found: list[npt.NDArray[np.uint8]] = []
-    with opened(
-        content,
-        IMAGES,
-        "is not a recording: give .npz, .rle or an image; for grids before and after: dct train-examples",
-    ) as image:
+    pairs = "grids before and after: dct train-examples"
+    what = f"is not a recording: give .npz, .rle or an image; for {pairs}"
+    with opened(content, IMAGES, what) as image:
         pixels = image.size[0] * image.size[1]
         for frame in ImageSequence.Iterator(image):
             if (len(found) + 1) * pixels > MOST_CELLS:
