@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from difflogic.training.session import Session
 
 
-GRACE = 0.5
+GRACE = 0.3
 """Seconds for the final tests of a run that is stopped."""
 
 
@@ -192,8 +192,8 @@ def _expectation(trainer: Trainer) -> str:
     from difflogic.system.quantities import show_bytes
 
     left = trainer.config.training.epochs - trainer.epoch
-    # Correction, proof and tests take about as long as learning.
-    seconds = 1 + 2 * left * min(trainer.time_step() for _ in range(2))
+    # Correction, proof and tests take about half as long as learning.
+    seconds = 1 + 1.5 * left * min(trainer.time_step() for _ in range(2))
     size = show_bytes((peak_memory() or 0) + trainer.plan.bytes)
     return f"about {max(2, round(seconds))} s and {size} in all, by a trial step"
 

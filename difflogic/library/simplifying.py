@@ -17,6 +17,7 @@ from difflogic.library.loading import Loaded, load
 from difflogic.library.options import Effort, Source, TimeLimit, checked
 from difflogic.proof import Proof
 from difflogic.proof import prove as compare
+from difflogic.proof.convergence.folding import live_part
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ProofError
@@ -30,6 +31,10 @@ PROOF_SECONDS = 60.0
 
 SEARCH_SHARE = 0.5
 """Share of a time limit that the search may use; the proof gets the rest."""
+
+
+LARGE = 1000
+"""Gates above which a normal simplification takes minutes, as in pictures of 96×96 cells."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,7 @@ def simplify(
 
 def small_form(
     source: Source,
-    effort: Effort = "normal",
+    effort: Effort | None = None,
     *,
     time_limit: float | None = None,
     progress: ProgressCallback = ignore,
@@ -143,12 +148,15 @@ def small_form(
     """Return the automaton that other functions work on.
 
     The circuit of a run or a model is simplified and proved equal. A circuit file is left
-    unchanged, since its user chose the circuit. Raises ProofError if the proof fails or takes too
+    unchanged, since its user chose the circuit. The effort is normal by default, or low if more
+    than LARGE gates are live. Raises ProofError if the proof fails or takes too
     long; `time_limit` is as in `simplify`.
     """
     loaded = load(source)
     if not loaded.trained:
         return loaded.automaton
+    if effort is None:
+        effort = "low" if live_part(loaded.automaton).circuit.gates > LARGE else "normal"
     return simplify(loaded, effort, time_limit=time_limit, progress=progress).require_proved()
 
 
