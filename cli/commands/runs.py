@@ -46,11 +46,10 @@ def list_(run: Call, directory: Path = Path("runs"), as_json: AsJson = False) ->
     if as_json:
         output.show_json(found)
     elif not found:
-        is_empty = not any(directory.iterdir())
-        note(
-            f"{directory}: "
-            + ("no runs yet: dct train NAME makes one" if is_empty else "no such runs")
-        )
+        from difflogic.training.listing import list_runs
+
+        hint = "no run fits" if list_runs(directory) else "no runs yet: dct train NAME makes one"
+        note(f"{directory}: {hint}")
     else:
         _show_records(found, found.settings)
 

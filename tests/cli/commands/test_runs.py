@@ -30,6 +30,7 @@ def test_runs(dct, several):
     shutil.copytree("runs/run0", copy)
     assert sum("two\\nlines\\x1b" in line for line in dct("runs").stdout.splitlines()) == 1
     assert len(dct("runs", "runs").stdout.splitlines()) == 6
+    assert dct("runs", "--where=seed>7").stderr == "runs: no run fits\n"
 
 
 def test_single_runs(dct, several):
@@ -90,5 +91,6 @@ def test_refusals(dct, several, words):
 def test_no_runs(dct):
     assert "runs: no such directory" in dct("runs").refusal
     Path("runs").mkdir()
+    Path("runs/README.md").touch()
     assert "no runs yet" in dct("runs").stderr
     assert dct("runs", "--json").json == []
