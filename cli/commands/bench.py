@@ -384,7 +384,7 @@ def bench_simulate(run: Call, as_json: AsJson = False) -> None:
     else:
         _show_simulation(report)
     if not report.agree:
-        wrong = ", ".join(check.what for check in report.checks if not check.equal)
+        wrong = ", ".join(what for what, equal in report.checks.items() if not equal)
         note(f"error: the engines disagree: {wrong}. Ignore the rates.")
         raise typer.Exit(FAILURE)
 
@@ -399,6 +399,6 @@ def _show_simulation(report: SimulationReport) -> None:
         rows.append((path.name, *spread, f"{report.speedup(path):.1f}×"))
     output.show_table("billion updates/s | min | median | max | speed-up", rows)
     typer.echo()
-    verdicts = (f"{'yes' if check.equal else 'NO'}: {check.what}" for check in report.checks)
+    verdicts = (f"{'yes' if equal else 'NO'}: {what}" for what, equal in report.checks.items())
     compiling = f"{report.compile_seconds:.2f} s, once"
     output.show_lines({"compiling": compiling, "equal bits": "\n".join(verdicts)})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +66,8 @@ def find(automaton: Automaton, bound: int, seconds: float, most: int = MOST) -> 
     sizes = [(p, q) for p in range(1, bound + 1) for q in range(1, bound + 1)]
     try:
         for height, width in sorted(sizes, key=lambda size: (size[0] * size[1], size)):
-            with _Torus(automaton, height, width, deadline) as torus:
+            with Formula() as formula:
+                torus = _Torus(automaton, height, width, formula, deadline)
                 torus.exclude(found.values())
                 while (bits := torus.next(deadline)) is not None:
                     picture = canonical(bits)
@@ -114,11 +114,12 @@ class _Torus:
     Raises TimeoutError if `deadline` passes, here and in `next`.
     """
 
-    def __init__(self, automaton: Automaton, height: int, width: int, deadline: Deadline) -> None:
-        self._height, self._width = height, width
+    def __init__(
+        self, automaton: Automaton, height: int, width: int, formula: Formula, deadline: Deadline
+    ) -> None:
+        self._height, self._width, self._formula = height, width, formula
         circuit = automaton.circuit
         cells = height * width
-        self._formula = formula = Formula()
         state = [[formula.variable() for _ in range(cells)] for _ in range(circuit.channels)]
         for cell, seen in enumerate(neighbors(height, width, "periodic").T.tolist()):
             inputs = [state[c][place] for place in seen for c in range(circuit.channels)]
@@ -127,12 +128,6 @@ class _Torus:
                 formula.equate(rows[row], state[channel][cell])
             deadline.check()
         self._visible = np.array([state[row] for row in automaton.visible_rows])
-
-    def __enter__(self) -> _Torus:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._formula.__exit__(*raised)
 
     def next(self, deadline: Deadline) -> Bits | None:
         """Return the visible bits (channels, height, width) of a remaining fixed point, if any."""

@@ -45,14 +45,6 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Check:
-    """Whether engines reached the same state."""
-
-    what: str
-    equal: bool
-
-
-@dataclass(frozen=True)
 class Report:
     """The measurements. Rates are per second, times in seconds, memory in bytes."""
 
@@ -61,13 +53,14 @@ class Report:
     geometry: Geometry
     fire_rate: float
     paths: tuple[Path, ...]
-    checks: tuple[Check, ...]
+    checks: dict[str, bool]
+    """Whether engines reached the same state, by what was compared."""
     compile_seconds: float
 
     @property
     def agree(self) -> bool:
         """Whether all checks passed."""
-        return all(check.equal for check in self.checks)
+        return all(self.checks.values())
 
     def speedup(self, path: Path) -> float:
         """Return how many times as fast as the first path a path is, by medians."""
@@ -87,7 +80,8 @@ class Report:
             }
             for path in self.paths
         ]
-        return {**fields_of(self), "paths": paths}
+        checks = [{"what": what, "equal": equal} for what, equal in self.checks.items()]
+        return {**fields_of(self), "paths": paths, "checks": checks}
 
 
 def run(
@@ -124,7 +118,7 @@ def run(
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
     require_memory(geometry, len(paths))
     compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words(), pause))
-    checks = []
+    checks = {}
     with ExitStack() as stack:
         simulators = [
             stack.enter_context(Simulator(circuit, conditions, path.engine, path.workers))
@@ -134,7 +128,7 @@ def run(
             simulator.randomize(pause=pause)
         _measure_interpreter(paths[0], simulators[0], repeat, pause)
         progress(rounds := 1)
-        checks.append(_check_states(simulators, automaton, "interpreter and compiled", pause))
+        checks |= _check_states(simulators, "interpreter and compiled", pause)
         path_steps = max(steps or _steps_for(each, pause) for each in simulators[1:])
         for rounds in range(1, repeat + 1):
             for path, simulator in zip(paths[1:], simulators[1:], strict=True):
@@ -142,16 +136,14 @@ def run(
                 path.seconds.append(_run(simulator, path_steps, pause))
             progress(rounds + 1)
         if workers > 1:
-            checks.append(
-                _check_states(simulators[1:], automaton, f"1 and {workers} workers", pause)
-            )
+            checks |= _check_states(simulators[1:], f"1 and {workers} workers", pause)
     return Report(
         name=automaton.name,
         gates=circuit.gates,
         geometry=geometry,
         fire_rate=automaton.fire_rate,
         paths=tuple(paths),
-        checks=tuple(checks),
+        checks=checks,
         compile_seconds=compile_seconds,
     )
 
@@ -179,14 +171,12 @@ def _steps_for(simulator: Simulator, pause: Pause) -> int:
     return max(1, round(8 * PART_SECONDS / _run(simulator, 8, pause)))
 
 
-def _check_states(
-    simulators: list[Simulator], automaton: Automaton, who: str, pause: Pause
-) -> Check:
+def _check_states(simulators: list[Simulator], who: str, pause: Pause) -> dict[str, bool]:
     """Bring all simulators to the same step, and compare their states."""
     last = max(simulator.step for simulator in simulators)
     states = set()
     for simulator in simulators:
         simulator.run(last - simulator.step, progress=pause)
-        states.add(simulator.grid.digest(range(automaton.circuit.channels)))
+        states.add(simulator.grid.digest(range(simulator.circuit.channels)))
     geometry = simulators[0].grid.geometry
-    return Check(f"{who}, {geometry.height}×{geometry.width}, step {last}", len(states) == 1)
+    return {f"{who}, {geometry.height}×{geometry.width}, step {last}": len(states) == 1}

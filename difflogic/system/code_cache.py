@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from difflogic.system.errors import RunDirectoryError
-from difflogic.system.files import write_whole
+from difflogic.system.files import open_plain, write_whole
 
 MOST_BYTES = 2**26
 """Most bytes of a file. A circuit of 8000 gates takes a tenth of a megabyte."""
@@ -113,10 +113,9 @@ def _make(place: Path) -> None:
 
 def _own_content(path: Path) -> bytes:
     """Read a file. Raises OSError for a link, and if others may have written it."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
+    with open_plain(path, follow=False) as file:
         found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES or not _is_own(found):
+        if found.st_size > MOST_BYTES or not _is_own(found):
             raise PermissionError(path)
         return file.read(MOST_BYTES)
 
