@@ -26,7 +26,7 @@ from difflogic.library import conditions, options
 from difflogic.library.options import Declared, Opt, declared
 from difflogic.system.errors import ConfigError
 
-Call = Callable[..., Any]
+Call = partial[Any]
 """A library function with the values of its options; what a command passes on comes on top."""
 NAMES = vars(conditions) | vars(options)
 EMPTY = inspect.Parameter.empty
@@ -124,11 +124,10 @@ def documented(doc: str | None) -> tuple[str, dict[str, Opt]]:
     return text, found
 
 
-def load(target: str) -> Call:
+def load(target: str) -> Any:
     """Import a function of the library."""
     module, _, name = target.partition(".")
-    function: Call = getattr(importlib.import_module(f"difflogic.library.{module}"), name)
-    return function
+    return getattr(importlib.import_module(f"difflogic.library.{module}"), name)
 
 
 def _of_library(target: str) -> tuple[dict[str, tuple[str, Any]], dict[str, Opt]]:

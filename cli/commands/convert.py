@@ -39,10 +39,6 @@ def export(
     *,
     file: Path | None,
     claim: str | None = None,
-    size: tuple[int, int] | None,
-    task: str | None,
-    from_step: int | None,
-    within: int | None,
     list_: Annotated[
         bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
@@ -55,7 +51,7 @@ def export(
     Try: dct export last -o circuit.v
     """
     if claim is not None:
-        if within is not None and not claim.startswith("heals"):
+        if "within" in write_property.keywords and not claim.startswith("heals"):
             raise ConfigError("--within applies only to --property heals and heals-invariant")
         if file is None:
             raise ConfigError("--property needs a file: name one, such as -o property.aig")
@@ -68,7 +64,7 @@ def export(
             f"{verdict} · {made.bytes} bytes: {file}"
         )
         return
-    if (size, task, from_step, within) != (None, None, None, None):
+    if write_property.keywords.keys() & {"size", "task", "from_step", "within"}:
         raise ConfigError("--grid, --task, --from-step and --within need a --property")
     with show_progress(stop_at_once=True) as progress:
         found: Exported = write(progress=progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -35,11 +34,9 @@ def plan(
     config: ShippedConfig = None,
     small: Small = False,
     *,
-    overrides: Sequence[str] | None,
     workers: WorkerCounts = None,
     recipe: Recipe = None,
     device: Device = None,
-    machine: str | None,
     as_json: AsJson = False,
 ) -> None:
     """Show how training is divided among workers and laid out in memory, and why.
@@ -52,9 +49,9 @@ def plan(
     source = choose_config(config, small, "CONFIG")
     several = workers if isinstance(workers, tuple) else ()
     chosen = with_flags(workers=None if several else workers, device=device)
-    settings = load_config(source, [*(overrides or ()), *chosen], recipe)
+    settings = load_config(source, [*run.keywords.get("overrides", ()), *chosen], recipe)
     if settings.parallel.device == "gpu":
-        if machine is not None or several:
+        if "machine" in run.keywords or several:
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return

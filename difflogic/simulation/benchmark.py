@@ -118,7 +118,7 @@ def run(
         paths.append(Path(f"compiled, {workers} workers", "compiled", workers))
     require_memory(geometry, len(paths))
     compile_seconds = _timed(lambda: native.compile_code(circuit, native.vector_words(), pause))
-    checks = {}
+    checks: dict[str, bool] = {}
     with ExitStack() as stack:
         simulators = [
             stack.enter_context(Simulator(circuit, conditions, path.engine, path.workers))
