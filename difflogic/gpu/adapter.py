@@ -116,13 +116,11 @@ def surviving(doing: str) -> Iterator[None]:
         import wgpu
 
         yield
-    except wgpu.GPUOutOfMemoryError as error:
-        raise TrainingError(
-            f"the GPU is out of memory, {doing}: train fewer runs at a time, or go on from its "
-            f"checkpoint with dct train --resume RUN --device cpu ({_brief(error)})"
-        ) from None
     except (wgpu.GPUError, RuntimeError) as error:
+        full = isinstance(error, wgpu.GPUOutOfMemoryError)
+        what = "is out of memory" if full else "failed or was lost"
+        remedy = "train fewer runs at a time, or " if full else ""
         raise TrainingError(
-            f"the GPU failed or was lost, {doing}: go on from the last checkpoint with "
-            f"dct train --resume RUN --device cpu ({_brief(error)})"
+            f"the GPU {what}, {doing}: {remedy}go on from the last checkpoint with dct train "
+            f"--resume RUN --device cpu ({_brief(error)})"
         ) from None

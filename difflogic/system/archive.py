@@ -12,7 +12,6 @@ import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -101,12 +100,7 @@ class NpzReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._archive.close()
         self._file.close()
 

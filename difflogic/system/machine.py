@@ -32,14 +32,10 @@ def versions() -> dict[str, str]:
 
 def cpu_name() -> str:
     """Return the processor's name, or its architecture if the name is unknown."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key.strip() == "model name" and value.strip():
-            return value.strip()
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+        if found := re.search(r"^model name\s*: *(\S.*)", text, re.MULTILINE):
+            return found[1].strip()
     return platform.processor() or platform.machine() or "unknown"
 
 

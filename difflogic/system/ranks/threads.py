@@ -20,28 +20,8 @@ class GoneError(RuntimeError):
     """Another rank has ended early."""
 
 
-class _Links:
-    """A queue from each rank to each other rank."""
-
-    def __init__(self, size: int) -> None:
-        self._queues: dict[tuple[int, int], SimpleQueue[bytes | None]] = {
-            (first, second): SimpleQueue() for first in range(size) for second in range(size)
-        }
-
-    def put(self, source: int, target: int, data: Bytes) -> None:
-        self._queues[source, target].put(data.tobytes())
-
-    def get(self, source: int, target: int) -> Bytes:
-        """Raises GoneError if a rank has failed."""
-        data = self._queues[source, target].get()
-        if data is None:
-            raise GoneError("another rank has failed")
-        return np.frombuffer(data, np.uint8)
-
-    def cut(self) -> None:
-        """Wake all ranks that wait."""
-        for queue in self._queues.values():
-            queue.put(None)
+_Links = dict[tuple[int, int], "SimpleQueue[bytes | None]"]
+"""A queue from each rank to each other rank; None wakes one that waits after another has failed."""
 
 
 class ThreadRanks(LinkedRanks):
@@ -60,10 +40,13 @@ class ThreadRanks(LinkedRanks):
         return self
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
-        self._links.put(self.rank, rank, data)
+        self._links[self.rank, rank].put(data.tobytes())
 
     def receive_bytes(self, data: Bytes, rank: int) -> None:
-        data[:] = self._links.get(rank, self.rank)
+        found = self._links[rank, self.rank].get()
+        if found is None:
+            raise GoneError("another rank has failed")
+        data[:] = np.frombuffer(found, np.uint8)
 
     def broadcast_bytes(self, data: Bytes, rank: int) -> None:
         if self.rank != rank:
@@ -83,13 +66,17 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
     if size == 1:
         yield ALONE
         return
-    links = _Links(size)
+    links: _Links = {(one, other): SimpleQueue() for one in range(size) for other in range(size)}
+
+    def cut() -> None:
+        for queue in links.values():
+            queue.put(None)
 
     def run(rank: int) -> None:
         try:
             follow(ThreadRanks(rank, size, links))
         except BaseException:
-            links.cut()
+            cut()
             raise
 
     with ThreadPoolExecutor(size - 1, thread_name_prefix="dct-rank") as threads:
@@ -99,7 +86,7 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
             yield first
             first.finish()
         except BaseException as error:
-            links.cut()
+            cut()
             if isinstance(error, GoneError):
                 _raise_of(others)
             raise
