@@ -61,7 +61,7 @@ class TestExitCode:
         ("arguments", "message"),
         [
             (["--test", "gatse"], 'did you mean "gates"?'),
-            (["--test", "noise"], "choose from exactness, generalisation, fault"),
+            (["--test", "weather"], "choose from exactness, generalisation, fault"),
         ],
     )
     def test_bad_options(self, dct, right, arguments, message):
