@@ -39,10 +39,10 @@ def train_checkerboard(
     *,
     options: RunOptions,
 ) -> None:
-    """Train an automaton that grows a checkerboard from random cells.
+    """Train an automaton that grows a checkerboard on every grid, and closes its wounds.
 
     Flags such as --epochs override --set; both override the file. Ctrl-C or SIGTERM finishes the
-    step and saves the run. --resume continues it.
+    step and saves the run. --resume continues it. --small and --recipe train for one grid only.
 
     Options:
         asynchronous --async: Update each cell with probability 0.6 per step
@@ -55,12 +55,13 @@ def train_checkerboard(
     if small and asynchronous:
         gates = list(load_config("checkerboard-small").update.gates)
         overrides = [Override("update.gates", gates, "--small")]
-    shipped = "checkerboard-async" if asynchronous else "checkerboard-small"
-    chosen = _chosen(config, small or asynchronous, shipped)
-    name = "checkerboard-async-small" if small and asynchronous else None
-    run_experiment(
-        run, Experiment(chosen, "checkerboard", overrides, name, "checkerboard"), options
+    default = "checkerboard" if options.recipe else "checkerboard-tough"
+    shipped = "checkerboard-async" if small or options.recipe else "checkerboard-tough-async"
+    chosen = _chosen(
+        config, small or asynchronous, shipped if asynchronous else "checkerboard-small"
     )
+    name = "checkerboard-async-small" if small and asynchronous else None
+    run_experiment(run, Experiment(chosen, default, overrides, name, "checkerboard"), options)
 
 
 @calls("training.train")

@@ -235,8 +235,8 @@ def convergence(
         proofs.show_healing([each.as_dict() for each in found.assurance.healing])
     else:
         proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
-        if all_sizes:
-            proofs.show_sizes(found.squares, found.theorem, found.assumed)
+        if found.every_size is not None:
+            proofs.show_every_size(found.every_size, found.assumed)
     if to is not None and problem:
         note(f"{to} was not written: {problem}")
     elif to is not None and not as_json:

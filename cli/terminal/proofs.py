@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from difflogic.library.certifying import Certified
     from difflogic.proof import Counterexample, Proof
     from difflogic.proof.convergence import Finding
-    from difflogic.proof.convergence.sizes import Base, Size, Theorem
+    from difflogic.proof.convergence.sizes import EverySize
     from difflogic.proof.equivalence import Method
 
 
@@ -108,39 +108,22 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
     typer.echo("\n".join(lines))
 
 
-def show_sizes(squares: Sequence[Size], theorem: Theorem | None, assumed: str) -> None:
-    """Print from which step square grids are certified, and the theorem about larger grids."""
-    steps = (
-        f"{size.height}: {'-' if size.from_step is None else size.from_step}" for size in squares
-    )
-    typer.echo("\nsides of square grids, and the step from which each is certified by sets:")
-    typer.echo(textwrap.fill(", ".join(steps), 80) or "none")
-    if theorem is None:
-        typer.echo("\nAll larger grids: no proof found; use --size to check one size.")
-        return
-    period = theorem.period
+SIDES = (4, 8, 16, 32, 64, 128)
+"""Sides of the square grids whose steps are shown."""
+
+
+def show_every_size(found: EverySize, assumed: str) -> None:
+    """Print the verdict on all heights and widths, and the steps proved for some squares."""
     condition = f", {assumed}" if assumed else ""
-    typer.echo(
-        f"\nAll larger grids: proved for these heights and widths, plus any multiple of {period}"
-        f"{condition}.\n"
-        f"The step grows by this much with each {period} rows and each {period} columns:"
-    )
-    output.show_table(
-        "height | width | from step | rows | columns",
-        (
-            (height, width, step, f"+{rows}", f"+{columns}")
-            for height, width, step, rows, columns in map(_base, theorem.bases.values())
-        ),
-    )
+    typer.echo(f"\nAll sizes: {found.text}{condition}.")
+    steps = [f"{side}×{side}: {step}" for side, step in _steps(found).items()]
+    if steps:
+        typer.echo(f"from {found.asked.unit}: " + ", ".join(steps))
 
 
-BASE = ("height", "width", "from_step", "steps_per_rows", "steps_per_columns")
-
-
-def _base(base: Base) -> tuple[int, int, int, int, int]:
-    """Return the facts about a grid that proves larger ones, in the order of BASE."""
-    step = base.from_step(base.height, base.width)
-    return base.height, base.width, step, abs(base.rows.delay), abs(base.columns.delay)
+def _steps(found: EverySize) -> dict[int, int]:
+    """Return the step that a proof for every size gives for squares, by side."""
+    return {} if found.table is None else {n: found.table.from_step(n, n) for n in SIDES}
 
 
 def _size(found: Finding) -> str:
@@ -185,20 +168,19 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
 
 def show_convergence_json(found: Certified, certificate: Path | None) -> None:
     """Print all findings, and the file of the certificate."""
-    larger = found.theorem and {
-        "period": found.theorem.period,
+    everywhere = found.every_size and {
+        "verdict": found.every_size.verdict,
+        "text": found.every_size.text,
         "assumed": found.assumed,
-        "bases": [
-            dict(zip(BASE, _base(each), strict=True)) for each in found.theorem.bases.values()
-        ],
+        "from_step": _steps(found.every_size),
     }
     output.show_json(
         {
             "source": found.source.name,
             "certificate": certificate,
-            **{name: getattr(found, name) for name in ("proved", "assurance", "squares")},
+            **{name: getattr(found, name) for name in ("proved", "assurance")},
             "findings": [_data(finding) for finding in found.findings],
-            "larger": larger,
+            "every_size": everywhere,
         }
     )
 

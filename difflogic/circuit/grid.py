@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+
+class Walls(NamedTuple):
+    """A grid of small grids, side by side, each with zeros beyond its edge."""
+
+    rows: tuple[int, ...]
+    """The heights of the small grids, from above."""
+    columns: tuple[int, ...]
+    """Their widths, from the left."""
+
+    @property
+    def places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The place of each row, and of each column, in its small grids."""
+        rows, columns = (np.concatenate([np.arange(side) for side in sides]) for sides in self)
+        return rows, columns
+
+    def cut(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return each small grid's upper left part of a picture (…, rows, columns), together."""
+        rows, columns = self.places
+        return picture[..., rows[:, None], columns]
+
 
 Boundary = Literal["zero", "periodic"]
 
@@ -36,13 +57,15 @@ OUTSIDE = -1
 """Stands for a neighbour beyond a zero boundary, where all bits are 0."""
 
 
-def neighbors(height: int, width: int, boundary: Boundary) -> npt.NDArray[np.int64]:
-    """Return the number of each cell's neighbours, (9, height · width); OUTSIDE beyond the edge."""
+def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArray[np.int64]:
+    """Return the number of each cell's neighbours, (9, height · width); OUTSIDE beyond an edge."""
     y, x = np.divmod(np.arange(height * width), width)
     table = np.empty((len(OFFSETS), height * width), dtype=np.int64)
+    grids = boundary if isinstance(boundary, Walls) else Walls((height,), (width,))
+    row, column = (np.pad(places, 1, constant_values=OUTSIDE - 1) for places in grids.places)
     for n, (dy, dx) in enumerate(OFFSETS):
         ny, nx = y + dy, x + dx
-        inside = (ny >= 0) & (ny < height) & (nx >= 0) & (nx < width)
+        inside = (row[ny + 1] == row[y + 1] + dy) & (column[nx + 1] == column[x + 1] + dx)
         cell = (ny % height) * width + nx % width
         table[n] = cell if boundary == "periodic" else np.where(inside, cell, OUTSIDE)
     return table

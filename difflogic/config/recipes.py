@@ -22,6 +22,9 @@ PUBLISHED = ("epochs", "batch", "learning_rate")
 LEVER_KEYS: tuple[tuple[str, str], ...] = (("perception", "directions"), ("update", "carry"))
 """Levers outside [training]."""
 
+WOUNDS = ("task", "wounds")
+"""The lever of checkerboards alone."""
+
 LEVER_SECTIONS: tuple[str, ...] = ("pool", "finishing")
 """Sections with nothing but levers."""
 
@@ -36,7 +39,7 @@ def reference(data: dict[str, Any]) -> dict[str, Any]:
     """
     changed = {key: value for key, value in data.items() if key not in LEVER_SECTIONS}
     levers = [("training", key) for key in schema.keys("training") if key not in KEPT]
-    for section, key in (*levers, *LEVER_KEYS):
+    for section, key in (*levers, *LEVER_KEYS, WOUNDS):
         if isinstance(changed.get(section), dict):
             changed[section] = {k: v for k, v in changed[section].items() if k != key}
     training = data.get("training")

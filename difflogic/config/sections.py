@@ -231,6 +231,12 @@ class FinishingConfig(Section):
         "gates into detectors for them; 0 disables. Works only with a single start or listed "
         "cases, and without chance or damage",
     )
+    tough: Annotated[float, Field(ge=0, le=4096)] = Field(
+        default=0.0,
+        description="most cells of 64×64 that may be wrong on average while squares of 10×10 are "
+        "erased, one after each step, at a fire rate of 0.6, for a circuit to end the run, if "
+        "[task] wounds are taught; 0: any number",
+    )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
         description="circuits to try after one is verified, to find a proved circuit that has "

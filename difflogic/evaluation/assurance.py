@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases, Rule
@@ -16,6 +15,7 @@ from difflogic.evaluation.settling import lasts
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly, right_from
+from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import (
     MOST_ALONE,
@@ -27,6 +27,7 @@ from difflogic.proof.convergence.orbits import (
     steps_to_heal,
 )
 from difflogic.proof.convergence.planes import Board, Network, Planes, pack
+from difflogic.proof.convergence.sizes import EverySize, every_size
 from difflogic.proof.every_length import EveryLength, prove
 from difflogic.proof.every_size import broken
 from difflogic.proof.question import Asked
@@ -143,7 +144,12 @@ def assure_automaton(
     if cases is None:
         target = task.find_lasting_target()
         if target is not None:
-            return of_finding(decide_quickly(question(live_part(automaton), target)))
+            small = live_part(automaton)
+            own = decide_quickly(Question.of(small, target))
+            if not task.asks_every_size:
+                return of_finding(own)
+            targets, period = task.lasting_target_on, task.lasting_period
+            return of_size(every_size(small, targets, period, decide_quickly), own)
         cases = _only_start(automaton, task)
     if cases is None:
         return _open("the task lists no cases")
@@ -260,18 +266,14 @@ def _only_start(automaton: Automaton, task: Task) -> Cases | None:
     )
 
 
-def question(automaton: Automaton, target: npt.NDArray[np.uint8]) -> Question:
-    """Return the question whether every start ends in `target` (visible, height, width)."""
-    _, height, width = target.shape
-    return Question(
-        automaton.circuit,
-        automaton.visible,
-        height,
-        width,
-        automaton.boundary,
-        target,
-        automaton.fire_rate,
-    )
+def of_size(found: EverySize, own: Finding) -> Assurance:
+    """Describe a finding about every size; `own` is that about the training grid."""
+    text = found.text
+    if found.verdict is Verdict.proved:
+        cells = f"{own.question.height}×{own.question.width} cells"
+        text += f", on {cells} from {found.asked.unit} {own.from_step} on"
+    known = Method.sets.value, own.from_step, found.verdict is Verdict.proved
+    return Assurance(found.verdict, "every size", text, *known, asked=found.asked)
 
 
 def of_finding(found: Finding) -> Assurance:
@@ -341,7 +343,7 @@ def _of_one_start(
     automaton: Automaton, start: Bits, target: Bits, task: Task, deadline: Deadline | None
 ) -> Assurance:
     """Run a start until its state repeats, which determines every later step."""
-    goal = question(automaton, target)
+    goal = Question.of(automaton, target)
     steps, settled = task.automaton.steps, right_from(goal)
     if settled is not None and settled <= steps:
         return _of_every_state(goal, task, settled)

@@ -156,7 +156,14 @@ class Plan:
             )
         numbered_starts = NumberedStarts(scene.draw, target)
         scene = replace(scene, draw=numbered_starts.draw)
-        return cls(scene, number, task.decisive_steps, numbered_starts=numbered_starts)
+        every_size = task if task.asks_every_size else None
+        return cls(
+            scene,
+            number,
+            task.decisive_steps,
+            every_size_task=every_size,
+            numbered_starts=numbered_starts,
+        )
 
     def judge(self, wrong: npt.NDArray[np.int64]) -> Exactness:
         """Return the counts from the wrong cells of each start, (steps, starts)."""
@@ -248,5 +255,6 @@ def keeps(automaton: Automaton, task: Task) -> bool:
 
     True if its task does not require that.
     """
-    required = task.holds or (task.stays and task.find_cases() is not None)
+    required = task.holds or task.asks_every_size
+    required = required or (task.stays and task.find_cases() is not None)
     return not required or assure_automaton(automaton, task).proved

@@ -22,7 +22,6 @@ from difflogic.evaluation.assurance import (
     assure_automaton,
     every_length,
     of_lines,
-    question,
 )
 from difflogic.library.common import Progress, ProgressCallback, require_output, table, write_output
 from difflogic.library.conditions import Conditions
@@ -31,9 +30,18 @@ from difflogic.library.options import AllowCode, Force, Opt, Source, TimeLimit, 
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.simulating import simulate
 from difflogic.library.trusting import experiment_of, load_trusted
-from difflogic.proof.convergence import Bits, Finding, Verdict, by_sets, decide, resting_picture
+from difflogic.proof.convergence import (
+    Bits,
+    Finding,
+    Question,
+    Verdict,
+    by_sets,
+    decide,
+    decide_quickly,
+    resting_picture,
+)
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.sizes import PERIODS, Size, Sizes, Theorem
+from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.proof.write_property import write_healing, write_invariant, write_property
@@ -43,17 +51,14 @@ from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import Task, make_task
 from difflogic.tasks.parts import TaskError
 
-GRIDS, SQUARES = "grids decided:", "square grids:"
-"""Labels of progress."""
+GRIDS = "grids decided:"
+"""Label of progress."""
 
 SECONDS = 60.0
 """Default time limit per grid."""
 
 CHECKED = 32
 """Largest side of the grids on which a custom task's period is checked."""
-
-SIDES = range(4, 129)
-"""Sides of the square grids that `all_sizes` certifies."""
 
 Targets = Callable[[int, int], Bits]
 """From rows and columns to the target of the visible channels."""
@@ -72,12 +77,10 @@ class Certified:
     """All starts and targets of such a task, if they can be listed."""
     lines: EveryLength | None = None
     """The proof for lines of every length, if the task is about lines."""
-    squares: tuple[Size, ...] = ()
-    """With `all_sizes`: square grids of SIDES, as far as time allowed."""
-    theorem: Theorem | None = None
-    """With `all_sizes`: the proof for all larger grids, if there is one."""
+    every_size: EverySize | None = None
+    """With `all_sizes`: what is known about all heights and widths."""
     assumed: str = ""
-    """What the theorem rests on that is not proved."""
+    """What it rests on that is not proved."""
 
     def __repr__(self) -> str:
         return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
@@ -94,7 +97,8 @@ class Certified:
     def proved(self) -> bool:
         """Whether everything asked for is proved."""
         proved = all(finding.verdict is Verdict.proved for finding in self.findings)
-        return proved and (self.assurance is None or self.assurance.proved)
+        everywhere = self.every_size is None or self.every_size.verdict is Verdict.proved
+        return proved and everywhere and (self.assurance is None or self.assurance.proved)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.
@@ -139,15 +143,15 @@ def certify(
 
     `sizes` are rows and columns, by default as trained. Runs and models know their target. For a
     circuit file, `task` is the experiment or its name; without it, the target is the state that a
-    start of zeros ends in. `all_sizes` also certifies square grids of SIDES, and all larger grids
-    if possible. `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows
+    start of zeros ends in. `all_sizes` also decides about all heights and widths at once.
+    `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows
     the code of a run's or model's custom task to run; the code of `task` runs only if its
     configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
     that do not fit, and CircuitError without a target.
 
     Options:
         sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained
-        all_sizes: Certify square grids of side 4 to 128, and all larger grids at once
+        all_sizes: Certify grids of all heights and widths at once
     Advanced options:
         task NAME|FILE: For a circuit file: the experiment that defines the target, by default the
             state that zeros end in
@@ -176,7 +180,7 @@ def certify(
     small = live_part(automaton)
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
-    findings = [by_sets(question(small, targets(*grid)), until) for grid in grids]
+    findings = [by_sets(Question.of(small, targets(*grid)), until) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # With fewer gates, sets lose fewer dependencies between signals.
         simpler = simplify(small, "low", time_limit=until.left, progress=progress)
@@ -189,38 +193,22 @@ def certify(
             if finding.verdict is not Verdict.proved:
                 target = finding.question.target
                 share = until.left / (len(grids) - place)
-                findings[place] = decide(question(simple, target), share, report)
+                findings[place] = decide(Question.of(simple, target), share, report)
     if not all_sizes:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)
-    squares, theorem = _all_sizes(small, targets, repeats, seconds, progress)
+    if automaton.boundary != "zero":
+        raise ConfigError("all sizes can only be certified with a zero boundary")
+    deadline, compared = Deadline.after(seconds), goal is not None
+    progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
+    everywhere = every_size(small, targets, repeats, decide_quickly, deadline, compared)
     assumed = ""
-    if theorem is not None and goal is not None and goal.source is not None:
+    if everywhere.table is not None and goal is not None and goal.source is not None:
         assumed = (
             f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
             f"{CHECKED}×{CHECKED} cells it does"
         )
-    return Certified(loaded, tuple(findings), squares=squares, theorem=theorem, assumed=assumed)
-
-
-def _all_sizes(
-    automaton: Automaton,
-    targets: Targets,
-    repeats: int | None,
-    seconds: float,
-    progress: ProgressCallback,
-) -> tuple[tuple[Size, ...], Theorem | None]:
-    """Certify squares, and look for a proof for all larger grids."""
-    if automaton.boundary != "zero":
-        raise ConfigError("all sizes can only be certified with a zero boundary")
-    deadline = Deadline.after(seconds)
-    sizes = Sizes(automaton.circuit, automaton.visible, targets, repeats)
-    squares = []
-    for size in sizes.table(SIDES, deadline):
-        squares.append(size)
-        progress(Progress(SQUARES, len(squares), len(SIDES)))
-    progress(Progress(SQUARES, len(squares), len(SIDES), "all larger grids"))
-    return tuple(squares), sizes.theorem(deadline)
+    return Certified(loaded, tuple(findings), every_size=everywhere, assumed=assumed)
 
 
 def _repeats(task: Task) -> int | None:
@@ -337,7 +325,7 @@ def state_property(
             simulate(small, Conditions(steps=step), engine="interpreter").grid.bits()
             for step in (0, steps)
         )
-        goal = question(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
+        goal = Question.of(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
         if claim == "holds":
             data = write_property(goal, steps, first, text)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.grid import Boundary, Walls
 from difflogic.system.json_values import fields_of
 
 Claim = Literal["stays", "shows", "holds", "heals", "computes", "obeys"]
@@ -34,7 +34,7 @@ class Asked:
     height: int | None
     width: int | None
     """Rows and columns of the grid; None for every number."""
-    boundary: Boundary | None
+    boundary: Boundary | Walls | None
     """None if it does not matter."""
     fire_rate: float
     visible: tuple[int, ...]

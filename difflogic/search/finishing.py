@@ -27,6 +27,7 @@ from difflogic.search.polishing import Polished, polish
 from difflogic.search.rectifying import RectifyingSearch, can_rectify
 from difflogic.search.search import FEW_WRONG, OnProgress, Search, Sensitivity
 from difflogic.search.sizes import MOST_SAMPLES
+from difflogic.search.toughness import Toughness
 from difflogic.search.verifying import Verifier
 from difflogic.system.callbacks import ignore
 
@@ -67,12 +68,14 @@ class Finisher(Verifier):
         settings: FinishingConfig,
         sensitivity: Sensitivity,
         workers: Workers,
+        toughness: Toughness | None = None,
     ) -> None:
         """`plan` says what exact means, and where starts come from.
 
-        The `workers` judge candidates in parallel. Enter them before.
+        The `workers` judge candidates in parallel. Enter them before. `toughness` measures damage,
+        if the task teaches to heal it.
         """
-        super().__init__(netlist, plan)
+        super().__init__(netlist, plan, toughness, settings.tough)
         self._settings, self._sensitivity, self._workers = settings, sensitivity, workers
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
@@ -157,7 +160,7 @@ class Finisher(Verifier):
         """
         if not self.can_prove or not self._settings.polish:
             return found
-        from_step = None if self._complete else self.judge(found.ops).finding.from_step
+        from_step = None if self._complete else self.judge.certified_step(found.ops)
         latest = self.judge.latest_step
         polished = polish(
             netlist=self._netlist,

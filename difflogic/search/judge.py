@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Gates, evaluate
+from difflogic.circuit.grid import Boundary, Walls
 from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.xag import Xag, to_circuit
 from difflogic.engine.hard import mark_live
@@ -16,8 +18,9 @@ from difflogic.evaluation.assurance import MOST_BITS, assure_automaton
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops
 from difflogic.model.hardening import automaton_of, hard_circuit
-from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets, decide_quickly
-from difflogic.proof.convergence.planes import unpack
+from difflogic.proof.convergence import Bits, Finding, Question, Verdict, by_sets
+from difflogic.proof.convergence.planes import Board, unpack
+from difflogic.proof.convergence.sizes import Grids
 from difflogic.tasks import Task
 
 RECALLED = 64
@@ -31,22 +34,14 @@ DOUBTFUL = 64
 class Judgement:
     """What a certificate says about a circuit."""
 
+    proved: bool
+    """Whether every start reaches the target and stays there, on every grid if the task asks so."""
+    in_time: bool
+    """Whether the proof covers the decisive steps."""
     finding: Finding
-    channels: int
-    """Number of channels of the netlist; the certificate's circuit may have fewer."""
-    decisive: int
-    """The first step at which no cell may be wrong."""
-
-    @property
-    def proved(self) -> bool:
-        """Whether every start reaches the target and stays there."""
-        return self.finding.verdict is Verdict.proved
-
-    @property
-    def in_time(self) -> bool:
-        """Whether the proof covers the decisive steps."""
-        step, together = self.finding.from_step, self.finding.question.synchronous
-        return self.proved and together and step is not None and step <= self.decisive
+    """About the training grid, in the lower right corner, and perhaps small grids beside it."""
+    shape: tuple[int, int, int]
+    """Channels of the netlist, and rows and columns of the training grid."""
 
     def doubtful_starts(self) -> Bits:
         """Return states that the certificate leaves open, shape (DOUBTFUL, C, height, width).
@@ -54,9 +49,10 @@ class Judgement:
         They depend only on the circuit. If some start stays wrong, some of these do.
         """
         question, final = self.finding.question, self.finding.final_sets
-        least, most = (unpack(question.board, planes) for planes in final)
+        _, height, width = self.shape
+        least, most = (unpack(question.board, planes)[:, -height:, -width:] for planes in final)
         rng = np.random.default_rng(0)
-        starts = np.zeros((DOUBTFUL, self.channels, *least.shape[1:]), np.uint8)
+        starts = np.zeros((DOUBTFUL, *self.shape), np.uint8)
         drawn = rng.integers(0, 2, (DOUBTFUL, *least.shape), dtype=np.uint8)
         starts[:, list(question.circuit.labels)] = np.where(least == most, least, drawn)
         return starts
@@ -80,14 +76,23 @@ class Judge:
 
     def __call__(self, ops: Ops) -> Judgement:
         """Judge the circuit with `ops` (parameters,). Requires `can_prove`."""
-        found = self._by_sets(ops)
-        if found.verdict is not Verdict.proved:
-            found = decide_quickly(found.question)
-        return Judgement(found, self._netlist.channels, self._plan.decisive[0])
+        step, latest, grid = self.certified_step(ops), self.latest_step, self._plan.scene.grid
+        proved = step is not None and self.keeps(ops)
+        in_time = proved and step is not None and latest is not None and step <= latest
+        shape = self._netlist.channels, grid.height, grid.width
+        return Judgement(proved, in_time, self._by_sets(ops), shape)
 
     def certified_step(self, ops: Ops) -> int | None:
-        """Return the step from which sets prove a circuit right; None if they do not."""
-        return self._by_sets(ops).from_step
+        """Return the step from which sets prove a circuit right; None if they do not.
+
+        For a task that asks for every size, it is also right on the small grids: nearly always, it
+        is then proved on every grid. `__call__` makes that proof.
+        """
+        found = self._by_sets(ops)
+        if found.from_step is None:
+            return None
+        unknown = (self._unknown(found, step) for step in range(len(found.states)))
+        return next(step for step, cells in enumerate(unknown) if not cells)
 
     @property
     def latest_step(self) -> int | None:
@@ -102,13 +107,13 @@ class Judge:
         found, step = self._by_sets(ops), self._plan.decisive[0]
         if found.from_step is None:
             return None
-        if found.from_step <= step:
-            return 0
+        return 0 if found.from_step <= step else self._unknown(found, step)
+
+    def _unknown(self, found: Finding, step: int) -> int:
+        """Return the number of visible bits of the training grid that are unknown at a step."""
         state = found.states[step]
-        visible = (
-            state.least[channel] ^ state.most[channel] for channel in found.question.visible_places
-        )
-        return sum(map(int.bit_count, visible))
+        bits = (state.least[row] ^ state.most[row] for row in found.question.visible_places)
+        return sum((plane & self._own).bit_count() for plane in bits)
 
     def _by_sets(self, ops: Ops) -> Finding:
         # `certified_step` and `unknown_in_time` are called in turn for the same circuit.
@@ -127,19 +132,34 @@ class Judge:
             del self._recent[next(iter(self._recent))]
         return found
 
+    @cached_property
+    def _asked(self) -> tuple[Boundary | Walls, Bits]:
+        """What lies between and beyond the grids of a question, and their targets.
+
+        If the task is about every size, small grids lie above and on the left of the training grid.
+        """
+        grid, task = self._plan.scene.grid, self._plan.every_size_task
+        assert self._plan.numbered_starts is not None, "ask can_prove first"
+        if task is None:
+            return grid.boundary, self._plan.numbered_starts.target
+        assert task.lasting_period is not None, "asks_every_size says so"
+        small = tuple(Grids.smallest(task.lasting_period).sides)
+        walls = Walls((*small, grid.height), (*small, grid.width))
+        return walls, walls.cut(task.lasting_target_on(max(walls.rows), max(walls.columns)))
+
+    @cached_property
+    def _own(self) -> int:
+        """The cells of the training grid, as a plane."""
+        (_, target), grid = self._asked, self._plan.scene.grid
+        own = np.zeros(target[0].shape, np.bool_)
+        own[-grid.height :, -grid.width :] = True
+        return Board(len(own), own.shape[1], "zero").pack(own)
+
     def _question(self, ops: Ops) -> Question:
-        scene, numbered_starts = self._plan.scene, self._plan.numbered_starts
-        assert numbered_starts is not None, "ask can_prove first"
-        visible = tuple(scene.channels)
-        return Question(
-            self._live_circuit(ops, visible),
-            visible,
-            scene.grid.height,
-            scene.grid.width,
-            scene.grid.boundary,
-            numbered_starts.target,
-            scene.fire_rate,
-        )
+        visible, (boundary, target) = tuple(self._plan.scene.channels), self._asked
+        circuit, (_, height, width) = self._live_circuit(ops, visible), target.shape
+        rate = self._plan.scene.fire_rate
+        return Question(circuit, visible, height, width, boundary, target, rate)
 
     def _live_circuit(self, ops: Ops, visible: tuple[int, ...]) -> Circuit:
         """Return the part that the future of `visible` depends on, folded.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,10 @@ HASTENING = 8
 MORE_GATES = 1.5
 """Size, in gates of the best circuit, that is allowed in every second one of these walks, plus two
 gates."""
+
+STRIDE = 0.95
+"""Share of its gates that a tough circuit must have left before it is verified again: lessons that
+are not forgotten make a failure unlikely."""
 
 CERTIFICATE_COST = 20
 """A certificate counts as this many candidates, since it takes about as long."""
@@ -133,6 +137,7 @@ class _Walk:
         self._workers, self._rng = workers, rng
         self.candidates, self._ahead = 0, 1
         self.samples = samples
+        self._trial = verifier.kept_trial(samples, verified)
         self._restart_from(verified)
         self._at = self.best = CircuitCost(self._trial.active_gates, from_step)
         self.kept = verified.copy()
@@ -143,10 +148,13 @@ class _Walk:
         """Try about `budget` candidates at most; return how many were tried."""
         while self.candidates < budget and not self.is_over:
             self._go_on(budget)
+        if self._at < self.best:
+            self._verify(self._ops, self._at)
         return self.candidates
 
     def _restart_from(self, ops: Ops) -> None:
-        self._trial = self._verifier.trial(self.samples)
+        if self._trial.samples != self.samples and self._verifier.toughness is None:
+            self._trial = self._verifier.trial(self.samples)
         self._trial(ops)
         self._changes = Changes(self._trial, self._workers, ops)
         self._take(ops.copy())
@@ -212,19 +220,28 @@ class _Walk:
 
     def _cost(self, ops: Ops, gates: int) -> CircuitCost | None:
         """Return a circuit's size and step; None if it is not proved."""
-        if self.best.from_step is None:
-            return CircuitCost(gates, None)
+        if self.best.from_step is None or self._verifier.toughness is not None:
+            return CircuitCost(gates, self.best.from_step)
         self.candidates += CERTIFICATE_COST
         step = self._verifier.judge.certified_step(ops)
         return None if step is None else CircuitCost(gates, step)
 
     def _keep(self, ops: Ops, cost: CircuitCost) -> None:
         """Move to a circuit. If it is better than the best, verify it first."""
-        if not cost < self.best:
+        due = STRIDE * self.best.gates if self._verifier.toughness is not None else self.best.gates
+        if cost < self.best and cost.gates <= due:
+            self._verify(ops, cost)
+        else:
             self._at = cost
             self._take(ops)
-            return
+
+    def _verify(self, ops: Ops, cost: CircuitCost) -> None:
+        """Move to a circuit if it is verified, else back to the best one."""
         exact, failing = self._verifier.verify(ops)
+        if exact and self._verifier.toughness is not None:
+            self.candidates += CERTIFICATE_COST
+            cost = replace(cost, from_step=self._verifier.judge.certified_step(ops))
+            exact = cost < self.best
         if exact:
             self._at = self.best = cost
             self.kept = ops.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.trial import Ops, Trial
 from difflogic.search.judge import Judge
 from difflogic.search.sizes import FIRST_STARTS, ROUND, VERIFIED_STARTS
+from difflogic.search.toughness import Toughness
 
 NEW_COUNTEREXAMPLES = 4
 """Counterexamples that join the search together: those with the most wrong cells."""
@@ -22,8 +24,18 @@ NEW_COUNTEREXAMPLES = 4
 class Verifier:
     """Verifies circuits of one netlist, and finds the starts on which they fail."""
 
-    def __init__(self, netlist: Netlist, plan: Plan) -> None:
-        """`plan` says what exact means, and where starts come from."""
+    def __init__(
+        self,
+        netlist: Netlist,
+        plan: Plan,
+        toughness: Toughness | None = None,
+        most_wrong: float = math.inf,
+    ) -> None:
+        """`plan` says what exact means, and where starts come from.
+
+        If `toughness` is given, at most `most_wrong` cells may be wrong on average under damage.
+        """
+        self.toughness, self._most_wrong = toughness, most_wrong
         self._netlist, self._plan = netlist, plan
         # Only the decisive steps are compared.
         self._scene = replace(plan.scene, at=plan.decisive)
@@ -45,12 +57,17 @@ class Verifier:
     def verify(self, ops: Ops) -> tuple[bool, list[int]]:
         """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
 
-        Requires a certificate where possible. If it does not show that the circuit is right in
-        time, tries fresh starts. Returns no counterexamples if the search has all starts already.
+        Requires toughness, and a certificate where possible. If this does not show that the circuit
+        is right in time, tries fresh starts. Returns no counterexamples if the search has all
+        starts already.
         """
+        if self.toughness is not None and self.toughness(ops) > self._most_wrong:
+            return False, []
         judgement = self.judge(ops) if self.judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
             return True, []
+        if self.toughness is not None and self.judge.latest_step is not None:
+            return False, []  # later lessons may lead to a certificate in time
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
@@ -91,6 +108,13 @@ class Verifier:
     def trial(self, samples: Sequence[int]) -> Trial:
         """Return the trial of the starts with these numbers."""
         return Trial(self._netlist, self._scene, samples)
+
+    def kept_trial(self, samples: Sequence[int], ops: Ops) -> Trial:
+        """Return the trial in which polishing from `ops` must leave no cell wrong.
+
+        Its starts are `samples`, or what a tough circuit does well.
+        """
+        return self.trial(samples) if self.toughness is None else self.toughness.habits(ops)
 
 
 def _worst(trial: Trial, wrong: npt.NDArray[np.int64]) -> list[int]:

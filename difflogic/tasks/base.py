@@ -87,6 +87,14 @@ class Task(ABC):
         return ()
 
     @property
+    def lessons(self) -> Task:
+        """What gradient descent learns from; searches, proofs and tests ask for the task itself.
+
+        It has the same grid and channels.
+        """
+        return self
+
+    @property
     def stages(self) -> tuple[Task, ...]:
         """Tasks to learn one after the other, this one last.
 
@@ -122,6 +130,17 @@ class Task(ABC):
         They must be the upper left parts of one picture of the plane.
         """
         return None
+
+    @property
+    def asks_every_size(self) -> bool:
+        """Whether an exact circuit must be right on every grid with zeros around, by proof."""
+        return False
+
+    def lasting_target_on(self, height: int, width: int) -> Bits:
+        """Return the lasting target on another grid, with zeros beyond its edge."""
+        found = self.on_grid(height, width, boundary="zero").find_lasting_target()
+        assert found is not None, "a task has such targets on all grids, or on none"
+        return found
 
     def on_grid(
         self, height: int, width: int, *, boundary: Boundary | None = None, steps: int | None = None

@@ -14,6 +14,7 @@ from difflogic.circuit.specification import Bits
 from difflogic.tasks.base import Task
 from difflogic.tasks.parts import Exhibit, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
+from difflogic.tasks.wounds import CODE, Contents, Wounds
 
 
 class CheckerboardSection(TaskSection):
@@ -22,15 +23,28 @@ class CheckerboardSection(TaskSection):
     kind: Literal["checkerboard"] = Field(description="the task's name")
     square: Size = Field(default=2, description="side of one square of the checkerboard, in cells")
 
+    wounds: Contents = Field(
+        default="none",
+        description="which wounds training teaches to close where they are, by single steps of "
+        "wounded boards: none; erased: squares of zeros; any: squares of any content, which takes "
+        "about twice the steps until all starts have reached the target",
+    )
+
     def problems(self, automaton: AutomatonConfig) -> list[str]:
-        """Check that a square fits the grid."""
-        most = min(self.height, self.width)
-        if self.square <= most:
-            return []
-        return [
-            f"[task] square: a square of {self.square} cells does not fit a grid of "
-            f"{self.height}×{self.width}: use at most {most}"
-        ]
+        """Check that a square fits the grid, and that wounds can be taught."""
+        found, most = [], min(self.height, self.width)
+        if self.square > most:
+            found.append(
+                f"[task] square: a square of {self.square} cells does not fit a grid of "
+                f"{self.height}×{self.width}: use at most {most}"
+            )
+        asked = automaton.channels, automaton.boundary, self.loss_channels
+        if self.wounds != "none" and (asked != (CODE, "zero", (0,)) or self.square > 2):
+            found.append(
+                f"[task] wounds: teaching needs {CODE} channels, a zero boundary, loss channel 0 "
+                'and squares of at most 2 cells: use "none"'
+            )
+        return found
 
 
 class Checkerboard(Task):
@@ -50,6 +64,16 @@ class Checkerboard(Task):
         y, x = np.indices((self.height, self.width)) // self.section.square
         board = ((x + y) % 2).astype(np.float64)
         return np.broadcast_to(board, (len(self.loss_channels), *board.shape))
+
+    @cached_property
+    def lessons(self) -> Task:
+        if self.section.wounds == "none":
+            return self
+        return Wounds(self, self.section.square, self.section.wounds)
+
+    @property
+    def asks_every_size(self) -> bool:
+        return self.section.wounds != "none" and self.automaton.boundary == "zero"
 
     @property
     def lasting_target(self) -> Bits:

@@ -126,6 +126,7 @@ class BestCircuit:
         best = self._best
         return (
             best is not None
+            and self._finishing.candidates > 0
             and best.epoch < epoch
             and best.status is Status.UNVERIFIED
             and self.attempt == attempt_of(self._training, epoch - 1)

@@ -41,7 +41,7 @@ class ReferenceTrainer:
         self.gradients = np.zeros_like(self.model.logits)
         self._first: Array = np.zeros_like(self._learned())
         self._second: Array = np.zeros_like(self._learned())
-        self.task = make_task(config).stages[0]
+        self.task = make_task(config).stages[0].lessons
         """Draws the samples of each epoch; may be replaced."""
 
     def step(self) -> StepResult:

@@ -19,6 +19,7 @@ from difflogic.search.correcting import AnyFinisher, Correction, Corrector
 from difflogic.search.finishing import Finished, Finisher
 from difflogic.search.search import GradientSensitivity, OnProgress
 from difflogic.search.sizes import ROUND
+from difflogic.search.toughness import Toughness
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
@@ -27,6 +28,7 @@ from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
 from difflogic.training.metrics import StepResult
+from difflogic.training.sampling import staged
 from difflogic.training.trainer import Descent
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class Trainer(Descent):
             self._learned.load(self._best.logits)
             self._go_to(self._attempt.number, self.stage + 1)
             ops = self._logits.argmax(axis=0).astype(np.uint8)
-            following = self._finisher if self.task.damages else None
+            following = self._finisher if self._stages[self.stage].damages else None
             if isinstance(following, Finisher) and not following.verify(ops)[0]:
                 # A circuit that only stays is far from healing: a search would cost much in vain.
                 return found
@@ -122,7 +124,8 @@ class Trainer(Descent):
             self._finisher = Corrector(made.start, self.task)
         elif self.config.finishing.every:
             workers = Workers(self.plan.search_workers)
-            self._finisher = make_finisher(self._staged, made.start.netlist, workers)
+            config = staged(self.config, self._stages[self.stage])
+            self._finisher = make_finisher(config, made.start.netlist, workers)
             made.threads.append(workers)
         return made
 
@@ -235,7 +238,10 @@ def make_finisher(config: Config, netlist: Netlist, workers: Workers) -> Finishe
     """Return what searches near circuits of a netlist for exact ones."""
     checks = _plan_of_checks(config)
     sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
-    return Finisher(netlist, checks, config.finishing, sensitivity, workers)
+    toughness, task = None, make_task(config)
+    if config.finishing.tough and task.lessons is not task:
+        toughness = Toughness(netlist, task, config.training.seed)
+    return Finisher(netlist, checks, config.finishing, sensitivity, workers, toughness)
 
 
 def _plan_of_checks(config: Config) -> Plan:

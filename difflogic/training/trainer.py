@@ -68,7 +68,6 @@ class Descent:
         """The model that the run begins with."""
         task = make_task(config)
         self._stages = task.stages
-        self._channels = list(task.loss_channels)
         self._enter_stage(0)
 
         self.epoch = 0
@@ -251,9 +250,10 @@ class Descent:
     def _enter_stage(self, stage: int) -> None:
         self.stage = stage
         """The current stage of the task, from 0; most tasks have one only."""
-        self.task = self._stages[stage]
+        self.task = self._stages[stage].lessons
         """Draws the samples of each epoch; may be replaced."""
         self._staged = staged(self.config, self.task)
+        self._channels = list(self.task.loss_channels)
         self._rank_plan = RankPlan.of(self._staged, self.first_model.netlist, self.ranks)
 
     def _go_to(self, attempt: int, stage: int = 0) -> None:

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.automaton import places
+from difflogic.circuit.automaton import Automaton, places
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import Boundary
+from difflogic.circuit.grid import Boundary, Walls
 from difflogic.proof.convergence.planes import Board, Network, Planes
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.question import Asked
@@ -46,11 +46,18 @@ class Question:
     """Labels of the visible channels."""
     height: int
     width: int
-    boundary: Boundary
+    boundary: Boundary | Walls
     target: Bits
     """Shape (visible channels, height, width)."""
     fire_rate: float = 1.0
     """If below 1, the answer covers every fair schedule."""
+
+    @classmethod
+    def of(cls, automaton: Automaton, target: Bits) -> Question:
+        """Ask about an automaton, on the target's grid."""
+        made, (_, height, width) = automaton, target.shape
+        grid = height, width, made.boundary
+        return cls(made.circuit, made.visible, *grid, target, made.fire_rate)
 
     def __post_init__(self) -> None:
         shape = (len(self.visible), self.height, self.width)

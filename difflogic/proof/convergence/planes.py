@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.circuit import Circuit
-from difflogic.circuit.grid import OFFSETS, Boundary
+from difflogic.circuit.grid import OUTSIDE, Boundary, Walls, neighbors
 from difflogic.circuit.xag import Kind, from_circuit
 from difflogic.system.callbacks import may_cancel
 
@@ -29,7 +29,7 @@ class Board:
 
     height: int
     width: int
-    boundary: Boundary
+    boundary: Boundary | Walls
     copies: int = 1
 
     @cached_property
@@ -134,13 +134,10 @@ def unpack(board: Board, planes: Sequence[int]) -> npt.NDArray[np.uint8]:
 
 
 @lru_cache
-def _views(height: int, width: int, boundary: Boundary) -> list[list[tuple[int, int]]]:
-    board, found = Board(height, width, boundary), []
-    y, x = np.indices((height, width))
-    for dy, dx in OFFSETS:
-        seen_y, seen_x = (y + dy) % height, (x + dx) % width
-        exists = (seen_y == y + dy) & (seen_x == x + dx) | (boundary == "periodic")
-        shifts = (y - seen_y) * width + x - seen_x
+def _views(height: int, width: int, boundary: Boundary | Walls) -> list[list[tuple[int, int]]]:
+    board, own, found = Board(height, width, boundary), np.arange(height * width), []
+    for seen in neighbors(height, width, boundary):
+        exists, shifts = seen != OUTSIDE, own - seen
         found.append(
             [
                 (shift, board.pack(exists & (shifts == shift)))

@@ -1,11 +1,11 @@
-"""Certificates for grids of every size, from certificates of a few grids.
+"""Proves that a circuit is right on every grid, from all small grids at once.
 
+The small grids lie side by side on one board, so that one run on sets of values decides them all.
 On sets, a channel of a cell is unknown until some step, its *arrival*, and then known for good. Say
-that in a grid's table of arrivals two rows repeat the two rows p before, all later by the same
-number of steps. Then the rows between can be inserted again, any number of times: each cell of the
-larger grid still sees the same, only later. The same holds for columns, and for both at once. So
-one grid proves all larger ones whose sides have the same remainders by p. docs/certificates.md has
-the proof.
+that in each grid of `first` or more rows two rows repeat the two rows `period` before, all later by
+the same number of steps. Then the rows between can be inserted again, any number of times: each
+cell of the larger grid still sees the same, only later. The same holds for columns, and for both at
+once. So the board proves all grids. docs/certificates.md has the proof.
 
 To make rows repeat, arrivals may be held back. That makes others later, never earlier, so the table
 still says what is known at least.
@@ -14,39 +14,38 @@ still says what is known at least.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.grid import Walls
 from difflogic.proof.convergence import sets
-from difflogic.proof.convergence.deciding import by_sets
-from difflogic.proof.convergence.findings import Bits, Question
+from difflogic.proof.convergence.findings import Bits, Finding, Question, Verdict
 from difflogic.proof.convergence.planes import unpack
 from difflogic.proof.convergence.sets import Sets
-from difflogic.system.deadline import NEVER as NO_DEADLINE
+from difflogic.proof.question import Asked
 from difflogic.system.deadline import Deadline
 
 PERIODS = (1, 2, 3, 4, 6, 8)
 """Rows or columns after which arrivals may repeat."""
 
-BASES = (12, 16, 20, 24)
-"""Approximate sides of the grids to prove larger ones from."""
+BESIDE = (5, 9, 15)
+"""Rows beside a period in the smallest grid that repeats."""
 
-DELAYS = range(5)
-"""Steps per row or column by which knowledge may be later."""
+SLOWER = tuple(sorted(itertools.product(range(3), repeat=2), key=sum))
+"""Steps per row and per column to add to the delays that a board shows by itself."""
 
-ONE_WAY = 0.3
-"""If the share of cells with later knowledge exceeds that with earlier knowledge by this much, do
-not try the opposite direction."""
+MOST_ROUNDS = 4
+"""Rounds in which arrivals must settle while they are held back."""
+
+MOST_REFUTED = 4
+"""Most grids that sets do not prove to look at for a refutation, the smallest first."""
 
 NEVER = 2**30
 """Arrival of an unknown value."""
-
-MOST_ROUNDS = 16
-"""Rounds in which arrivals must settle while they are held back."""
 
 Array = npt.NDArray[np.int64]
 
@@ -56,240 +55,253 @@ Target = Callable[[int, int], Bits]
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """When each channel of each cell becomes known on one grid, and its value."""
+    """When each channel of each cell of a board becomes known, and its value."""
 
     steps: Array
     """Shape (channels, height, width)."""
-    values: Array
+    values: Bits
     """Same shape; 0 where unknown."""
 
+    @property
+    def turned(self) -> Arrivals:
+        """The same for columns as for rows; views of the same arrays."""
+        return Arrivals(self.steps.swapaxes(1, 2), self.values.swapaxes(1, 2))
+
 
 @dataclass(frozen=True)
-class Repeat:
-    """Rows (or columns) `at` - 1 and `at` repeat those `period` before, `delay` steps later.
+class Grids:
+    """The small grids of a board: all heights and widths up to the last before one repeats."""
 
-    A negative delay is earlier: then knowledge comes from the other side.
-    """
-
-    at: int
+    first: int
+    """From this side on, rows and columns repeat."""
     period: int
-    delay: int
+
+    @classmethod
+    def smallest(cls, period: int) -> Grids:
+        """Return the first to try."""
+        return cls(BESIDE[0] + period, period)
+
+    @property
+    def sides(self) -> range:
+        return range(1, self.first + self.period)
+
+    @property
+    def walls(self) -> Walls:
+        return Walls(tuple(self.sides), tuple(self.sides))
+
+    def start(self, side: int) -> int:
+        """Return the board's first row, or column, of the grids of this side."""
+        return side * (side - 1) // 2
+
+    def cut(self, side: int) -> int:
+        """Return the m for which rows m - 1 and m repeat."""
+        return (side + self.period) // 2 + 1
+
+    @property
+    def repeating(self) -> Array:
+        """The board's rows, or columns, that repeat those `period` before."""
+        cuts = [self.start(side) + self.cut(side) for side in self.sides[self.first - 1 :]]
+        return np.array([cut - before for cut in cuts for before in (1, 0)])
 
 
-@dataclass(frozen=True)
-class Size:
-    """One grid's certificate."""
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A proof for all grids: arrivals on the board of small grids, in which rows repeat."""
 
-    height: int
-    width: int
-    from_step: int | None
-    """None if not certified."""
-
-
-@dataclass(frozen=True)
-class Base:
-    """A certified grid that proves all grids with whole periods more of rows and columns."""
-
-    height: int
-    width: int
-    rows: Repeat
-    columns: Repeat
-    latest: tuple[tuple[int, int], tuple[int, int]]
-    """Latest visible arrivals: above and below `rows.at`, each left and right of `columns.at`."""
+    question: Question
+    """About the board."""
+    arrivals: Arrivals
+    grids: Grids
+    delays: tuple[int, int]
+    """Steps by which rows, and columns, repeat later. If negative, knowledge comes from the end."""
 
     def from_step(self, height: int, width: int) -> int:
-        """Return the step from which a larger grid proved by this base is right."""
-        down = _shifts((height - self.height) // self.rows.period, self.rows.delay)
-        across = _shifts((width - self.width) // self.columns.period, self.columns.delay)
-        return max(
-            self.latest[y][x] + down[y] + across[x] for y, x in itertools.product((0, 1), repeat=2)
-        )
+        """Return a step from which a grid is right."""
+        (rows, down), (columns, across) = map(self._larger, (height, width), self.delays)
+        steps = self.arrivals.steps[list(self.question.visible_places), rows, columns]
+        return int((steps + down[:, None] + across).max())
 
-
-def _shifts(times: int, delay: int) -> tuple[int, int]:
-    """Return the delays on both sides of a cut after `times` insertions."""
-    return (0, times * delay) if delay >= 0 else (-times * delay, 0)
+    def _larger(self, side: int, delay: int) -> tuple[slice, Array]:
+        """Return the board's rows for a grid's rows, and by how much each copy may be later."""
+        grids, base = self.grids, side
+        if side not in grids.sides:
+            base = grids.first + (side - grids.first) % grids.period
+        place, cut = np.arange(base), grids.cut(base)
+        later = place >= cut - grids.period if delay >= 0 else place < cut
+        start = grids.start(base)
+        return slice(start, start + base), later * (side - base) // grids.period * abs(delay)
 
 
 @dataclass(frozen=True)
-class Theorem:
-    """Certifies all grids from some size on, perhaps only for certain remainders of the sides."""
+class EverySize:
+    """What is known about grids of every height and width."""
 
-    period: int
-    bases: dict[tuple[int, int], Base]
-    """By the remainders of height and width by `period`. Missing remainders are not proved."""
+    automaton: Automaton
+    table: Table | None = None
+    """The proof, if there is one."""
+    refuted: Finding | None = None
+    """The finding for a small grid where some start misses the target."""
+    reason: str = ""
+    """Why the question is open."""
 
-    def from_step(self, height: int, width: int) -> int | None:
-        """Return a step from which a grid of this size is right; None if not proved."""
-        base = self.bases.get((height % self.period, width % self.period))
-        if base is None or height < base.height or width < base.width:
-            return None
-        return base.from_step(height, width)
+    @property
+    def verdict(self) -> Verdict:
+        if self.table is not None:
+            return Verdict.proved
+        return Verdict.open if self.refuted is None else Verdict.refuted
+
+    @property
+    def asked(self) -> Asked:
+        """The question in plain values."""
+        made = self.automaton
+        return Asked("stays", "every start", None, None, "zero", made.fire_rate, made.visible)
+
+    @property
+    def text(self) -> str:
+        """The result in words."""
+        if self.table is not None:
+            return "proved for every start on every grid"
+        if self.refuted is not None:
+            where = self.refuted.question
+            cells = f"{where.height}×{where.width} cells"
+            return f"fails: on {cells}, some starts keep missing the target"
+        return f"not proved for every grid: {self.reason}"
 
 
-class Sizes:
-    """Certifies one circuit on grids of many sizes with zeros beyond the edge.
+def every_size(
+    automaton: Automaton,
+    target: Target,
+    repeats: int | None,
+    decide: Callable[[Question], Finding],
+    deadline: Deadline | None = None,
+    compared: bool = True,
+) -> EverySize:
+    """Prove that every start ends in the target on every grid, or find a grid where it does not.
 
-    On a periodic grid no place is special, so only a uniform target could be certified. `visible`
-    are labels. The targets of all grids are the upper left parts of one picture of the plane, which
-    repeats after `repeats` rows, and columns. If they are what the proof finds, it is 1; if nothing
-    is known of them, None.
+    The targets of all grids are the upper left parts of one picture of the plane, which repeats
+    after `repeats` rows, and columns; None proves nothing. Unless they are `compared`, any picture
+    that repeats will do. `decide` answers questions about single grids. Without a deadline, looks
+    at one board only, which takes some hundredths of a second.
     """
-
-    def __init__(
-        self, circuit: Circuit, visible: tuple[int, ...], target: Target, repeats: int | None
-    ) -> None:
-        self._circuit, self._visible, self._target = circuit, visible, target
-        self._repeats = repeats
-
-    def table(self, sides: Iterable[int], deadline: Deadline = NO_DEADLINE) -> Iterator[Size]:
-        """Yield certificates of square grids until `deadline`."""
-        for side in sides:
-            if deadline.passed:
-                return
-            yield self.certify(side, side)
-
-    def certify(self, height: int, width: int) -> Size:
-        return Size(height, width, by_sets(self._question(height, width)).from_step)
-
-    def theorem(self, deadline: Deadline = NO_DEADLINE) -> Theorem | None:
-        """Prove all large grids, perhaps of some remainders only; None if nothing is proved.
-
-        Takes the least period that proves anything.
-        """
-        for period in PERIODS:
-            if self._repeats is None or period % self._repeats:
-                continue
-            bases = {}
-            for rows, columns in itertools.product(range(period), repeat=2):
-                base = self._first_base(rows, columns, period, deadline)
-                if base is not None:
-                    bases[rows, columns] = base
-            if bases:
-                return Theorem(period, bases)
-        return None
-
-    def _question(self, height: int, width: int) -> Question:
-        target = self._target(height, width)
-        return Question(self._circuit, self._visible, height, width, "zero", target)
-
-    def _first_base(self, rows: int, columns: int, period: int, deadline: Deadline) -> Base | None:
-        """Return a base whose sides have these remainders, if any."""
-        for side in BASES:
-            height, width = (side + (rest - side) % period for rest in (rows, columns))
-            question = self._question(height, width)
-            first = arrivals(question, np.zeros((self._circuit.channels, height, width), np.int64))
-            steps = first.steps[list(question.visible_places)]
-            known = (steps < NEVER).all()
-            if not known or (first.values[list(question.visible_places)] != question.target).any():
-                return None
-            base = self._base(question, steps, period, deadline)
-            if base is not None or deadline.passed:
-                return base
-        return None
-
-    def _base(
-        self, question: Question, steps: Array, period: int, deadline: Deadline
-    ) -> Base | None:
-        """Look for delays with which rows and columns repeat; `steps` are the visible arrivals."""
-        last_step = 3 * int(steps.max()) + 10 * period
-        cuts = [(side + period) // 2 + 1 for side in (question.height, question.width)]
-        ways = (_delays(steps, period), _delays(steps.transpose(0, 2, 1), period))
-        for down, across in sorted(itertools.product(*ways), key=lambda d: abs(d[0]) + abs(d[1])):
-            if deadline.passed:
-                return None
-            rows, columns = Repeat(cuts[0], period, down), Repeat(cuts[1], period, across)
-            found = repeating(question, rows, columns, last_step)
+    automaton = replace(automaton, boundary="zero")
+    periods = [period for period in PERIODS if repeats is not None and period % repeats == 0]
+    boards = [Grids(beside + period, period) for beside in BESIDE for period in periods]
+    for grids in boards if deadline is not None else boards[:1]:
+        largest, shown = grids.sides[-1], len(automaton.visible)
+        picture = target(largest, largest) if compared else np.zeros((shown, largest, largest))
+        asked = Question.of(automaton, grids.walls.cut(picture))
+        question = replace(asked, boundary=grids.walls)
+        free = arrivals(question)
+        wrong = _wrong(question, free, compared)
+        if wrong.any():
+            return _refute(automaton, target, _failing(grids, wrong), decide)
+        for delays in _delays(free, grids):
+            if deadline is not None and deadline.passed:
+                return EverySize(automaton, reason="time ran out")
+            found = _repeating(question, free, grids, delays)
             if found is not None:
-                upper, lower = np.split(
-                    found.steps[list(question.visible_places)], [rows.at], axis=1
-                )
-                latest = _latest(upper, columns.at), _latest(lower, columns.at)
-                return Base(question.height, question.width, rows, columns, latest)
-        return None
+                return EverySize(automaton, Table(question, found, grids, delays))
+    return EverySize(automaton, reason="rows and columns do not repeat")
 
 
-def _delays(steps: Array, period: int) -> list[int]:
-    """Return the delays to try between rows `period` apart; negative is earlier."""
-    later = np.sign(steps[:, period:] - steps[:, :-period]).mean()
-    signs = (1,) if later > ONE_WAY else (-1,) if later < -ONE_WAY else (1, -1)
-    return sorted({sign * period * slope for sign in signs for slope in DELAYS})
-
-
-def _latest(steps: Array, column: int) -> tuple[int, int]:
-    """Return the latest arrivals left and right of a column."""
-    return int(steps[..., :column].max()), int(steps[..., column:].max())
-
-
-def arrivals(question: Question, earliest: Array) -> Arrivals:
+def arrivals(question: Question, earliest: Array | None = None) -> Arrivals:
     """Run on sets from everything, holding each channel of each cell back until a step.
 
-    `earliest` has shape (channels, height, width); 0 holds nothing back.
+    `earliest` has shape (channels, height, width); None holds nothing back.
     """
-    board, channels = question.board, len(earliest)
-    released = [
-        {int(step): board.pack(rows == step) for step in np.unique(rows) if step < NEVER}
-        for rows in earliest
-    ]
-    last = max((max(plan, default=0) for plan in released), default=0)
-    free = [plan.get(0, 0) for plan in released]
-    state = sets.everything(channels, board)
-    steps, step = np.full(earliest.shape, NEVER, np.int64), 0
+    board, channels = question.board, question.circuit.channels
+    steps = np.zeros((channels, question.height, question.width), np.int64)
+    if earliest is None:
+        earliest = steps
+    free = [board.pack(rows <= 0) for rows in earliest]
+    due = {int(step) for step in np.unique(earliest) if 0 < step < NEVER}
+    state, step = sets.everything(channels, board), 0
     while True:
         step += 1
-        free = [plane | plan.get(step, 0) for plane, plan in zip(free, released, strict=True)]
+        if step in due:
+            free = [board.pack(rows <= step) for rows in earliest]
         after = sets.step(question.network, board, state)
         after = Sets(
             tuple(low & plane for low, plane in zip(after.least, free, strict=True)),
             tuple(high | board.full ^ plane for high, plane in zip(after.most, free, strict=True)),
         )
-        for channel, (was, now) in enumerate(zip(state.unknown, after.unknown, strict=True)):
-            if was != now:
-                steps[channel][board.unpack(was ^ now) == 1] = step
-        if after == state and step > last:
-            break
+        unknown = unpack(board, state.unknown)
+        if after == state and step > max(due, default=0):
+            return Arrivals(np.where(unknown, NEVER, steps), unpack(board, state.least))
+        steps += unknown
         state = after
-    return Arrivals(steps, np.where(steps == NEVER, 0, unpack(board, state.least)))
 
 
-def repeating(question: Question, rows: Repeat, columns: Repeat, latest: int) -> Arrivals | None:
+def _wrong(question: Question, found: Arrivals, compared: bool) -> npt.NDArray[np.bool_]:
+    """Return which cells stay unknown, or differ from the target."""
+    shown = list(question.visible_places)
+    wrong = (found.steps[shown] >= NEVER) | (found.values[shown] != question.target) & compared
+    return np.asarray(wrong.any(axis=0))
+
+
+def _failing(grids: Grids, wrong: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the heights and widths of the grids with such cells, small ones first."""
+    side = np.repeat(grids.sides, grids.sides)
+    sizes = {(int(side[y]), int(side[x])) for y, x in np.argwhere(wrong)}
+    return sorted(sizes, key=lambda size: (max(size), size))
+
+
+def _refute(
+    automaton: Automaton,
+    target: Target,
+    failing: Sequence[tuple[int, int]],
+    decide: Callable[[Question], Finding],
+) -> EverySize:
+    for size in failing[:MOST_REFUTED]:
+        found = decide(Question.of(automaton, target(*size)))
+        if found.verdict is Verdict.refuted:
+            return EverySize(automaton, refuted=found)
+    height, width = failing[0]
+    return EverySize(automaton, reason=f"on {height}×{width} cells, some remain unknown")
+
+
+def _delays(free: Arrivals, grids: Grids) -> list[tuple[int, int]]:
+    """Return the delays to try for rows and columns; negative is earlier."""
+    least = []
+    for found in (free, free.turned):
+        now, before = (found.steps[:, grids.repeating - back] for back in (0, grids.period))
+        later = (now - before)[(now < NEVER) & (before < NEVER)]
+        most = later.max(), later.min()
+        least.append(int(most[0] if sum(most) >= 0 else most[1]))
+    down, across = (1 if delay >= 0 else -1 for delay in least)
+    return [
+        (least[0] + down * grids.period * more, least[1] + across * grids.period * others)
+        for more, others in SLOWER
+    ]
+
+
+def _repeating(
+    question: Question, found: Arrivals, grids: Grids, delays: tuple[int, int]
+) -> Arrivals | None:
     """Hold arrivals back until rows and columns repeat; None if they do not.
 
-    Hidden channels whose values do not repeat stay unknown. Visible ones must be known by step
-    `latest`.
+    Hidden channels whose values do not repeat stay unknown.
     """
     shown = list(question.visible_places)
-    earliest = np.zeros((question.circuit.channels, question.height, question.width), np.int64)
     for _ in range(MOST_ROUNDS):
-        found = arrivals(question, earliest)
-        if (found.steps[shown] > latest).any():
+        later = Arrivals(found.steps.copy(), found.values)
+        _hold_back(later, grids, delays[0])
+        _hold_back(later.turned, grids, delays[1])
+        if (later.steps[shown] >= NEVER).any():
             return None
-        later = found.steps.copy()
-        _hold_back(later, rows)
-        _hold_back(later.transpose(0, 2, 1), columns)
-        differing = _differing(found.values, rows) | _differing(
-            found.values.transpose(0, 2, 1), columns
-        )
-        if differing[shown].any():
-            return None
-        later[differing] = NEVER
-        if (later == found.steps).all():
+        if (later.steps == found.steps).all():
             return found
-        earliest = later
+        found = arrivals(question, later.steps)
     return None
 
 
-def _hold_back(steps: Array, repeat: Repeat) -> None:
-    """Raise arrivals (channels, rows, columns) in place to the delay between the rows."""
-    for row in (repeat.at - 1, repeat.at):
-        now, before = steps[:, row], steps[:, row - repeat.period]
-        never = (now >= NEVER) | (before >= NEVER)
-        now[:] = np.where(never, NEVER, np.maximum(now, before + repeat.delay))
-        before[:] = np.where(never, NEVER, np.maximum(before, now - repeat.delay))
-
-
-def _differing(values: Array, repeat: Repeat) -> npt.NDArray[np.bool_]:
-    """Return which channels have different values in the rows that should repeat."""
-    now, before = (slice(row - 1, row + 1) for row in (repeat.at, repeat.at - repeat.period))
-    found: npt.NDArray[np.bool_] = (values[:, now] != values[:, before]).any(axis=(1, 2))
-    return found
+def _hold_back(found: Arrivals, grids: Grids, delay: int) -> None:
+    """Raise arrivals in place to the delay between the rows."""
+    rows = [grids.repeating - back for back in (0, grids.period)]
+    (now, before), (value, other) = (
+        [part[:, row] for row in rows] for part in (found.steps, found.values)
+    )
+    known = (now < NEVER) & (before < NEVER) & (value == other)
+    steps = np.maximum(now, before + delay)
+    for row, each in zip(rows, (steps, steps - delay), strict=True):
+        found.steps[:, row] = np.where(known, each, NEVER)

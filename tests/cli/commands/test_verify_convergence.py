@@ -18,6 +18,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.tasks import make_task
 from difflogic.tasks.checkerboard import Checkerboard
 from tests.difflogic.circuit.circuits import automaton_of, circuit_of
+from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.convergence.brute import step_all
 from tests.difflogic.proof.convergence.trained import path
 
@@ -170,16 +171,17 @@ def test_all_cases_are_refuted_and_proved(verify, sources):
 
 class TestAllSizes:
     @pytest.mark.thorough
-    def test_a_table_and_the_theorem(self, verify, monkeypatch):
-        monkeypatch.setattr(certifying, "SIDES", range(4, 17))
-        options = "--task checkerboard --all-sizes"
-        result = verify(SEED_1, options)
+    def test_every_size(self, verify, tmp_path):
+        """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
+        tough = tmp_path / "tough.json"
+        tough.write_text(write_circuit(tough_checkerboard()))
+        result = verify(f"{tough} --task checkerboard-async --all-sizes")
         assert result.exit_code == 0
-        assert "All larger grids: proved" in result.stdout
-        found = verify(SEED_1, f"{options} --json").json
-        assert {size["height"]: size["from_step"] for size in found["squares"]}[16] == 18
-        assert found["larger"]["period"] == 4
-        assert {(base["height"], base["width"]) for base in found["larger"]["bases"]} > {(12, 12)}
+        assert "All sizes: proved for every start on every grid." in result.stdout
+        found = verify(SEED_1, "--task checkerboard --all-sizes --json")
+        assert found.exit_code == 1
+        everywhere = found.json["every_size"]
+        assert (everywhere["verdict"], everywhere["from_step"]) == ("refuted", {})
 
     @pytest.mark.parametrize(
         ("period", "last", "found"),
@@ -204,9 +206,8 @@ class TestAllSizes:
             assert certifying._repeats(task) == found
 
     @pytest.mark.parametrize("square", [2, 16])
-    def test_a_target_that_differs_far_out(self, verify, monkeypatch, tmp_path, square):
+    def test_a_target_that_differs_far_out(self, verify, tmp_path, square):
         """A circuit of zeros shows a large square, but no checkerboard."""
-        monkeypatch.setattr(certifying, "SIDES", range(4, 6))
         circuit, experiment = tmp_path / "zeros.json", tmp_path / "squares.toml"
         zeros = replace(automaton_of(circuit_of([(Op.FALSE, 4, 4)], [9])), boundary="zero")
         circuit.write_text(write_circuit(zeros))
@@ -214,7 +215,7 @@ class TestAllSizes:
         experiment.write_text(config.to_toml(), encoding="utf-8")
         result = verify(str(circuit), f"--task {experiment} --all-sizes --size 16x16")
         assert ("proved" in result.stdout.splitlines()[1]) == (square == 16)
-        assert "no proof found" in result.stdout
+        assert "All sizes: fails" in result.stdout or "All sizes: not proved" in result.stdout
 
 
 HOLDS = "proved at step {} and at every later one"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,13 +14,13 @@ import pytest
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import Op
-from difflogic.evaluation.assurance import assure_automaton, question
+from difflogic.evaluation.assurance import assure_automaton
 from difflogic.proof import Verdict as Equality
 from difflogic.proof import prove
-from difflogic.proof.convergence import Verdict, decide
-from difflogic.proof.convergence.sizes import Sizes
+from difflogic.proof.convergence import Question, Verdict, by_sets, decide, decide_quickly
+from difflogic.proof.convergence.sizes import every_size
 from difflogic.system.deadline import Deadline
-from tests.difflogic.circuit.circuits import circuit_of, same_next_states
+from tests.difflogic.circuit.circuits import automaton_of, circuit_of, same_next_states
 from tests.difflogic.proof.convergence.brute import right_from
 from tests.difflogic.proof.mutants import CLAIMS, FIELDS, Posed, judge, mutant, pair
 
@@ -35,7 +36,6 @@ NO_LIMITS = {
     "MOST_VALUES": "refuses to write a file",
     "NEVER": "stands for no number",
     "SIGNS": "letters of a file",
-    "SQUARES": "words",
     "TOO_MANY": "words",
     "UNKNOWN": "stands for no number",
     "VERSION": "of a format",
@@ -99,7 +99,7 @@ def check_all() -> int:
         assert judge(automaton, task, found, limited=True) == ""
         still_open += found.verdict is Verdict.open
         if task.more["claim"] == "stays":
-            goal = question(automaton, task.targets[0])
+            goal = Question.of(automaton, task.targets[0])
             answer, truth = decide(goal, 5).verdict, right_from(goal)
             wrong = Verdict.proved if truth is None else Verdict.refuted
             assert answer is not wrong or automaton.fire_rate < 1
@@ -135,11 +135,12 @@ def test_larger_grids(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     def columns(height: int, width: int) -> np.ndarray:
         return np.broadcast_to((np.arange(width) + 1) % 2, (1, height, width)).astype(np.uint8)
 
-    found = Sizes(circuit_of([(Op.NOT_A, 3, 3)], [9]), (0,), columns, 2)
-    theorem = found.theorem(Deadline.after(1.0))
-    for base in theorem.bases.values() if theorem else ():
-        step = found.certify(base.height + 2, base.width + 4).from_step
+    made = replace(automaton_of(circuit_of([(Op.NOT_A, 3, 3)], [9])), boundary="zero")
+    deadline = Deadline.after(1.0)
+    table = every_size(made, columns, 2, decide_quickly, deadline).table
+    for size in ((20, 30), (1, 25)):
+        step = by_sets(Question.of(made, columns(*size))).from_step
         assert step is not None
-        assert step <= base.from_step(base.height + 2, base.width + 4)
-    zeros = Sizes(circuit_of([(Op.FALSE, 0, 0)], [9]), (0,), columns, 2)
-    assert zeros.theorem() is None
+        assert table is None or step <= table.from_step(*size)
+    zeros = replace(automaton_of(circuit_of([(Op.FALSE, 0, 0)], [9])), boundary="zero")
+    assert every_size(zeros, columns, 2, decide_quickly, deadline).table is None

@@ -179,7 +179,7 @@ class Refusing:
     def __init__(self, finisher: Finisher, failing: list[int]) -> None:
         self.finisher, self.failing, self.judge = finisher, failing, finisher.judge
         self.trials: list[tuple[int, ...]] = []
-        self.refused = 0
+        self.refused, self.toughness = 0, None
 
     def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
         self.refused += 1
@@ -188,6 +188,9 @@ class Refusing:
     def trial(self, samples: tuple[int, ...]) -> Trial:
         self.trials.append(tuple(samples))
         return self.finisher.trial(samples)
+
+    def kept_trial(self, samples: tuple[int, ...], ops: np.ndarray) -> Trial:
+        return self.trial(samples)
 
 
 def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:

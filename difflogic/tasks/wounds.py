@@ -1,0 +1,162 @@
+"""Lessons about wounds: single steps of damaged checkerboards, and what each cell can know then.
+
+A settled cell has a code of eight bits: its own colour, those of its right, lower and lower right
+neighbour, the opposites of the first three, and a bit that says that it has fired. So any neighbour
+determines the code, and zeros mean that nothing is known. In a lesson, some cells have lost their
+code. A cell that can tell its code from its neighbours should have it after one step; a cell that
+sees no code should have none. If each step is right, so is the whole: codes spread from the upper
+left corner, and a wound closes from all sides.
+
+Targets of hidden channels are hints (Abu-Mostafa 1990, "Learning from hints in neural networks").
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.grid import NEIGHBORS, OFFSETS
+from difflogic.circuit.specification import Bits
+from difflogic.tasks.base import Task
+from difflogic.tasks.parts import Sample
+
+Cells = npt.NDArray[np.bool_]
+
+Contents = Literal["none", "erased", "any"]
+
+CODE = 8
+"""Channels of a code. The last says that a cell has fired; the rest is zeros if not known."""
+
+RIGHT, ERASED, FIRED, NOISE, SHIFTED = range(5)
+"""What a cell holds: its code; zeros; zeros, but it has fired; random bits; the code of a cell some
+rows and columns away."""
+
+FEWER = np.array([1.0, 0.7, 0.4, 0.4, 0.4])
+"""Concentrations of a Dirichlet distribution over the kinds of cells."""
+
+SPRINKLED, MOST_GAPS, MOST_SQUARES, MOST_SIDE = 0.6, 0.5, 4, 8
+"""Share of lessons in which each cell draws its kind alone, rather than in rectangles; most gaps
+per row or column of cells; most rectangles, and their longest side."""
+
+HARMLESS = 0.5
+"""Share of lessons in which no cell lies, as after squares were erased."""
+
+FILLED = (0.2, 0.5, 0.8, 1.0, 1.0)
+"""Shares of the cells of a rectangle that it wounds."""
+
+
+class Wounds(Task):
+    """One step of a board of small checkerboards with gaps between them, some cells wounded."""
+
+    def __init__(self, board: Task, square: int, contents: Contents) -> None:
+        """Prepare for `board`, a checkerboard of `square` by `square` cells."""
+        section = board.section.model_copy(update={"loss_channels": tuple(range(CODE))})
+        automaton = board.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0})
+        super().__init__(section, automaton)
+        self._square, self._anything = square, contents == "any"
+
+    @cached_property
+    def _plane(self) -> Bits:
+        """The codes of a part of the plane, shape (CODE, rows, columns)."""
+        period = 2 * self._square
+        y, x = np.indices((self.height + period, self.width + period))
+
+        def color(down: int, right: int) -> npt.NDArray[np.int64]:
+            return ((y + down) // self._square + (x + right) // self._square) % 2
+
+        own, right, lower, diagonal = (color(*at) for at in ((0, 0), (0, 1), (1, 0), (1, 1)))
+        pairs = (own, 1 - own, right, 1 - right, lower, 1 - lower, diagonal, np.ones_like(own))
+        return np.stack(pairs).astype(np.uint8)
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        while True:
+            state, rows, columns = self._draw_wounded(rng)
+            code = self._codes(rows, columns)
+            corner = (rows == 0)[:, None] & (columns == 0)
+            known, blank = self.knowledge(state, code, corner)
+            inside = code[-1] == 1
+            target = np.where(known & inside, code.astype(np.float64), np.nan)
+            target[:, blank & inside] = np.eye(CODE)[-1][:, None]
+            if not np.isnan(target).all():
+                return state, target
+
+    def _codes(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Bits:
+        inside = (rows >= 0)[:, None] & (columns >= 0)
+        codes: Bits = self._plane[:, rows][:, :, columns] * inside
+        return codes
+
+    def _draw_wounded(
+        self, rng: np.random.Generator
+    ) -> tuple[Bits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return a state, and each row's and column's place in its small board; -1 is a gap."""
+        shape, gaps = (self.height, self.width), rng.random() * MOST_GAPS
+        rows, columns = (_places(rng.random(side) < gaps) for side in shape)
+        code = self._codes(rows, columns)
+        if rng.random() < SPRINKLED:
+            kinds = rng.choice(len(FEWER), shape, p=rng.dirichlet(FEWER))
+        else:
+            kinds = np.zeros(shape, np.int64)
+            for _ in range(rng.integers(1, MOST_SQUARES + 1)):
+                sides = rng.integers(1, MOST_SIDE + 1, 2)
+                first = rng.integers(1 - sides, shape)
+                block = kinds[tuple(map(slice, np.maximum(first, 0), first + sides))]
+                hit = rng.random(block.shape) < rng.choice(FILLED)
+                block[hit] = rng.integers(ERASED, len(FEWER))
+        if rng.random() < HARMLESS:
+            kinds = np.where(kinds >= NOISE, kinds - FIRED, kinds)
+        down, right = rng.integers(0, 2 * self._square, 2)
+        other = self._plane[:, down : down + self.height, right : right + self.width]
+        state = np.where(kinds == RIGHT, code, 0)
+        state[-1, kinds == FIRED] = 1
+        noise = rng.integers(0, 2, state.shape, dtype=np.uint8)
+        state = np.where(kinds == NOISE, noise, np.where(kinds == SHIFTED, other, state))
+        return state * code[-1], rows, columns
+
+    def knowledge(self, state: Bits, code: Bits, corner: Cells) -> tuple[Cells, Cells]:
+        """Return which cells can tell their code after one step, and which see no code at all.
+
+        `code` are the right codes, zeros beyond the edges; `corner` marks upper left corners.
+        """
+        right = _seen(np.logical_and((state == code).all(axis=0), code[-1]))
+        silent = _seen(~state[:-1].any(axis=0), beyond=True)
+        lying = {name: ~right[name] & ~silent[name] for name in NEIGHBORS}
+        fired = _seen(state[-1].astype(np.bool_))
+        north, west = right["N"], right["W"]
+        if self._anything:  # the majority of two neighbours and the cell itself: Toom 1980
+            known = north & west | north & silent["W"] | west & silent["N"]
+            known |= (north | west) & right["C"]
+            unled = silent["N"] & silent["W"]
+        else:  # the diagonal neighbour decides, so that codes spread fast
+            known = right["NW"] | silent["NW"] & (north | west) & ~lying["N"] & ~lying["W"]
+            unled = silent["NW"] & silent["N"] & silent["W"]
+        known |= unled & _any(right) & ~_any(lying)
+        five = ("NW", "N", "W", "NE", "SW")
+        as_corner = fired["C"] & ~_any({name: fired[name] | ~silent[name] for name in five})
+        known = (known & ~as_corner) | corner & fired["C"]
+        blank = ~_any({name: ~silent[name] for name in NEIGHBORS}) & ~as_corner
+        return known, blank & ~known
+
+
+def _places(gap: Cells) -> npt.NDArray[np.int64]:
+    """Return each line's distance from the gap before it, from 0; -1 for the gaps themselves."""
+    line = np.arange(len(gap))
+    places: npt.NDArray[np.int64] = line - np.maximum.accumulate(np.where(gap, line, -1)) - 1
+    return places
+
+
+def _seen(cells: npt.ArrayLike, beyond: bool = False) -> dict[str, Cells]:
+    """Return by name what each cell sees of its neighbours; `beyond` lies beyond the edge."""
+    padded = np.pad(np.asarray(cells, np.bool_), 1, constant_values=beyond)
+    height, width = padded.shape[0] - 2, padded.shape[1] - 2
+    return {
+        name: padded[1 + dy : 1 + dy + height, 1 + dx : 1 + dx + width]
+        for name, (dy, dx) in zip(NEIGHBORS, OFFSETS, strict=True)
+    }
+
+
+def _any(seen: dict[str, Cells]) -> Cells:
+    found: Cells = np.logical_or.reduce(list(seen.values()))
+    return found

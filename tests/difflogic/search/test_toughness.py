@@ -1,0 +1,49 @@
+"""Toughness: damage that is measured, and what polishing must not forget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.gates import Op
+from difflogic.config import load_config
+from difflogic.engine.hard import live_parameters
+from difflogic.model.hardening import netlist_of
+from difflogic.model.model import Model
+from difflogic.search.toughness import LESSONS, Toughness
+from difflogic.tasks import make_task
+from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.proof.convergence.trained import trained
+
+CONFIG = load_config("checkerboard-tough")
+
+
+def test_cells_that_are_wrong_under_damage() -> None:
+    """The rule by hand heals where it is hurt; a one-way circuit leaves wakes; zeros do nothing."""
+    circuits = (
+        tough_checkerboard().circuit,
+        trained("checkerboard-seed-2").circuit,
+        circuit_of([(Op.FALSE, 0, 0)], [9]),
+    )
+    wrong = []
+    for circuit in circuits:
+        netlist, ops = netlist_of(circuit, 8)
+        wrong.append(Toughness(netlist, make_task(CONFIG), 0)(ops))
+    assert 100 < wrong[0] < 300
+    assert wrong[1] > 900
+    assert wrong[2] == 64 * 64 / 2
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_habits_are_what_a_circuit_does(seed: int) -> None:
+    model = Model.create(CONFIG.model_copy(update={"training": CONFIG.training}), seed)
+    rng, ops = np.random.default_rng(seed), model.ops
+    ops = np.where(rng.random(len(ops)) < 0.02, rng.integers(0, 16, len(ops)), ops).astype(np.uint8)
+    trial = Toughness(model.netlist, make_task(CONFIG), seed).habits(ops)
+    assert len(trial.samples) == 2 * LESSONS
+    assert not trial(ops).any()
+    broken = ops.copy()
+    live = np.flatnonzero(live_parameters(model.netlist, ops, tuple(range(8))))
+    broken[live] ^= 15  # the opposite of every op
+    assert trial(broken).any()
