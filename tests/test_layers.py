@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BUDGETS = {
-    "difflogic.engine.oracle": 1_430,
+    "difflogic.engine.oracle": 1_460,
     "difflogic.formats": 4_150,
     "difflogic.inspection": 2_300,
     "difflogic.library.exporting": 10_600,
