@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.calling import Call, calls
 from cli.errors import FAILURE, note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import AsJson, Output
+from cli.options import AsJson
 from cli.terminal import output
-from difflogic.library.options import Force
+from difflogic.library.options import Force, Opt
 
 if TYPE_CHECKING:
     from difflogic.library.exemplifying import Applied, Learned
+
+Grids = Annotated[
+    Path | None,
+    Opt(help="Save the grids: .json, .csv or .npz", metavar="FILE", names="--output -o"),
+]
 
 
 @calls("exemplifying.train_examples")
@@ -47,7 +52,7 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
 
 
 @calls("exemplifying.apply")
-def apply(run: Call, *, to: Output = None, force: Force = False, as_json: AsJson = False) -> None:
+def apply(run: Call, *, to: Grids = None, force: Force = False, as_json: AsJson = False) -> None:
     """Apply a rule that was learned from examples to other grids, of any size.
 
     If the file has outputs, too, exits 1 unless all of them are right.
