@@ -260,9 +260,9 @@ class TestExperiments:
         ("arguments", "name"),
         [
             (["train", "lizard"], "lizard"),
-            (["train-checkerboard"], "checkerboard"),
+            (["train-checkerboard"], "checkerboard-tough"),
             (["train-checkerboard", "--small"], "checkerboard-small"),
-            (["train-checkerboard", "--async"], "checkerboard-async"),
+            (["train-checkerboard", "--async"], "checkerboard-tough-async"),
             (["train-gol"], "game-of-life"),
             (["train-gol", "--small"], "game-of-life-small"),
             (["train-pattern"], "lizard"),

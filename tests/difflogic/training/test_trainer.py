@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit import gates
+from difflogic.config import load_config
 from difflogic.engine import oracle
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError, TrainingError
@@ -24,6 +25,25 @@ FOUR_NUMBERS = (
 def test_the_truth_table_form_resumes_bit_for_bit():
     state = resumed(tiny(*FOUR_NUMBERS), 2, 5)[1].state()
     assert state["adamw_first"].shape == state["adamw_second"].shape == (4, 42)
+
+
+def test_lessons_about_wounds_give_the_same_bits_with_two_workers_and_resumed():
+    """Also across a check under damage, and learning that starts over."""
+    small = ("update.gates=[64,32,16,8]", "perception.kernels=4", "automaton.steps=4")
+    checks = ("finishing.every=2", "finishing.from_epoch=2", "training.restart_every=4")
+    few = ("task.height=8", "task.width=8", "finishing.tough=4096", "training.epochs=7")
+    settings = (*small, *checks, *few, "training.seed=3")
+    ends = [
+        resumed(load_config("checkerboard-tough", [*settings, f"parallel.workers={workers}"]), at)
+        for workers, at in ((1, 3), (2, 4))
+    ]
+    first, *others = (trainer.state() for pair in ends for trainer in pair)
+    assert first["epoch"] == 7
+    assert first["best"][1] > 0
+    for state in others:
+        assert state.keys() == first.keys()
+        for name, value in first.items():
+            np.testing.assert_array_equal(state[name], value, err_msg=name)
 
 
 def test_warming_up_does_not_change_training():
