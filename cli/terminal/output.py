@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,26 @@ def show_lines(lines: Mapping[str, str]) -> None:
     """Print labels, each with its text."""
     width = max(map(len, lines), default=0) + 2
     for label, text in lines.items():
-        typer.echo(f"{label:<{width}}" + text.replace("\n", "\n" + " " * width))
+        for index, line in enumerate(text.split("\n")):
+            typer.echo(fold(f"{label if index == 0 else '':<{width}}{line}", width))
+
+
+def fold(line: str, indent: int) -> str:
+    """Fold a line between words where stdout is a terminal, with `indent` spaces before the rest.
+
+    A command at the end of a sentence begins a line and stays whole, to be copied.
+    """
+    if not sys.stdout.isatty() or len(line) <= (width := _terminal().width):
+        return line
+    words, command, rest = line.partition(": dct ")
+    parts = textwrap.wrap(
+        words + ":" if command else words,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join([*parts, *([" " * indent + "dct " + rest] if command else [])])
 
 
 def on_grid(name: str, gates: int, grid: Geometry, fire_rate: float) -> str:

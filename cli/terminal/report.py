@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.errors import in_one_line
-from cli.terminal import display
+from cli.terminal import display, output
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
@@ -29,7 +29,7 @@ def render(
     headline, *commands = _next_step(summary, directory, " --allow-code" if custom_task else "")
     paragraphs = [
         *([] if quiet else [_timing(summary["seconds"], summary["epochs"])]),
-        [*_scores(summary, directory), *_attempts(summary)],
+        [output.fold(line, 11) for line in (*_scores(summary, directory), *_attempts(summary))],
         [
             f"{'run':<11}{in_one_line(directory)}",
             f"{'next':<11}{headline}",
