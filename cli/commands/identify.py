@@ -57,6 +57,8 @@ def identify(
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     if predict is not None:
         require_output(predict, (".json", ".npz"), force)
+        if predict == to:
+            raise ConfigError(f"{to}: --output and --predict need two files")
     try:
         with (
             Interruption("this question", patience=None) as interruption,
@@ -176,6 +178,8 @@ def _listed(shown: list[str], count: int) -> list[str]:
 def _other(found: Identified) -> str:
     """Say whether another rule explains the recording."""
     rule = found.rule
+    if rule.never_seen.all():
+        return "the recording shows no entry of the rule: nothing is known about it"
     free = ", except for entries that were never seen" if rule.never_seen.any() else ""
     if rule.space.looks_like and rule.unique is not None:
         names = "the hidden states could have other numbers"

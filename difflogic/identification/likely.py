@@ -182,8 +182,8 @@ def weigh(
                 )
     if not found:
         raise ConfigError(
-            "no rule of these neighbourhoods and steps explains all cells: try --radius auto, "
-            "--gap auto or less --symmetry"
+            "no rule of these neighbourhoods and steps explains all cells: try others, less "
+            "--symmetry, or --noise if cells may be wrong"
         )
     most = max(each.evidence for each in found)
     found = [each for each in found if each.evidence > most + np.log(LEAST)]

@@ -17,9 +17,13 @@ EGA = tuple(
 
 
 def parse_palette(text: str) -> tuple[Color, ...]:
-    """Return the palette that "ega" or a list such as "#ffffff,#d63031" names; () if neither."""
+    """Return the palette that "ega" or a list such as "#ffffff,#d63031" names; () if neither.
+
+    Colours that are listed twice count once; a palette has at least two.
+    """
     if text == "ega":
         return EGA
     if not re.fullmatch(r"#[0-9a-fA-F]{6}(,#[0-9a-fA-F]{6}){1,15}", text):
         return ()
-    return tuple(map(parse_color, text.split(",")))
+    distinct = tuple(dict.fromkeys(map(parse_color, text.split(","))))
+    return distinct if len(distinct) > 1 else ()

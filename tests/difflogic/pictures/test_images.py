@@ -326,5 +326,6 @@ def test_colours_as_text():
     assert parse_color("#d63031") == RED
     assert parse_palette("#d63031,#1e5ac8") == (RED, (30, 90, 200))
     assert len(set(parse_palette("ega"))) == 16
+    assert len(parse_palette("#d63031,#1e5ac8,#d63031")) == 2
     for text in ("", "#d63031", "#d63031,blue", ",".join(["#000000"] * 17)):
         assert parse_palette(text) == ()
