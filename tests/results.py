@@ -1,8 +1,8 @@
 """The figures on the user pages: `python -m tests.results` measures them, and says which moved.
 
-docs/results/runs.csv has a row for each set of runs: the shell commands that train them, and what
-came of them, with processor, date and commit. Tables of the pages are made from it, as
-tables.toml says.
+docs/results/runs.csv has a row for each set of runs: the shell commands that train them (or a test
+that reports what it found), and what came of them, with processor, date and commit. Tables of the
+pages are made from it, as tables.toml says.
 With --write, new figures replace the old ones, in the file and on the pages.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,9 +33,9 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "results"
 FILE = FOLDER / "runs.csv"
 COUNTS = ("runs", "proved", "exact")
-MEASURED = ("epochs", "gates", "seconds")
+MEASURED = ("epochs", "gates", "seconds", "learned")
 SPREAD = tuple(f"{name}{end}" for name in MEASURED for end in ("", "_min", "_max"))
-FIGURES = (*COUNTS, *SPREAD)
+FIGURES = (*COUNTS, *SPREAD, "notes")
 COLUMNS = ("name", "command", *FIGURES, "processor", "date", "commit", "quick")
 Row = Mapping[str, str]
 
@@ -58,16 +60,28 @@ def write(rows: Iterable[Row]) -> None:
 def measure(row: Row) -> dict[str, str]:
     """Run a row's command in an empty directory, and return the row with what came of it.
 
-    The runs that count are those of the experiment that was trained last.
+    What counts are the runs in its directory `runs`, or what a test wrote to `found.json`.
     """
+    source, root = provenance(), ROOT / "tests"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "PATH": path, "PICTURES": str(ROOT / "tests" / "pictures")}
+        there = Path(folder, "found.json")
+        environment = {
+            **os.environ,
+            "PATH": path,
+            "PICTURES": str(root / "pictures"),
+            "GOALS": str(root / "difflogic" / "identification" / "test_goals.py"),
+            "DCT_FOUND": str(there),
+        }
         command = ["bash", "-ec", row["command"]]
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        if there.exists():
+            return {**row, **json.loads(there.read_text(encoding="utf-8")), **source}
         records = difflogic.runs(Path(folder) / "runs", inside=True)
-    found = [run for run in records if run["experiment"] == records[-1]["experiment"]]
-    return {**row, **figures(found), **provenance()}
+        for run in records:
+            summary = json.loads(Path(run["path"], "summary.json").read_text(encoding="utf-8"))
+            run["learned"] = 100 * summary["scores"]["accuracy"]
+    return {**row, **figures(records), **source}
 
 
 def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -80,10 +94,11 @@ def figures(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     for name in MEASURED:
         values = [run["processor_seconds" if name == "seconds" else name] for run in runs]
         for end, value in (("", median(values)), ("_min", min(values)), ("_max", max(values))):
-            found[name + end] = f"{value:.1f}" if name == "seconds" else f"{value:g}"
+            found[name + end] = f"{value:.1f}" if name in ("seconds", "learned") else f"{value:g}"
     return found
 
 
+@cache  # before --write changes files
 def provenance() -> dict[str, str]:
     """Return the processor, the date and the commit of what is measured now."""
     words = ["git", "describe", "--always", "--dirty"]
@@ -101,7 +116,7 @@ def render(table: Mapping[str, Any], rows: Mapping[str, Row]) -> str:
 
 
 def _cells(table: Mapping[str, Any], row: Row, label: str) -> str:
-    values = {**row, "label": label}
+    values = {**row, "label": label, "notes": row["notes"] and f"; {row['notes']}"}
     for name in MEASURED:
         least, most = row[f"{name}_min"], row[f"{name}_max"]
         values[f"{name}_median"] = row[name] or "–"

@@ -41,7 +41,13 @@ def test_marks_on_pages_name_tables():
 def test_figures_are_medians_and_ranges():
     verdicts = ["proved", "exact", "not exact", "proved", "late"]
     runs = [
-        {"verdict": verdict, "epochs": 10 * n, "gates": n + 0.5, "processor_seconds": n / 3}
+        {
+            "verdict": verdict,
+            "epochs": 10 * n,
+            "gates": n + 0.5,
+            "processor_seconds": n / 3,
+            "learned": 100 - n,
+        }
         for n, verdict in enumerate(verdicts)
     ]
     found = results.figures(runs)
