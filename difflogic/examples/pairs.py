@@ -14,6 +14,8 @@ from difflogic.system.quantities import counted
 MOST_SYMBOLS = 16
 MOST_CELLS = 2**18
 """Of all grids before together: a run keeps a copy of its examples."""
+MOST_NAMED = 5
+"""Pairs that a message names one by one."""
 
 Grid = npt.NDArray[np.uint8]
 """Numbers of symbols, shape (height, width)."""
@@ -120,6 +122,27 @@ class Examples:
         kept = [self.train[number] for number in sorted(order[aside:])]
         moved = [self.train[number] for number in sorted(order[:aside])]
         return Examples(self.symbols, (*kept,), (*moved, *self.held_out), self.source)
+
+    def distinct(self) -> tuple[Examples, list[str]]:
+        """Return the examples without repeated pairs, and what was left out, in words.
+
+        A pair to learn from tests nothing, so a pair kept aside that equals one is left out, too.
+        """
+        seen: dict[str, Pair] = {}
+        learned = [pair for pair in self.train if seen.setdefault(str(pair), pair) is pair]
+        in_both = [pair for pair in self.held_out if str(pair) in seen]
+        aside = [pair for pair in self.held_out if seen.setdefault(str(pair), pair) is pair]
+        words = [
+            f"{pair.place or 'a pair kept aside'}: equals {seen[str(pair)].place or 'a pair'} to "
+            "learn from, and is not kept aside"
+            for pair in in_both[:MOST_NAMED]
+        ]
+        if more := len(in_both) - len(words):
+            words.append(f"{more} more kept aside equal pairs to learn from, and are left out")
+        repeated = len(self.train) + len(self.held_out) - len(seen) - len(in_both)
+        if repeated:
+            words.append(f"left out {counted(repeated, 'pair')} that others equal")
+        return Examples(self.symbols, (*learned,), (*aside,), self.source), words
 
 
 def contradiction(pairs: Iterable[Pair]) -> tuple[Pair, Pair] | None:

@@ -34,17 +34,15 @@ from difflogic.library.options import (
     Source,
     checked,
 )
+from difflogic.library.removing import clear_remains
 from difflogic.library.training import saved_at_interrupts
 from difflogic.system.archive import write_npz
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
-from difflogic.system.files import write_whole
+from difflogic.system.files import ATTEMPTS, CONFIG, write_whole
 from difflogic.system.quantities import counted
 from difflogic.training.run_directory import RunDirectory, run_name
 from difflogic.training.session import Session
-
-ATTEMPTS = "attempts.json"
-"""What was tried, in a run's directory."""
 
 FIRST_EPOCHS = 100
 """Epochs of each way to learn in the first round; each round has twice as many as the one before.
@@ -119,8 +117,9 @@ def train_examples(
     `source` names files, or is `Examples`. Several ways to learn, which differ in the bits that
     stand for symbols, in channels and steps, take turns until one is right on all pairs; of those
     that are right by then, the one with the fewest gates, then the fewest steps, becomes the run.
-    Pairs that are kept aside, by the file or by `hold_out`, choose nothing. If no way is right, the
-    run has the circuit with the most right pairs.
+    Pairs that are kept aside, by the file or by `hold_out`, choose nothing. Of equal pairs, one
+    counts, and it is learned from if any of them is. If no way is right, the run has the circuit
+    with the most right pairs. What a killed process left in `directory` is removed first.
 
     Raises ConfigError for pairs that no automaton can learn, and what `train` raises.
 
@@ -142,6 +141,7 @@ def train_examples(
     else:
         paths = [source] if isinstance(source, str | Path) else source
         examples = read_examples([Path(path) for path in paths])
+    examples, left_out = examples.distinct()
     if hold_out:
         examples = examples.split(hold_out, seed)
     ways = ways_to_learn(
@@ -153,9 +153,11 @@ def train_examples(
         name=name,
         seed=seed,
     )
-    for line in describe(examples, ways):
+    for line in (*left_out, *describe(examples, ways)):
         on_message(line)
     requested = None if directory is None else Path(directory)
+    if requested is not None:
+        clear_remains(requested)
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
     with ExitStack() as stack:
         stack.callback(run.remove_if_made)
@@ -368,7 +370,8 @@ def _race(
         attempts = tuple(found[number][0] for number in sorted(found))
         best = min(found, key=lambda number: (*_cost(*found[number]), number))
         attempt, result = found[best]
-        for file in places[best].iterdir():
+        # The configuration first: once it is there, `dct runs rm` knows the directory.
+        for file in sorted(places[best].iterdir(), key=lambda file: file.name != CONFIG):
             file.rename(path / file.name)
     rows = json.dumps([vars(each) for each in attempts], indent=2) + "\n"
     write_whole(path / ATTEMPTS, lambda file: file.write(rows.encode()))

@@ -6,7 +6,7 @@ import re
 import stat
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -18,11 +18,20 @@ from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import LEFTOVERS, read_inside, refused
 from difflogic.training import lock, notes
 
-RESULTS = (names.MODEL, "checkpoint-*.npz", names.METRICS, names.START, names.SUMMARY)
+RESULTS = (
+    names.MODEL,
+    "checkpoint-*.npz",
+    names.METRICS,
+    names.START,
+    names.SUMMARY,
+    names.ATTEMPTS,
+)
 OF_RUN = (LEFTOVERS, *RESULTS, notes.FILE, names.CONFIG)
 """Files of a run, in the order of their removal: what is left after an interruption is a run's."""
 OF_SWEEP = (LEFTOVERS, "table.csv", "table.json", "table.md", notes.FILE, SWEEP)
 BEGINNING = re.compile(rb'# written [0-9T:.-]+Z by dct\n|format = "dct-sweep"\n')
+ATTEMPT = re.compile(r"\.attempt-[0-9]+")
+"""Names of the directories in which `train_examples` makes its attempts, until one wins."""
 _CODE = re.compile(r'^kind = "(?:[^"\n]*/)?([^"/\n]+\.py):\w+"$', re.MULTILINE)
 
 
@@ -62,7 +71,7 @@ def removable(run: str | Path) -> Removable:
     Follows no link. Raises RunDirectoryError if the directory is not a run's or holds anything that
     `dct` did not write there, and if a process uses it.
     """
-    path = opened(run).path
+    path = Path(run) if has_remains(Path(run)) else opened(run).path
     try:
         if path.is_symlink():
             raise RunDirectoryError(f"{path}: is a link: name the directory itself, or remove it")
@@ -71,7 +80,11 @@ def removable(run: str | Path) -> Removable:
             runs = [run for variant in variants for run in _entries(variant, (), True)[1]]
             found = [file for run in runs for file in _entries(run, OF_RUN)[0]] + found
         else:
-            found, variants, runs = _entries(path, OF_RUN)[0], [], []
+            found, runs = _entries(path, OF_RUN, has_remains(path))
+            variants = []
+            if strange := [each for each in runs if not ATTEMPT.fullmatch(each.name)]:
+                raise _unknown(strange[0])
+            found = [file for run in runs for file in _entries(run, OF_RUN)[0]] + found
     except OSError as error:
         raise refused(path, "removed", error) from error
     for each in (path, *runs):
@@ -79,6 +92,31 @@ def removable(run: str | Path) -> Removable:
             with lock.RunLock(each):  # raises, and says who holds it
                 pass
     return Removable(path, tuple(found), (path, *runs), (*runs, *variants, path))
+
+
+def has_remains(path: Path) -> bool:
+    """Whether a directory holds attempts of `train_examples`, which was killed or is under way."""
+    try:
+        return any(ATTEMPT.fullmatch(entry.name) for entry in path.iterdir())
+    except (OSError, ValueError):  # no directory
+        return False
+
+
+def clear_remains(path: Path) -> None:
+    """Empty a directory that holds no run, only attempts of a killed `train_examples`.
+
+    Raises RunDirectoryError if it holds anything else, or a process uses it.
+    """
+    if has_remains(path) and not (path / names.CONFIG).exists():
+        found = removable(path)
+        replace(found, folders=found.folders[:-1]).remove()
+
+
+def _unknown(entry: Path) -> RunDirectoryError:
+    return RunDirectoryError(
+        f"{entry}: dct did not write this into the run, and removes no run that holds it: "
+        "move it away, or remove the directory yourself"
+    )
 
 
 def _entries(
@@ -104,8 +142,5 @@ def _entries(
         elif stat.S_ISREG(mode) and rank is not None:
             found.append((rank, entry))
         elif entry.name != lock.NAME:
-            raise RunDirectoryError(
-                f"{entry}: dct did not write this into the run, and removes no run that holds it: "
-                "move it away, or remove the directory yourself"
-            )
+            raise _unknown(entry)
     return [entry for _, entry in sorted(found)], folders

@@ -28,6 +28,9 @@ CONFIG, METRICS, MODEL, SUMMARY = "config.toml", "metrics.csv", "model.npz", "su
 START = "start.npz"
 """A copy of the saved model that a run started from, if any."""
 
+ATTEMPTS = "attempts.json"
+"""What was tried in learning from examples, in the run of the best attempt."""
+
 LEFTOVERS = ".dct-*.tmp"
 """Matches the temporary files that killed processes leave behind."""
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from difflogic.library.keeping import annotate
-from difflogic.library.removing import removable
+from difflogic.library.removing import clear_remains, removable
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.system.errors import RunDirectoryError
@@ -59,6 +59,37 @@ def test_the_code_of_a_custom_task_is_the_runs_own(runs):
     (runs / "run" / "vote.py").touch()
     removable(runs / "run").remove()
     assert not (runs / "run").exists()
+
+
+@pytest.fixture
+def killed(runs):
+    """What a killed search for a rule leaves: attempts, one of them before its config.toml."""
+    (runs / "killed" / ".attempt-2").mkdir(parents=True)
+    (runs / "killed" / ".attempt-2" / ".lock").touch()
+    shutil.copytree(runs / "run", runs / "killed" / ".attempt-1")
+    return runs / "killed"
+
+
+def test_attempts_of_a_killed_search_are_cleared_or_removed(killed, tmp_path):
+    copy = shutil.copytree(killed, tmp_path / "copy")
+    clear_remains(killed)
+    assert list(killed.iterdir()) == []
+    shutil.copytree(killed.parent / "run", copy, dirs_exist_ok=True)  # killed while they moved
+    (copy / "attempts.json").touch()
+    clear_remains(copy)
+    assert (copy / ".attempt-1").exists()
+    removable(copy).remove()
+    assert not copy.exists()
+
+
+@pytest.mark.parametrize("name", ["mine", ".attempt-1/mine", ".attempt-x/mine", ".attempt-3"])
+def test_nothing_else_is_cleared(killed, name):
+    (killed / name).parent.mkdir(exist_ok=True)
+    (killed / name).symlink_to(killed.parent / "run")
+    before = content(killed.parent)
+    with pytest.raises(RunDirectoryError, match="did not write this"):
+        clear_remains(killed)
+    assert content(killed.parent) == before
 
 
 def foreign(name):
