@@ -22,6 +22,9 @@ SIDE, SQUARE, FIRE_RATE = 64, 10, 0.6
 COUNTED = range(400, 701, 10)
 """Steps after which wrong cells are counted; the first ones from random cells do not count."""
 
+DRAWS = 4
+"""Grids that are damaged; with a single one, chance decides by 20 cells and more."""
+
 LESSONS = 64
 """Lessons, and states met under damage, that a circuit must not forget."""
 
@@ -47,7 +50,8 @@ class Toughness:
     def _trial(self) -> Trial:
         scene = scene_of(self._task.on_grid(SIDE, SIDE), self._streams, COUNTED)
         damage = Damage(SQUARE, COUNTED[-1], anywhere=True)
-        return Trial(self._netlist, replace(scene, fire_rate=FIRE_RATE, damage=damage), (0,))
+        hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
+        return Trial(self._netlist, hurt, tuple(range(DRAWS)))
 
     def habits(self, ops: Ops) -> Trial:
         """Return a trial in which the circuit with `ops` has no wrong cell: what it does well.
