@@ -36,7 +36,8 @@ def list_(run: Call, directory: Path = Path("runs"), as_json: AsJson = False) ->
     """List saved runs and sweeps, the newest last, with the settings that differ.
 
     For other commands, "last" names the newest run. The verdict proved means right in every case,
-    exact right on samples, late right only from a later step on. Seconds are training time. A run
+    exact right on samples, late right only from a later step on; a rule learned from examples is
+    right on its pairs, and not proved on other grids. Seconds are training time. A run
     that is stopped continues with dct train --resume RUN.
 
     Operands:

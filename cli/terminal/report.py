@@ -85,7 +85,8 @@ def _scores(summary: Mapping[str, Any], directory: str) -> list[str]:
         lines.append(f"{'polished':<11}{polished(gain['gates'], gain['from_step'])}")
     if "assurance" in scores:
         proof = assurance(scores["assurance"], checked["exact"], directory, None)
-        lines.append(f"{'proof':<11}{proof}")
+        only = "; other grids are not proved" if "right_pairs" in scores else ""
+        lines.append(f"{'proof':<11}{proof}{only}")
     return lines
 
 

@@ -71,6 +71,8 @@ def read_inputs(path: Path) -> list[Raw]:
     A file of tasks gives its tests, or all pairs if it has no tests. Raises ConfigError.
     """
     found = list(_read(path, paired=False))
+    if not found:
+        raise ConfigError(f"{path}: has no grid: give rows of symbols, or pairs with an input")
     return [raw for raw in found if raw.aside] or found
 
 

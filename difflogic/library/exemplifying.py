@@ -21,7 +21,7 @@ from difflogic.config.sections import fit_layer_widths
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule, encodings
 from difflogic.examples.pairs import MOST_SYMBOLS, Examples, largest, without_background
-from difflogic.examples.reading import numbered, raw_grids, read_examples, read_inputs
+from difflogic.examples.reading import Raw, numbered, raw_grids, read_examples, read_inputs
 from difflogic.library.common import MessageCallback, ShouldStop, require_output, write_output
 from difflogic.library.loading import load
 from difflogic.library.options import (
@@ -169,6 +169,11 @@ def train_examples(
         learned = _race(ways, run.path, stop, on_message)
         if interrupted():
             on_message(f"interrupted; the best circuit so far is in {run.path}")
+        elif not (learned.summary["finished"] or should_stop()):
+            # The time limit ended it, as asked: it was not interrupted.
+            ended = {**learned.summary, "finished": True, "interrupted": False}
+            run.write_summary(ended)
+            learned = replace(learned, summary=run.read_summary() or ended)
     return learned
 
 
@@ -440,9 +445,7 @@ def apply(source: Source, inputs: Grids) -> list[Applied]:
     encoding = Encoding(**automaton.encoding)
     named = str(inputs) if isinstance(inputs, str | Path) else "the inputs"
     raws = read_inputs(Path(inputs)) if isinstance(inputs, str | Path) else raw_grids(inputs)
-    symbols = encoding.symbols
-    if all(name.isdigit() for name in symbols):  # a rule for all symbols alike takes new ones
-        symbols = tuple(map(str, range(MOST_SYMBOLS))) if encoding.per_symbol else symbols
+    symbols = _symbols_of(encoding, raws)
     try:
         grids = [numbered(raw.before, symbols) for raw in raws]
     except ConfigError as error:
@@ -457,6 +460,20 @@ def apply(source: Source, inputs: Grids) -> list[Applied]:
         known = None if raw.after is None else after == tuple(map(tuple, raw.after))
         results.append(Applied(raw.place, tuple(map(tuple, raw.before)), after, known))
     return results
+
+
+def _symbols_of(encoding: Encoding, raws: Sequence[Raw]) -> tuple[str, ...]:
+    """Return the symbols that a rule takes: one for all symbols alike takes those of any grid.
+
+    An unknown "0" or "." stays unknown: it is most likely meant as the background.
+    """
+    if not encoding.per_symbol:
+        return encoding.symbols
+    known = encoding.symbols
+    if all(name.isdigit() for name in known):  # numbers of symbols, as in `name_symbols`
+        known = tuple(map(str, range(MOST_SYMBOLS)))
+    new = (name for raw in raws for row in raw.before for name in row if name not in (".", "0"))
+    return tuple(dict.fromkeys([*known, *new]))[:CLASH]
 
 
 def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) -> None:

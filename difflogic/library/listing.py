@@ -67,8 +67,8 @@ def runs(
     processor_seconds (all), attempts, wrong_cells, from_step (since when it is proved), state
     (finished, stopped, training, damaged or sweep), begun (UTC), age (seconds), tags, note, version
     and processor. The verdict is proved (right in every case), exact (right on samples), late
-    (proved, but only from a later step than the trained one), not exact, or the state of a run
-    that has not ended.
+    (proved, but only from a later step than the trained one), right on its pairs (learned from
+    examples, and not proved on other grids), not exact, or the state of a run that has not ended.
 
     Raises ConfigError for a condition or a key that is not known, and RunDirectoryError.
 

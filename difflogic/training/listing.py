@@ -24,6 +24,8 @@ from difflogic.training.run_directory import SWEEP, RunDirectory
 
 SEED = "training.seed"
 NEIGHBOURS = 50
+ON_PAIRS = "right on its pairs"
+"""The verdict on a rule learned from examples: on other grids, nothing is proved."""
 _LINE = re.compile(r"^(?=\[|\w+ = )", re.MULTILINE)
 """Where a line of a configuration begins a section or a key."""
 
@@ -121,6 +123,9 @@ def _progress(path: Path, found: Mapping[str, Any]) -> tuple[str, int]:
 
 def _verdict(scores: Mapping[str, Any]) -> str:
     proved = scores["assurance"]["verdict"] == "proved"
+    if scores["checked"]["exact"] and "right_pairs" in scores:
+        right, total = scores["right_pairs"]["training"]
+        return ON_PAIRS if right == total else "not exact"
     if scores["checked"]["exact"]:
         return "proved" if proved else "exact"
     return "late" if proved else "not exact"
@@ -139,7 +144,7 @@ def proved_epochs(run: Path, config: Config) -> list[int]:
             is_same = all(
                 each.settings.get(key) == value for key, value in settings.items() if key != SEED
             )
-            if is_same and each.columns["verdict"] == "proved":
+            if is_same and each.columns["verdict"] in ("proved", ON_PAIRS):
                 found.append(each.columns["epochs"])
     return found
 

@@ -182,6 +182,14 @@ def test_other_files_are_refused(tmp_path):
         read_examples([tmp_path / "c.npz"])
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.csv", "\n"), ("a.jsonl", ""), ("a.json", '{"train": []}')]
+)
+def test_a_file_without_grids_is_refused(tmp_path, name, text):
+    with pytest.raises(ConfigError, match=f"{name}: has no grid"):
+        read_inputs(write_text(tmp_path, text, name))
+
+
 def test_a_huge_file_is_refused_without_reading_it(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:

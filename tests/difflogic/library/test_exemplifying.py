@@ -10,6 +10,7 @@ from difflogic.examples.pairs import Examples, Pair
 from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.exemplifying import save_grids, train_examples
+from difflogic.library.removing import removable
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS
 
@@ -46,6 +47,9 @@ def test_the_smallest_right_circuit_becomes_the_run(learned):
     assert attempts == [vars(each) for each in learned.attempts]
     assert not list(learned.path.glob(".attempt*"))
     assert difflogic.load(learned.path).model is not None
+    (record,) = difflogic.runs(learned.path.parent)
+    assert (record["state"], record["verdict"]) == ("finished", "right on its pairs")
+    assert removable(learned.path).size > 0
 
 
 @pytest.mark.slow
@@ -70,6 +74,17 @@ def test_it_is_applied_to_wider_grids_and_unseen_symbols(learned, tmp_path):
 
 
 @pytest.mark.slow
+def test_letters_that_no_example_has_are_more_symbols(tmp_path):
+    pairs = tuple(map(Pair.parse, ["1000>0100", "02000>00200", "10200>01020"]))
+    examples = Examples((".", "a", "b"), pairs)
+    learned = train_examples(examples, directory=tmp_path / "run")
+    (found,) = difflogic.apply(learned.path, [["z", ".", ".", "y", ".", "b", "."]])
+    assert found.after == ((".", "z", ".", ".", "y", ".", "b"),)
+    with pytest.raises(ConfigError, match='no symbol "0"'):
+        difflogic.apply(learned.path, [["0", "a", "0"]])
+
+
+@pytest.mark.slow
 def test_nothing_learned_is_said(tmp_path):
     """Which of two cells remains depends on nothing that a cell can know in one step."""
     rows = ["0101>0100", "0010100>0010000", "000100100>000100000", "01000001>01000000"]
@@ -80,6 +95,15 @@ def test_nothing_learned_is_said(tmp_path):
     )
     assert not found.right
     assert found.summary["scores"]["right_pairs"]["training"][0] < 4
+
+
+@pytest.mark.slow
+def test_a_search_that_its_time_limit_ends_is_finished(tmp_path):
+    examples = Examples(("0", "1"), (Pair.parse("0101>0100"), Pair.parse("0010100>0010000")))
+    found = train_examples(examples, steps=1, time_limit=0.01, directory=tmp_path / "run")
+    assert not found.right
+    (record,) = difflogic.runs(tmp_path)
+    assert (record["state"], record["verdict"]) == ("finished", "not exact")
 
 
 def test_a_circuit_of_something_else_is_refused():
