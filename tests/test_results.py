@@ -40,14 +40,9 @@ def test_marks_on_pages_name_tables():
 
 def test_figures_are_medians_and_ranges():
     verdicts = ["proved", "exact", "not exact", "proved", "late"]
+    keys = ("verdict", "epochs", "gates", "processor_seconds", "learned")
     runs = [
-        {
-            "verdict": verdict,
-            "epochs": 10 * n,
-            "gates": n + 0.5,
-            "processor_seconds": n / 3,
-            "learned": 100 - n,
-        }
+        dict(zip(keys, (verdict, 10 * n, n + 0.5, n / 3, 100 - n), strict=True))
         for n, verdict in enumerate(verdicts)
     ]
     found = results.figures(runs)
