@@ -41,7 +41,7 @@ def wait_for_epoch(run, process, epoch):
 @pytest.mark.thorough
 def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path, tiny, start, dct):
     process = start(
-        "train-checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run", "--quiet"
+        "train", "checkerboard", *overrides(tiny), "--epochs=1000000", "--dir=run", "--quiet"
     )
     wait_for_epoch(tmp_path / "run", process, 0)
     for second in (["train", "--resume", "run"], ["train", "checkerboard", "--dir", "run"]):

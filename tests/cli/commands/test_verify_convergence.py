@@ -175,7 +175,7 @@ class TestAllSizes:
         """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
         tough = tmp_path / "tough.json"
         tough.write_text(write_circuit(tough_checkerboard()))
-        result = verify(f"{tough} --task checkerboard-async --all-sizes")
+        result = verify(str(tough), "--task checkerboard-async --all-sizes")
         assert result.exit_code == 0
         assert "All sizes: proved for every start on every grid." in result.stdout
         found = verify(SEED_1, "--task checkerboard --all-sizes --json")

@@ -12,11 +12,11 @@ import difflogic
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-LAYERS, IDENTIFY, TOUGH = (
+LAYERS, *REST = (
     PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
-    for name in ("layers", "identify", "tough")
+    for name in ("layers", "identify", "tough", "examples")
 )
-OTHERS = LAYERS + IDENTIFY + TOUGH
+OTHERS = LAYERS + "".join(REST)
 
 
 @pytest.mark.thorough

@@ -84,7 +84,7 @@ def test_the_last_two_are_kept(tmp_path):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failed_write_leaves_earlier_checkpoints(tmp_path, written, monkeypatch, error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     before = written.read_bytes()
