@@ -1,8 +1,8 @@
 """Measures dct train-examples on 1D-ARC and ARC-AGI, whose files the user has: see ../examples.md.
 
-    python docs/notebook/drafts/measure_examples.py families 1D-ARC/dataset --seeds 0,1
-    python docs/notebook/drafts/measure_examples.py few 1D-ARC/dataset --every 5
-    python docs/notebook/drafts/measure_examples.py few ARC-AGI/data/training --most 10
+    python docs/notebook/measure_examples.py families 1D-ARC/dataset --seeds 0,1
+    python docs/notebook/measure_examples.py few 1D-ARC/dataset --every 5
+    python docs/notebook/measure_examples.py few ARC-AGI/data/training --most 10
 
 `families` learns from tasks 0 to 34 of each family, and is tested on tasks 35 to 49; `few` learns
 from each task's own pairs. Prints a row of CSV for each. Processor seconds end a run, since another
