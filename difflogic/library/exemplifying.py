@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from difflogic.config import Config
-from difflogic.config.checking import config_from_dict
+from difflogic.config.checking import check
 from difflogic.config.sections import fit_layer_widths
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule, encodings
@@ -25,9 +25,9 @@ from difflogic.examples.reading import Raw, numbered, raw_grids, read_examples, 
 from difflogic.library.common import MessageCallback, ShouldStop, require_output, write_output
 from difflogic.library.loading import load
 from difflogic.library.options import (
-    Count,
     Grids,
     NewDirectory,
+    Opt,
     Seconds,
     Seed,
     Share,
@@ -102,8 +102,8 @@ def train_examples(
     *,
     hold_out: Share = 0.0,
     symbols: Literal["alike", "by-name"] | None = None,
-    steps: Count | None = None,
-    channels: Count | None = None,
+    steps: Annotated[int, Opt(1, 10**6)] | None = None,
+    channels: Annotated[int, Opt(1, 65536)] | None = None,
     boundary: Literal["zero", "periodic"] = "zero",
     name: str = "examples",
     seed: Seed = 0,
@@ -217,8 +217,16 @@ def ways_to_learn(
             f"{examples.source}: no encoding fits{how}: cells that look alike need different "
             "symbols: correct the pairs, or let dct choose"
         )
+    needed = min(len(each.features) + len(each.outputs) for each in fitting)
+    if channels is not None and channels < needed:
+        raise ConfigError(
+            f"--channels {channels}: the bits that say what is in a cell, and the answer, need "
+            f"{needed} or more"
+        )
     found: list[Way] = []
     for encoding in fitting:
+        if channels is not None and channels < len(encoding.features) + len(encoding.outputs):
+            continue
         for size in _sizes(encoding, max(height, width)):
             config = _configure(
                 examples,
@@ -275,7 +283,7 @@ def _configure(
     if not line:
         kernels, per_kernel = 8, [8, 4, 2, 1]
     runs = sum(len(encoding.runs(pair.before)) for pair in examples.train)
-    return config_from_dict(
+    return check(
         {
             "name": name,
             "task": {
@@ -315,6 +323,8 @@ def _configure(
             "finishing": {"every": 10, "from_epoch": 10, "candidates": 6000, "polish": 6000},
         },
         examples.source,
+        {("name",): f"--name {name}"},
+        [],
     )
 
 

@@ -34,6 +34,9 @@ def test_a_rule_is_learned_and_applied(dct, pairs):
 REFUSED = {
     "share": (["train-examples", "PAIRS", "--hold-out", "1.5"], "is not a number from 0 to 1"),
     "all": (["train-examples", "PAIRS", "--hold-out", "0.9"], "leaves none"),
+    "channels": (["train-examples", "PAIRS", "--channels", "1"], "--channels 1: the bits that say"),
+    "steps": (["train-examples", "PAIRS", "--steps", "1000000000"], "--steps"),
+    "name": (["train-examples", "PAIRS", "--name", "a/b"], "--name a/b: name must be"),
     "file": (["train-examples", "pairs.toml"], "is no file of examples"),
     "train": (["train", "PAIRS"], "dct train-examples"),
     "circuit": (["apply", FLOOD, "PAIRS"], "was not learned from examples"),
