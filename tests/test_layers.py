@@ -18,7 +18,7 @@ BUDGETS = {
     "difflogic.formats": 4_150,
     "difflogic.inspection": 2_300,
     "difflogic.library.exporting": 10_800,
-    "difflogic.proof": 5_300,
+    "difflogic.proof": 5_680,
     "difflogic.simplification": 3_650,
     "difflogic.simulation": 5_350,
     "difflogic.training.reference": 7_050,

@@ -168,6 +168,8 @@ def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
 
 def show_convergence_json(found: Certified, certificate: Path | None) -> None:
     """Print all findings, and the file of the certificate."""
+    from difflogic.system.json_values import fields_of
+
     everywhere = found.every_size and {
         "verdict": found.every_size.verdict,
         "text": found.every_size.text,
@@ -181,6 +183,7 @@ def show_convergence_json(found: Certified, certificate: Path | None) -> None:
             **{name: getattr(found, name) for name in ("proved", "assurance")},
             "findings": [_data(finding) for finding in found.findings],
             "every_size": everywhere,
+            "damage": found.confinement and fields_of(found.confinement, "text"),
         }
     )
 

@@ -40,7 +40,10 @@ from difflogic.proof.convergence import (
     decide_quickly,
     resting_picture,
 )
+from difflogic.proof.convergence.confinement import REACHES, Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import write_cases, write_certificate
@@ -78,9 +81,11 @@ class Certified:
     lines: EveryLength | None = None
     """The proof for lines of every length, if the task is about lines."""
     every_size: EverySize | None = None
-    """With `all_sizes`: what is known about all heights and widths."""
+    """With `all_sizes` or `damage`: what is known about all heights and widths."""
     assumed: str = ""
     """What it rests on that is not proved."""
+    confinement: Confinement | None = None
+    """With `damage`: whether it stays local."""
 
     def __repr__(self) -> str:
         return f"Certified({self.source.name!r}, {'proved' if self.proved else 'not proved'})"
@@ -97,8 +102,9 @@ class Certified:
     def proved(self) -> bool:
         """Whether everything asked for is proved."""
         proved = all(finding.verdict is Verdict.proved for finding in self.findings)
-        everywhere = self.every_size is None or self.every_size.verdict is Verdict.proved
-        return proved and everywhere and (self.assurance is None or self.assurance.proved)
+        others = (self.every_size, self.confinement)
+        proved &= all(each is None or each.verdict is Verdict.proved for each in others)
+        return proved and (self.assurance is None or self.assurance.proved)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the certificate of the first grid; `force` overwrites an earlier file.
@@ -135,6 +141,9 @@ def certify(
     *,
     task: Config | str | None = None,
     all_sizes: bool = False,
+    damage: Annotated[int | None, Opt(1, 32)] = None,
+    contents: Literal["zeros", "any"] = "zeros",
+    margin: Annotated[int, Opt(0, 64)] = 0,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
     allow_code: AllowCode = False,
@@ -143,8 +152,10 @@ def certify(
 
     `sizes` are rows and columns, by default as trained. Runs and models know their target. For a
     circuit file, `task` is the experiment or its name; without it, the target is the state that a
-    start of zeros ends in. `all_sizes` also decides about all heights and widths at once.
-    `time_limit` is in seconds, per grid, and once for all sizes. `allow_code` allows
+    start of zeros ends in. `all_sizes` also decides about all heights and widths at once. `damage`
+    is the side of a square that is wounded in a settled state, `contents` what its bits become,
+    `margin` the fewest cells from it to an edge; then all sizes are decided, too. `time_limit` is
+    in seconds, per grid, once for all sizes, and once for damage. `allow_code` allows
     the code of a run's or model's custom task to run; the code of `task` runs only if its
     configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
     that do not fit, and CircuitError without a target.
@@ -152,20 +163,25 @@ def certify(
     Options:
         sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained
         all_sizes: Certify grids of all heights and widths at once
+        damage N: Also prove that a wound of N×N cells, anywhere on any grid, stays local
     Advanced options:
         task NAME|FILE: For a circuit file: the experiment that defines the target, by default the
             state that zeros end in
+        contents: What the bits of --damage become
+        margin CELLS: Least distance of --damage from the edges
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
     goal = None if config is None else make_task(config)
     automaton = loaded.automaton
+    if damage is None and (margin or contents != "zeros"):
+        raise ConfigError("--contents and --margin describe damage: give its side by --damage")
     seconds = SECONDS if time_limit is None else time_limit
     if goal is not None and goal.find_lasting_target() is None:
-        if sizes or all_sizes:
+        if sizes or all_sizes or damage:
             raise ConfigError(
                 f"the task {goal.name} has no target that every start should end in, so sizes "
-                "cannot be certified"
+                "and damage cannot be certified"
             )
         lines = every_length(automaton, goal)
         if lines is not None:
@@ -194,7 +210,7 @@ def certify(
                 target = finding.question.target
                 share = until.left / (len(grids) - place)
                 findings[place] = decide(Question.of(simple, target), share, report)
-    if not all_sizes:
+    if not all_sizes and damage is None:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)
     if automaton.boundary != "zero":
@@ -208,7 +224,30 @@ def certify(
             f"if the target repeats every {repeats} cells, as the task says; on grids of up to "
             f"{CHECKED}×{CHECKED} cells it does"
         )
-    return Certified(loaded, tuple(findings), every_size=everywhere, assumed=assumed)
+    kept = None
+    if damage is not None:
+        progress(Progress(GRIDS, len(grids), len(grids), "damage"))
+        wound = Wound(damage, margin=margin, zeros=contents == "zeros")
+        kept = _confined(everywhere, findings[0], wound, Deadline.after(seconds))
+    return Certified(loaded, tuple(findings), None, None, None, everywhere, assumed, kept)
+
+
+def _confined(
+    everywhere: EverySize, finding: Finding, wound: Wound, deadline: Deadline
+) -> Confinement:
+    """Decide whether damage stays local on every grid; without their proof, on the first one."""
+    if everywhere.table is None:
+        if finding.method is not Method.sets:
+            return Confinement(wound, Verdict.open)
+        question = finding.question
+        ground = Ground(as_array(question.board, finding.final_sets))
+    else:
+        question, ground = everywhere.table.question, Ground.of(everywhere.table)
+    for reach in REACHES:
+        found = confine(question, replace(wound, reach=reach), ground, deadline)
+        if found.margin is not None:
+            break
+    return found
 
 
 def _repeats(task: Task) -> int | None:

@@ -97,6 +97,15 @@ class Grids:
         """Return the m for which rows m - 1 and m repeat."""
         return (side + self.period) // 2 + 1
 
+    def lines(self, side: int) -> Array:
+        """Return the board's rows, or columns, that a grid of any side consists of."""
+        base = side if side in self.sides else self.first + (side - self.first) % self.period
+        place, cut, extra = np.arange(side), self.cut(base), side - base
+        again = cut - self.period + (place - cut) % self.period
+        return self.start(base) + np.where(
+            place < cut, place, np.where(place < cut + extra, again, place - extra)
+        )
+
     @property
     def repeating(self) -> Array:
         """The board's rows, or columns, that repeat those `period` before."""

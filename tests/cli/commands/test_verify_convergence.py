@@ -146,6 +146,7 @@ def test_a_task_with_another_boundary(verify, tmp_path):
         ("checkerboard", "-o d.json --size 8x8 --size 9x9", "one grid"),
         ("blinker", "", "use --task to name an experiment"),
         ("ones", "--all-sizes", "zero boundary"),
+        ("ones", "--margin 2", "give its side"),
         ("life", "--size 9x9", "no target that every start should end in"),
         ("life", "--task checkerboard", "has a task of its own"),
     ],
@@ -175,9 +176,12 @@ class TestAllSizes:
         """The hand-written rule is right everywhere, a circuit that knows one grid is not."""
         tough = tmp_path / "tough.json"
         tough.write_text(write_circuit(tough_checkerboard()))
-        result = verify(str(tough), "--task checkerboard-async --all-sizes")
+        result = verify(str(tough), "--task checkerboard-async --damage 4 --margin 1")
         assert result.exit_code == 0
         assert "All sizes: proved for every start on every grid." in result.stdout
+        assert "Damage: a wound of 4×4 zeroed cells at least 1 cell from" in result.stdout
+        found = verify(str(tough), "--task checkerboard-async --damage 4 --contents any --json")
+        assert (found.exit_code, found.json["damage"]["verdict"]) == (1, "refuted")
         found = verify(SEED_1, "--task checkerboard --all-sizes --json")
         assert found.exit_code == 1
         everywhere = found.json["every_size"]

@@ -80,13 +80,21 @@ def number(state: Bits) -> int:
 
 
 def rounds(
-    circuit: Circuit, height: int, width: int, boundary: Boundary, together: bool = False
+    circuit: Circuit,
+    height: int,
+    width: int,
+    boundary: Boundary,
+    together: bool = False,
+    starts: np.ndarray | None = None,
 ) -> Iterator[np.ndarray]:
-    """Yield which states can occur after 0, 1, … rounds or later, whichever cells fire when."""
+    """Yield which states can occur after 0, 1, … rounds or later, whichever cells fire when.
+
+    `starts` says which states may be the first; by default, all.
+    """
     cells, after = height * width, successors(circuit, height, width, boundary)
     units, whole = (1, (1 << cells) - 1) if together else (cells, 1)
     spread = sum(whole << channel * cells for channel in range(circuit.channels))
-    now = np.ones(len(after), bool)
+    now = np.ones(len(after), bool) if starts is None else starts
     while True:
         # By the cells that have fired in this round.
         met = np.zeros((1 << units, len(after)), bool)

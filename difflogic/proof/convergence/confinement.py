@@ -1,0 +1,368 @@
+"""Decides whether damage stays local: which cells a wound can make wrong, and for how long.
+
+A square of cells is *wounded*: its bits become zeros, or anything. Let S be the settled state, as
+sets of values. The least X that contains S, the wound and F(X) is what the wound can *reach*:
+whatever cells fire in whatever order, the state never leaves X. So after n rounds it lies in Fⁿ(X).
+If all cells fire at each step, the state after n steps lies in Fⁿ(S with the wound).
+
+Only *windows* are computed: the square within a frame of `reach` + 2 cells, whose outermost ring
+keeps S. If nothing ever changes in the next ring, the cells beyond it see only S; and as F(S) lies
+in S, they keep it. So the same happens on the whole grid, and the result depends on nothing but S
+in the window.
+
+The settled states of all grids are made from those of small ones by repeating rows and columns
+(`sizes.py`). Take a grid of more rows than a window, a small grid and two periods together. Any
+window misses the first or the last repeated period, so a grid with one period less has it, too. So
+all grids together have few windows, and each of them is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.proof.convergence import sets
+from difflogic.proof.convergence.findings import Bits, Question, Verdict
+from difflogic.proof.convergence.orbits import plain_step
+from difflogic.proof.convergence.planes import Board
+from difflogic.proof.convergence.sets import UNKNOWN, Sets
+from difflogic.proof.convergence.sizes import NEVER, Table
+from difflogic.system.deadline import NEVER as NO_DEADLINE
+from difflogic.system.deadline import Deadline
+from difflogic.system.quantities import counted
+
+OUTSIDE = 3
+"""Stands for a cell beyond the edge, beside 0, 1 and UNKNOWN."""
+
+REACHES = (3, 6)
+"""How far damage may reach, the first that can be proved."""
+
+BITS_AT_ONCE, MOST_BITS = 2**20, 2**25
+"""Bits of a plane of the windows that are computed together, and of all of them."""
+
+ROUNDS_PER_ROW = 8
+"""Rounds, or steps, that a wound has to close, per row of its window."""
+
+TRIED, CONTENTS = 4, 16
+"""Windows to look for a witness in, and contents of each wound."""
+
+Lines = tuple[int, ...]
+"""The board's rows, or columns, that a grid or a window consists of; -1 is beyond the edge."""
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Wound:
+    """Asks whether damage to a square of `side` cells stays local."""
+
+    side: int
+    reach: int = REACHES[0]
+    """Most cells from the square to a wrong one."""
+    margin: int = 0
+    """Least cells from the square to an edge."""
+    zeros: bool = True
+    """Whether its bits become zeros; otherwise they may be anything."""
+
+    @property
+    def frame(self) -> int:
+        """Cells around the square in a window."""
+        return self.reach + 2
+
+    @property
+    def size(self) -> int:
+        """Rows and columns of a window."""
+        return self.side + 2 * self.frame
+
+    def distances(self, height: int, width: int, row: int, column: int) -> Numbers:
+        """Return how far each cell of a grid is from the square that begins here."""
+        y, x = np.indices((height, width)) - np.array([row, column])[:, None, None]
+        ways = -y, y - self.side + 1, -x, x - self.side + 1
+        return np.asarray(np.max([*ways, 0 * x], axis=0))
+
+    @property
+    def text(self) -> str:
+        """The damage in words."""
+        return f"a wound of {self.side}×{self.side} " + (
+            "zeroed cells" if self.zeros else "cells with any content"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Settled states of one grid, or of all grids."""
+
+    board: Bits
+    """0, 1 or UNKNOWN, shape (channels, rows, columns)."""
+    table: Table | None = None
+    """The proof for all grids, if the board is that of the small ones."""
+
+    @classmethod
+    def of(cls, table: Table) -> Ground:
+        """Return the settled states of all grids."""
+        found = table.arrivals
+        return cls(np.where(found.steps < NEVER, found.values, np.uint8(UNKNOWN)), table)
+
+    def sides(self, size: int) -> list[list[Lines]]:
+        """Return the rows of grids that have all windows of a size, small ones first, and columns.
+
+        Each height goes with each width. Equal rows of the board have the same number.
+        """
+        found = []
+        for cells in (self.board.swapaxes(0, 1), self.board.transpose(2, 0, 1)):
+            _, first, same = np.unique(
+                cells.reshape(len(cells), -1), axis=0, return_index=True, return_inverse=True
+            )
+            numbers, lines = first[same.ravel()], [np.arange(len(cells))]
+            if self.table is not None:
+                grids = self.table.grids
+                most = size + grids.sides[-1] + 2 * grids.period
+                lines = [grids.lines(side) for side in range(1, most + 1)]
+            found.append([tuple(numbers[line].tolist()) for line in lines])
+        return found
+
+    def part(self, rows: Lines, columns: Lines) -> Bits:
+        """Return a grid, or a window, shape (channels, rows, columns)."""
+        found = self.board[:, rows][:, :, columns]
+        found[:, np.array(rows) < 0] = found[:, :, np.array(columns) < 0] = OUTSIDE
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A run, by the plain interpreter, in which a cell too far away is wrong."""
+
+    start: Bits
+    """The wounded state, shape (channels, height, width)."""
+    row: int
+    column: int
+    """Where the square begins."""
+    fired: Bits
+    """Which cells fire at each step, (steps, height, width)."""
+    cell: tuple[int, int]
+    """Row and column of a cell that is wrong then."""
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """The answer."""
+
+    wound: Wound
+    verdict: Verdict
+    margin: int | None = None
+    """Cells from the edges from which on it is proved; None if it is nowhere."""
+    reach: int = 0
+    """Cells from a square to the farthest that is ever wrong, where it is proved."""
+    rounds: int = 0
+    """Rounds, or steps, after which no cell is wrong again, where it is proved."""
+    windows: int = 0
+    witness: Witness | None = None
+    where: str = "every grid"
+    synchronous: bool = False
+
+    @property
+    def text(self) -> str:
+        """The result in words."""
+        kept, wound = "", self.wound.text
+        if self.margin is not None:
+            off = f" at least {counted(self.margin, 'cell')} from the edges" if self.margin else ""
+            away = f"cells more than {self.reach} away" if self.reach else "a cell outside it"
+            after = counted(self.rounds, "step" if self.synchronous else "round")
+            how = (
+                "if all cells fire at each step" if self.synchronous else "under any fair schedule"
+            )
+            kept = (
+                f"{wound}{off} never reaches {away}, and is closed after {after}, {how}, "
+                f"on {self.where}"
+            )
+        if self.verdict is Verdict.proved:
+            return kept
+        failed = f"it is not proved that {wound} stays local on {self.where}"
+        if self.witness is not None:
+            run, (_, height, width) = self.witness, self.witness.start.shape
+            far = self.wound.distances(height, width, run.row, run.column)[run.cell]
+            failed = (
+                f"fails: on {height}×{width} cells, {wound} from row {run.row}, column "
+                f"{run.column} on makes a cell wrong that is {far} away, after "
+                f"{counted(len(run.fired), 'step')}"
+            )
+        return f"{failed}; {kept}" if kept else failed
+
+
+class _Window(NamedTuple):
+    state: Bits
+    """Shape (channels, size, size)."""
+    margin: int
+    """Cells from the square to the nearest edge; those of the frame if none is nearer."""
+    rows: Lines
+    """A grid in which it occurs, and where the square begins."""
+    row: int
+    columns: Lines
+    column: int
+
+
+def confine(
+    question: Question, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+) -> Confinement:
+    """Decide by sets of values whether damage stays local; if not, look for a run that refutes it.
+
+    Of the question, only circuit, visible channels and fire rate count. Edges are zero boundaries.
+    """
+    _, height, width = ground.board.shape
+    where = "every grid" if ground.table is not None else f"{height}×{width} cells"
+    answer = Confinement(wound, Verdict.open, where=where, synchronous=question.synchronous)
+    windows, found = _windows(ground, wound), []
+    answer = replace(answer, windows=len(windows))
+    if not windows:
+        return answer
+    most = max(1, BITS_AT_ONCE // wound.size**2)
+    for first in range(0, len(windows), most):
+        if deadline.passed:
+            return answer
+        found.append(_follow(question, wound, windows[first : first + most]))
+    spread, reach, rounds = map(np.concatenate, zip(*found, strict=True))
+    failed = (spread > wound.reach) | (rounds < 0)
+    margins = np.array([window.margin for window in windows])
+    least = max(wound.margin, int(margins[failed].max(initial=-1)) + 1)
+    kept = margins >= min(least, wound.frame)
+    if kept.any() and not failed[kept].any():
+        most_rounds = int(rounds[kept].max())
+        answer = replace(answer, margin=least, reach=int(reach[kept].max()), rounds=most_rounds)
+    if not failed.any():
+        return replace(answer, verdict=Verdict.proved)
+    for place in sorted(np.flatnonzero(failed), key=lambda place: -windows[place].margin)[:TRIED]:
+        witness = None if deadline.passed else _witness(question, wound, ground, windows[place])
+        if witness is not None:
+            return replace(answer, verdict=Verdict.refuted, witness=witness)
+    return answer
+
+
+def _windows(ground: Ground, wound: Wound) -> list[_Window]:
+    """Return all different windows with squares far enough from the edges; none if too many."""
+    found: dict[bytes, _Window] = {}
+    sides = [_places(lines, wound).items() for lines in ground.sides(wound.size)]
+    if len(sides[0]) * len(sides[1]) * wound.size**2 > MOST_BITS:
+        return []
+    for (rows, down), (columns, across) in product(*sides):
+        state, margin = ground.part(rows, columns), min(down[0], across[0])
+        found.setdefault(state.tobytes(), _Window(state, margin, *down[1:], *across[1:]))
+    return list(found.values())
+
+
+def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Lines, int]]:
+    """Return the lines of each window, with a margin, and a side and a place where it occurs.
+
+    A square on a side that is shorter covers all of it.
+    """
+    found: dict[Lines, tuple[int, Lines, int]] = {}
+    beyond = (-1,) * wound.frame
+    for side in sides:
+        lines = beyond + side + (-1,) * max(0, wound.side - len(side)) + beyond
+        for place in range(len(lines) - wound.size + 1):
+            margin = max(0, min(place, len(side) - place - wound.side, wound.frame))
+            if margin >= min(wound.margin, wound.frame):
+                found.setdefault(lines[place : place + wound.size], (margin, side, place))
+    return found
+
+
+def _follow(
+    question: Question, wound: Wound, windows: Sequence[_Window]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.
+
+    That is rounds, or steps; -1 if it is not known, or if S changes by itself.
+    """
+    size, count = wound.size, len(windows)
+    board, one = Board(size, size, "zero", count), Board(size, size, "zero")
+    distances = wound.distances(size, size, wound.frame, wound.frame)
+    square, rim = (board.repeated(one.pack(distances == far)) for far in (0, wound.frame))
+    channels = np.stack([window.state for window in windows], axis=1)
+    inside = board.pack(channels[0] != OUTSIDE)
+    still = Sets(
+        tuple(board.pack(channel == 1) for channel in channels),
+        tuple(board.pack((channel == 1) | (channel == UNKNOWN)) for channel in channels),
+    )
+    free = inside & ~rim
+
+    def step(state: Sets) -> Sets:
+        """Return the next sets; beyond the edge stay zeros, and the rim stays."""
+        pairs = zip(sets.step(question.network, board, state), still, strict=True)
+        planes = (zip(*pair, strict=True) for pair in pairs)
+        return Sets(*(tuple(new & free | old & rim for new, old in each) for each in planes))
+
+    def changed(state: Sets, rows: Iterable[int]) -> int:
+        """Return in which cells bits may differ from the settled ones."""
+        found = (still.least[c] & ~state.least[c] | state.most[c] & ~still.most[c] for c in rows)
+        return reduce(or_, found, 0)
+
+    def cells(plane: int) -> Numbers:
+        return board.unpack(plane).reshape(count, size, size).astype(np.int64)
+
+    anything = 0 if wound.zeros else square & inside
+    state = Sets(
+        tuple(low & ~square for low in still.least),
+        tuple(high & ~square | anything for high in still.most),
+    )
+    while not question.synchronous:
+        after = step(state)
+        more = Sets(
+            tuple(a & b for a, b in zip(state.least, after.least, strict=True)),
+            tuple(a | b for a, b in zip(state.most, after.most, strict=True)),
+        )
+        if more == state:
+            break
+        state = more
+    every, spread, reach, rounds = range(len(channels)), 0, 0, np.zeros(count, np.int64)
+    for number in range(1, ROUNDS_PER_ROW * size + 2):
+        off, wrong = changed(state, every), changed(state, question.visible_places)
+        spread, reach = spread | off, reach | wrong
+        rounds[cells(wrong).any(axis=(1, 2))] = number
+        after = step(state)
+        if not question.synchronous or after == state:
+            off = wrong  # sets only shrink, so what is right stays right
+        if not off or after == state:
+            break
+        state = after
+    rounds[cells(off | changed(step(still), every)).any(axis=(1, 2))] = -1
+    far, seen = ((cells(plane) * distances).max(axis=(1, 2)) for plane in (spread, reach))
+    return far, seen, rounds
+
+
+def _witness(question: Question, wound: Wound, ground: Ground, window: _Window) -> Witness | None:
+    """Look by the plain interpreter for a run that makes a cell wrong too far away.
+
+    If cells may fire in any order, an adversary fires healthy cells that this makes wrong, and
+    some of those that it keeps wrong.
+    """
+    _, _, rows, row, columns, column = window
+    calm = ground.part(rows, columns)
+    calm[calm == UNKNOWN] = 0
+    height, width, shown = len(rows), len(columns), list(question.visible_places)
+    asked = replace(question, height=height, width=width, boundary="zero", target=calm[shown])
+    distances = wound.distances(height, width, row, column)
+    rng, steps = np.random.default_rng(0), 4 * (height + width)
+    for number in range(1 if wound.zeros else CONTENTS):
+        content = rng.integers(0, 2 if number else 1, calm.shape, np.uint8)
+        start = state = np.where(distances == 0, content, calm)
+        fired: list[npt.NDArray[np.bool_]] = []
+        while len(fired) < 2 * steps and (state != calm).any():
+            wrong = (state[shown] != calm[shown]).any(axis=0) & (distances > wound.reach)
+            if wrong.any():
+                y, x = np.argwhere(wrong)[0].tolist()
+                return Witness(start, row, column, np.array(fired, np.uint8), (y, x))
+            after, fire = plain_step(asked, state), np.ones((height, width), np.bool_)
+            if not asked.synchronous:
+                fire = rng.random(fire.shape) < 0.5
+                if len(fired) < steps:  # afterwards each cell gets its chance
+                    fire |= (state == calm).all(axis=0)
+                    fire &= (after != calm).any(axis=0)
+            fired.append(fire)
+            state = np.where(fire, after, state)
+    return None

@@ -1,0 +1,212 @@
+"""Wounds that stay local: against all runs of small grids, and sets of values on whole grids."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from difflogic.proof.convergence import (
+    Question,
+    Verdict,
+    by_sets,
+    confinement,
+    decide_quickly,
+    sets,
+)
+from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.sets import Sets
+from difflogic.proof.convergence.sizes import Table, every_size
+from difflogic.system.deadline import Deadline
+from tests.difflogic.library.test_ruling import tough_checkerboard
+from tests.difflogic.proof.convergence.brute import (
+    all_states,
+    questions,
+    rounds,
+    step_all,
+    successors,
+)
+from tests.difflogic.proof.convergence.trained import (
+    NAMES,
+    checkerboard,
+    checkerboard_question,
+    trained,
+)
+
+
+def distances(shape: tuple[int, int], side: int, row: int, column: int) -> np.ndarray:
+    """Return each cell's distance from a square, cell by cell."""
+    found = np.zeros(shape, int)
+    square = list(product(range(row, row + side), range(column, column + side)))
+    for y, x in product(*map(range, shape)):
+        found[y, x] = min(max(abs(y - j), abs(x - i)) for j, i in square)
+    return found
+
+
+def places(shape: tuple[int, int], side: int) -> list[tuple[int, int, int]]:
+    """Return where squares begin, and how far each is from the edges."""
+    downs, acrosses = (range(max(1, length - side + 1)) for length in shape)
+    return [
+        (y, x, max(0, min(y, x, shape[0] - y - side, shape[1] - x - side)))
+        for y, x in product(downs, acrosses)
+    ]
+
+
+def replay(question: Question, found: Confinement, calm: Bits | None = None) -> None:
+    """Check by the plainest interpreter that a witness refutes."""
+    wound, witness = found.wound, found.witness
+    assert found.verdict is Verdict.refuted
+    assert witness is not None
+    state, shown = witness.start, list(question.visible_places)
+    far = distances(state.shape[1:], wound.side, witness.row, witness.column)
+    calm = calm_on(question, *state.shape[1:]) if calm is None else calm
+    assert ((state == calm) | (calm == sets.UNKNOWN) | (far == 0)).all()
+    assert not (wound.zeros and state[:, far == 0].any())
+    assert not question.synchronous or witness.fired.all()
+    for mask in witness.fired:
+        state = np.where(mask, step_all(question.circuit, state[None], "zero")[0], state)
+    assert (state[shown] != calm[shown])[:, *witness.cell].any()
+    assert far[witness.cell] > wound.reach
+
+
+def alone(question: Question, height: int, width: int) -> Question:
+    """Return the question about one grid."""
+    target = checkerboard(height, width)
+    return replace(question, height=height, width=width, boundary="zero", target=target)
+
+
+def calm_on(question: Question, height: int, width: int) -> Bits:
+    """Return the sets that a checkerboard ends in, on a grid of its own."""
+    asked = alone(question, height, width)
+    return sets.as_array(asked.board, by_sets(asked).final_sets)
+
+
+@given(questions(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_all_runs_on_small_grids_agree(asked: Question, data: st.DataObject) -> None:
+    """Whatever bits a square has and whichever cells fire, all stays within what is proved."""
+    circuit, size = asked.circuit, (asked.height, asked.width)
+    after = successors(circuit, *size, "zero")
+    resting = np.flatnonzero(after == np.arange(len(after)))
+    assume(len(resting))
+    states = all_states(circuit.channels, *size)
+    calm = states[data.draw(st.sampled_from(resting.tolist()))]
+    shown, rate = list(asked.visible_places), data.draw(st.sampled_from([1.0, 0.5]))
+    question = Question(circuit, asked.visible, *size, "zero", calm[shown], rate)
+    side, reach = data.draw(st.integers(1, 2)), data.draw(st.integers(0, 2))
+    wound = Wound(side, reach, data.draw(st.integers(0, 1)), data.draw(st.booleans()))
+    found = confine(question, wound, Ground(calm))
+    if found.verdict is Verdict.refuted:
+        replay(question, found, calm)
+    wrong = (states != calm)[:, shown].any(axis=1)
+    for row, column, margin in places(size, side):
+        if found.margin is None or margin < found.margin:
+            continue
+        far = distances(size, side, row, column)
+        starts = (states == calm)[..., far > 0].all(axis=(1, 2))
+        if wound.zeros:
+            starts &= ~states[..., far == 0].any(axis=(1, 2))
+        met = rounds(circuit, *size, "zero", question.synchronous, starts)
+        reached = wrong[next(met)]
+        assert (reached * far).max() <= found.reach <= wound.reach
+        if found.rounds:
+            (last,) = islice(met, found.rounds - 1, found.rounds)
+            reached = wrong[last]
+        assert not reached.any()
+
+
+def every_grid(rate: float = 0.6) -> Table:
+    made = live_part(tough_checkerboard(rate))
+    table = every_size(made, checkerboard, 4, decide_quickly, Deadline.after(60)).table
+    assert table is not None
+    return table
+
+
+def on_the_whole_grid(
+    question: Question, calm: Bits, wound: Wound, far: np.ndarray
+) -> tuple[int, int]:
+    """Return how far cells are wrong, and from when on none is, without windows."""
+    board = alone(question, *far.shape).board
+
+    def step(state: Bits) -> Bits:
+        planes = (tuple(board.pack(each) for each in part) for part in (state == 1, state > 0))
+        return sets.as_array(board, sets.step(question.network, board, Sets(*planes)))
+
+    state = np.where(far == 0, 0 if wound.zeros else sets.UNKNOWN, calm).astype(np.uint8)
+    while not question.synchronous:
+        after = step(state)
+        after = np.where(state == after, state, sets.UNKNOWN).astype(np.uint8)
+        if (after == state).all():
+            break
+        state = after
+    shown, seen = list(question.visible_places), []
+    for _ in range(80):
+        seen.append((state[shown] != calm[shown]).any(axis=0))
+        state = step(state)
+    late = [number + 1 for number, wrong in enumerate(seen) if wrong.any()]
+    return int((np.any(seen, axis=0) * far).max()), max(late, default=0)
+
+
+@pytest.mark.parametrize(("rate", "zeros"), [(0.6, True), (0.6, False), (1.0, True)])
+def test_windows_say_what_whole_grids_do(rate: float, zeros: bool) -> None:
+    """The hand-made rule stays local from one cell off the edges on, but not along them."""
+    table = every_grid(rate)
+    question, wound = table.question, Wound(3, 2, 1, zeros)
+    inside = confine(question, wound, Ground.of(table))
+    assert (inside.verdict, inside.margin, inside.where) == (Verdict.proved, 1, "every grid")
+    everywhere = confine(question, Wound(3, 2, 0, zeros), Ground.of(table))
+    replay(question, everywhere)
+    assert (everywhere.margin, everywhere.rounds) == (1, inside.rounds)
+    found = set()
+    for size in ((5, 6), (13, 8), (9, 22)):
+        calm = calm_on(question, *size)
+        for row, column, margin in places(size, 3):
+            if margin:
+                far = distances(size, 3, row, column)
+                found.add(on_the_whole_grid(question, calm, wound, far))
+    assert tuple(np.max(list(found), axis=0)) == (inside.reach, inside.rounds)
+
+
+def test_grids_of_any_size_are_put_together_from_small_ones() -> None:
+    table = every_grid()
+    ground = Ground.of(table)
+    heights, widths = ground.sides(10)
+    for height, width in ((1, 9), (12, 13), (21, 30), (30, 18)):
+        alone = calm_on(table.question, height, width)
+        made = ground.part(heights[height - 1], widths[width - 1])
+        assert ((made == alone) | (made == sets.UNKNOWN)).all()
+        assert (made[list(table.question.visible_places)] == checkerboard(height, width)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_way_streets_are_refuted(name: str) -> None:
+    question = checkerboard_question(trained(name), 16, 16)
+    calm = calm_on(question, 16, 16)
+    for zeros in (True, False):
+        found = confine(question, Wound(2, 3, 0, zeros), Ground(calm))
+        assert found.margin is None or found.margin > 2
+        replay(question, found, calm)
+
+
+def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = checkerboard_question(tough_checkerboard(), 9, 9)
+    calm = calm_on(question, 9, 9)
+    wound, ground = Wound(2, 1, 1), Ground(calm)
+    assert confine(question, wound, ground).verdict is Verdict.proved
+    assert confine(question, wound, ground, Deadline.after(-1)).verdict is Verdict.open
+    assert confine(question, Wound(2, 4, 4), ground).verdict is Verdict.open  # there is no place
+    other = calm.copy()
+    other[0, 4, 4] ^= 1
+    assert confine(question, wound, Ground(other)).verdict is not Verdict.proved  # not stable
+    for name, value in (("MOST_BITS", 1), ("ROUNDS_PER_ROW", 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(confinement, name, value)
+            assert confine(question, wound, ground).verdict is Verdict.open
+    monkeypatch.setattr(confinement, "BITS_AT_ONCE", 1)  # windows one by one
+    assert confine(question, wound, ground) == confine(question, wound, Ground(calm.copy()))
