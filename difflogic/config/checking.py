@@ -58,7 +58,7 @@ def _origin(problem: problems.Problem, source: str, origins: Mapping[problems.Pl
     if not problem.is_disagreement:
         return source
     # Values that disagree may come from several places. Name the overrides in the sections that
-    # the problem names, or of these only those whose keys it names; all if there are none.
+    # the problem names, or only those of them whose keys it names; without such ones, all.
     sections = {name.lower() for name in re.findall(r"\[(\w+)\]", problem.text)}
     near = [place for place in origins if place[0] in sections]
     named = [place for place in near if re.search(rf"\b{place[-1]}\b", problem.text)]

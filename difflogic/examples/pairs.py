@@ -146,7 +146,7 @@ class Examples:
 
 
 def contradiction(pairs: Iterable[Pair]) -> tuple[Pair, Pair] | None:
-    """Return two pairs with equal inputs and different outputs; None if there are none."""
+    """Return two pairs with equal inputs and different outputs, or None."""
     seen: dict[tuple[object, ...], Pair] = {}
     for pair in pairs:
         key = pair.before.shape, pair.before.tobytes()

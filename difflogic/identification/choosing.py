@@ -73,6 +73,6 @@ def choose(
 
 
 def _lines(states: int) -> list[str]:
-    """Return the lines with few enough neighbourhoods of so many states."""
+    """Return the lines that have few enough neighbourhoods with `states` states."""
     lines = [name for name in NEIGHBOURHOODS if name.startswith("line")]
     return [name for name in lines if states ** len(NEIGHBOURHOODS[name]) <= MOST_PATTERNS]

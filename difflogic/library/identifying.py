@@ -89,7 +89,7 @@ class Identified:
         """Return the odds of the file's query, or of the frame after the last.
 
         The probability of each state in each cell, shape (states, height, width). Raises
-        ConfigError if there are none.
+        ConfigError without odds.
         """
         if self.likely is None:
             raise ConfigError(

@@ -19,7 +19,7 @@ _WRITTEN = re.compile(r"# written ([0-9T:.-]{19,26})Z")
 
 
 def newest_run(root: str | Path = ROOT) -> Path:
-    """Return the newest run under `root`. Raises RunDirectoryError if there is none."""
+    """Return the newest run under `root`. Raises RunDirectoryError without one."""
     found = runs_under(root)
     if not found:
         raise RunDirectoryError(f"{root}: has no run: name a run's directory instead of {LAST}")

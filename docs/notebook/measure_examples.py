@@ -45,7 +45,7 @@ def families(folder, names):
 
 
 def few(folder, every, offset, most):
-    """Yield every so many tasks; of ARC-AGI, only tasks whose outputs have their inputs' sizes."""
+    """Yield every n-th task; of ARC-AGI, only tasks whose outputs have their inputs' sizes."""
     folders = sorted(each for each in folder.iterdir() if each.is_dir()) or [folder]
     taken = 0
     for each in folders:

@@ -25,7 +25,7 @@ def choose(one, these, those):
 
 
 def rule(bits):
-    """Return the rule of two flags (alive, valid), columns and rows of so many bits."""
+    """Return the rule of two flags (alive, valid), and the bits of columns and rows."""
 
     def place(cell):
         return cell[2 : 2 + bits], cell[2 + bits :]
