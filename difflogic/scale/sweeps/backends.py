@@ -24,7 +24,7 @@ class WorkersLostError(TrainingError):
 
 
 class Backend:
-    """Does jobs through joblib. Used in one thread, which starts all processes."""
+    """Does jobs. Used in one thread, which starts all processes."""
 
     compiles_here = True
     """Whether the runs share this machine's cache of compiled kernels."""

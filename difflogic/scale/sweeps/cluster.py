@@ -1,4 +1,4 @@
-"""The runs of a sweep on a Dask cluster, through joblib's backend for Dask.
+"""The runs of a sweep on a Dask cluster.
 
 The scheduler and its workers must be trusted: they exchange pickles, and anybody who reaches the
 scheduler can run anything on all of them. `dct` itself opens ports on loopback only. Those of its
@@ -11,8 +11,9 @@ import contextlib
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError
@@ -28,6 +29,9 @@ START_WORKER = "dask worker {} --host 127.0.0.1 --dashboard-address 127.0.0.1:0 
 """Commands that bind loopback only; by default, Dask binds all addresses of a machine."""
 
 COMPILE_SECONDS = 600.0
+
+REPLACED_SECONDS = 10.0
+"""Time for a cluster to get another worker once all are gone."""
 
 
 _ADDRESS = re.compile(
@@ -107,25 +111,28 @@ class DaskBackend(Backend):
         return replace(control, parent=None, event=name)
 
     def outcomes(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        import joblib
+        import distributed
 
-        name = _register()
-        with joblib.parallel_config(backend=name, client=self._client, pure=False):
-            parallel = joblib.Parallel(
-                n_jobs=-1,
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch="all" if self.slots is None else self.slots,
-            )
-            try:
-                yield from parallel(joblib.delayed(run)(job) for job in jobs)
-            except Exception as error:
-                # Errors of runs are outcomes, so this is an error of the cluster.
-                if self._client.status != "running":
-                    raise ClusterLostError("the connection to the scheduler was lost") from error
-                if not self._client.ncores():
-                    raise ClusterLostError("the cluster has no workers left") from error
-                raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
+        waiting = iter(jobs)
+        running = distributed.as_completed(loop=self._client.loop)
+        try:
+            self._client.wait_for_workers(1, timeout=REPLACED_SECONDS)
+            running.update([self._submit(job) for job in islice(waiting, self.slots)])
+            for future in running:
+                running.update([self._submit(job) for job in islice(waiting, 1)])
+                yield future.result()
+        except Exception as error:
+            # Errors of runs are outcomes, so this is an error of the cluster.
+            if self._client.status != "running":
+                raise ClusterLostError("the connection to the scheduler was lost") from error
+            if not self._client.ncores():
+                raise ClusterLostError("the cluster has no workers left") from error
+            raise WorkersLostError(f"the cluster lost a run: {_first_line(error)}") from error
+        finally:
+            running.clear()  # so that the scheduler drops runs that nobody waits for
+
+    def _submit(self, job: Job) -> Any:
+        return self._client.submit(run, job, pure=False)
 
     def request_stop(self) -> None:
         if self._event is not None:
@@ -260,39 +267,3 @@ def _compile_kernels(precision: str) -> None:
     overrides = [f"training.precision={precision}", "parallel.workers=1"]
     with Trainer(load_config("checkerboard-small", overrides)) as trainer:
         trainer.warm_up()
-
-
-def _register() -> str:
-    """Register joblib's Dask backend with two faults corrected; return its name.
-
-    If the cluster gives up a run (its worker died four times) or cancels it, joblib would wait for
-    ever or take the error for a result. If all workers together have one thread, joblib would do
-    the runs in this process.
-    """
-    import joblib
-    from joblib._dask import DaskDistributedBackend
-
-    class Backend(DaskDistributedBackend):
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, int(super().effective_n_jobs(n_jobs)))
-
-        def submit(
-            self, func: Callable[..., Any], callback: Callable[..., Any] | None = None
-        ) -> Any:
-            future = super().submit(func, callback)
-
-            def report(done: Any) -> None:
-                error = done.exception()
-                if error is not None and callback is not None:
-                    callback(error)
-
-            future.add_done_callback(report)
-            return future
-
-        def retrieve_result_callback(self, out: Any) -> Any:
-            if isinstance(out, BaseException):
-                raise out
-            return super().retrieve_result_callback(out)
-
-    joblib.register_parallel_backend("dct-dask", Backend)
-    return "dct-dask"

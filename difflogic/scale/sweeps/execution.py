@@ -42,7 +42,7 @@ class Running(NamedTuple):
 class Execution:
     """Does the missing runs of a sweep. Use it as a context, in the main thread.
 
-    Another thread calls joblib, so that the main thread can draw and receive Ctrl-C.
+    Another thread hands out the runs, so that the main thread can draw and receive Ctrl-C.
     """
 
     def __init__(self, directory: SweepDirectory, plan: SweepPlan, backend: Backend) -> None:
