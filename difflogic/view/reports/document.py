@@ -9,7 +9,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, Op
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.version import __version__
-from difflogic.view.reports import circuits, contents
+from difflogic.view.reports import circuits, contents, curves
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source
 
@@ -47,9 +47,9 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
-    training, gates = contents.training(source), contents.gates(results)
-    tests = contents.tests(results)
-    charts = [each for part in (training, tests) if part for each in part["curves"]]
+    training, noise = contents.training(source), results and results["tests"].get("noise")
+    noise_charts = [curves.noise_figure(noise)] if noise else []
+    charts = [*(training["curves"] if training else []), *noise_charts]
     data: dict[str, Any] = {
         "automaton": circuits.running(small),
         "target": introduction.target,
@@ -59,7 +59,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
         "charts": {each["id"]: each["chart"] for each in charts},
-        "histograms": {each["id"]: each["ops"] for each in gates["histograms"]} if gates else {},
+        "histograms": {} if results is None else contents.histograms(results),
     }
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
@@ -69,35 +69,23 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "report.html",
         SCRIPTS,
         data,
-        title=trained.name,
-        lead=introduction.lead,
-        invitation=introduction.invitation,
-        wrong=introduction.wrong,
-        facts=contents.head_facts(source, small),
-        steps=trained.steps,
+        source=source,
+        small=small,
+        simplified=simplified,
+        drawn_before=before is not None,
+        introduction=introduction,
         equations=shown,
         more_equations=more,
         training=training,
-        tests=tests,
-        assurance=contents.assurance(results),
-        gates=gates,
-        **_circuit_words(trained, small, before is not None),
+        results=results,
+        noise=noise_charts,
     )
 
 
 def build_gallery(automata: Sequence[Automaton]) -> str:
     """Return a page on which several automata run, are damaged now and then, and heal."""
-    pieces = [
-        {
-            "name": each.name.removeprefix("pattern-"),
-            "height": each.height,
-            "width": each.width,
-            "words": f"{each.height}×{each.width} cells, {each.circuit.gates} gates",
-        }
-        for each in automata
-    ]
     data = [circuits.running(each) for each in automata]
-    return _page("gallery.html", GALLERY_SCRIPTS, data, pieces=pieces)
+    return _page("gallery.html", GALLERY_SCRIPTS, data, automata=automata)
 
 
 def _page(
@@ -116,35 +104,3 @@ def _page(
         version=__version__,
         **values,
     )
-
-
-def _circuit_words(trained: Automaton, small: Automaton, drawn: bool) -> dict[str, Any]:
-    words, label, before, missing = "The circuit of one cell.", _count(small), None, None
-    if small.circuit is not trained.circuit:
-        words = (
-            f"Training produced {_count(trained)} (kernels counted once per channel), most of them "
-            f"unused. {_count(small)} {'does' if small.circuit.gates == 1 else 'do'} the same, "
-            "proved for every state of the nine cells."
-        )
-        dropped = trained.circuit.channels - small.circuit.channels
-        if dropped:
-            kind = "channel is" if dropped == 1 else "channels are"
-            words += f" {dropped} {kind} dropped, since no visible channel depends on them."
-        label = f"simplified: {label}"
-        if drawn:
-            before = "as trained"
-        else:
-            missing = (
-                "The circuit as trained has too many gates and inputs to draw; dct export "
-                "--unsimplified writes it."
-            )
-    return {
-        "circuit_words": words,
-        "after_label": label,
-        "before_label": before,
-        "before_missing": missing,
-    }
-
-
-def _count(automaton: Automaton) -> str:
-    return contents.plural(automaton.circuit.gates, "gate")
