@@ -261,7 +261,7 @@ def _only_start(automaton: Automaton, task: Task) -> Cases | None:
         start[None],
         target[None].astype(np.uint8),
         automaton.boundary,
-        task.automaton.steps,
+        task.due,
         "There is one start only, and nothing random.",
     )
 
@@ -344,7 +344,7 @@ def _of_one_start(
 ) -> Assurance:
     """Run a start until its state repeats, which determines every later step."""
     goal = Question.of(automaton, target)
-    steps, settled = task.automaton.steps, right_from(goal)
+    steps, settled = task.due, right_from(goal)
     if settled is not None and settled <= steps:
         return _of_every_state(goal, task, settled)
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
@@ -387,7 +387,7 @@ def _of_one_start(
 
 def _of_every_state(goal: Question, task: Task, settled: int) -> Assurance:
     """Describe a target that every state reaches within `settled` steps: all damage heals, too."""
-    text = f"proved at step {task.automaton.steps} and at every later one"
+    text = f"proved at step {task.due} and at every later one"
     healed = tuple(
         Healing(side, 1, (settled,) * places, _columns(goal, side, places))
         for side, places in task.damages.items()

@@ -2,7 +2,7 @@
 
 Exact means, on starts from streams that training does not use:
 - for a target that stays: no wrong cell at the training step T, nor at T + 1, 2T and 2T + 1, so
-  that a circuit which is right at even steps only does not pass;
+  that a circuit which is right at even steps only does not pass; a task's `due` replaces T;
 - for a task that lists all its cases: all of them right, which is a proof;
 - for a picture that must stay: none at T, T + 1, 2T and 2T + 1, and a proof for all later steps; if
   damage must grow back, also a proof that all damage does;
@@ -143,7 +143,7 @@ class Plan:
     @classmethod
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, even if all cases can be listed."""
-        scene = scene_of(task, streams, later_steps(task.automaton.steps))
+        scene = scene_of(task, streams, later_steps(task.due))
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:
@@ -207,9 +207,8 @@ def check(model: Model, epochs: int | None = None) -> dict[str, Any]:
     config, ops = model.config, model.ops
     plan = Plan.of(config, STARTS, held_out_streams(config.training.seed))
     found = plan.judge(count_wrong(model.netlist, ops, plan.scene, plan.starts))
-    steps = config.automaton.steps
     now = found.counts[0]
-    later = None if plan.exhaustive else found.count_after(2 * steps)
+    later = None if plan.exhaustive else found.count_after(2 * now.step)
     return {
         "tested": name_starts(
             plan,

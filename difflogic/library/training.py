@@ -102,6 +102,8 @@ def resolve(
     read = partial(load_config, source, allow_code=allow_code)
     settings = read(kept, recipe)
     task_class(settings.task)  # fails now if its code may not run
+    if not settings.published.model_dump(exclude_none=True):
+        return settings  # without the overrides, a task of one's own may fail
     return without_foreign_results(settings, read())
 
 

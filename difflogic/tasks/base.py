@@ -160,10 +160,11 @@ class Task(ABC):
         Raises InapplicableError, with the reason, if the task has no larger version.
         """
         times, steps = 4, self.automaton.steps
-        large = self.on_grid(times * self.height, times * self.width)
+        rows = 1 if self.height == 1 else times * self.height  # a line stays a line
+        large = self.on_grid(rows, times * self.width)
         if not self.stays:
             return Larger(large, f"{times} × side, same steps", (steps,))
-        later = times * steps
+        later = times * self.due
         return Larger(large, f"{times} × side, {times} × steps", (later, later + 1))
 
     @property
@@ -177,6 +178,11 @@ class Task(ABC):
         The parts are "training" and "held out". None if the task does not learn from examples.
         """
         return None
+
+    @property
+    def due(self) -> int:
+        """The step from which on a target that stays must be right; a later one comes too late."""
+        return self.automaton.steps
 
     @property
     def holds(self) -> bool:
@@ -293,8 +299,8 @@ class Task(ABC):
     @property
     def decisive_steps(self) -> tuple[int, ...]:
         """The steps at which an exact circuit has no wrong cell, ascending."""
-        steps = self.automaton.steps
-        return later_steps(steps) if self.stays or self.holds else (steps,)
+        stays = self.stays or self.holds
+        return later_steps(self.due) if stays else (self.automaton.steps,)
 
     @cached_property
     def has_random_start(self) -> bool:
@@ -395,6 +401,17 @@ class Task(ABC):
                     "safe range, as with np.clip(states, 1e-6, 1 - 1e-6)"
                 )
         return float(value), gradient
+
+    def find_due(self) -> int:
+        """Return a checked `due`. Raises TaskError."""
+        found, steps = self.call("due"), self.automaton.steps
+        fits = found == steps or (self.stays and found > steps)
+        if not (isinstance(found, int) and fits):
+            raise TaskError(
+                f"{self.prefix}.due must be a whole number from {steps} ([automaton] steps) on, "
+                f"and {steps} unless the target stays; it is {found!r:.100}"
+            )
+        return found
 
     def find_cases(self) -> Cases | None:
         """Return checked `cases`. Raises TaskError."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from difflogic.circuit.grid import Start
+from difflogic.circuit.specification import contradiction
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
@@ -66,13 +67,21 @@ def allow_code(section: TaskSection, directory: Path) -> None:
 
 
 def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
-    """Draw samples to check the task, and return where its circuits start. Raises TaskError."""
+    """Draw samples and cases to check the task; return where circuits start. Raises TaskError."""
     task = make(section, automaton)
     first, again = (draw_batch(task, seed=0, epoch=0, batch=4) for _ in range(2))
     pairs = (first[0], again[0]), (first[1], again[1])
     if not all(np.array_equal(one, two, equal_nan=True) for one, two in pairs):
         raise TaskError(
             f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
+        )
+    task.find_due()
+    cases = task.find_cases()
+    clash = None if cases is None else contradiction(cases)
+    if clash is not None:
+        raise TaskError(
+            f"{task.prefix}.cases gives equal starts different targets: case {clash[0]} has the "
+            f"start of case {clash[1]} (counted from 0): no circuit can reach both: correct them"
         )
     if task.has_loss():
         shape = len(task.find_steps_seen()), *first[0].shape[1:]

@@ -6,13 +6,22 @@ import sys
 import numpy as np
 import pytest
 
+from difflogic.circuit.gates import Op
+from difflogic.circuit.specification import Cases, contradiction
 from difflogic.config import load_config
 from difflogic.config.document import describe
+from difflogic.evaluation import run_tests
+from difflogic.evaluation.exactness import Plan, held_out_streams
+from difflogic.evaluation.trial import count_wrong
+from difflogic.library.training import resolve
+from difflogic.model.hardening import netlist_of
+from difflogic.model.model import Model
+from difflogic.search.verifying import Verifier
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of
 from difflogic.tasks.code import find_code
 from difflogic.tasks.parts import TaskError
-from difflogic.training.session import execute
+from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write
 
 
@@ -124,33 +133,93 @@ CASES = """
 """
 
 
+CASES_OF = "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
+
+
 @pytest.mark.parametrize(
     ("ending", "message"),
     [
         ("return pairs", "it returns a list of 3: stack the starts to one array"),
         (
-            "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
-            "return Cases('all', starts, 2 * targets, 'periodic', 1, '')",
-            r"targets of type float64: uint8 is needed.*use targets.astype\(np.uint8\)",
+            f"{CASES_OF}return Cases('all', starts, 2 * targets, 'periodic', 1, '')",
+            "targets of type float64: uint8 is needed, each element 0 or 1: use targets.astype(np",
         ),
         (
-            "from difflogic import Cases; starts, targets = map(np.stack, zip(*pairs)); "
-            "return Cases('all', starts, targets[:2].astype(np.uint8), 'periodic', 1, '')",
+            f"{CASES_OF}return Cases('all', starts, targets[:2], 'periodic', 1, '')",
             "one target for each case",
+        ),
+        (
+            f"{CASES_OF}starts[2] = starts[0]; return Cases('all', starts, targets, 'zero', 1, '')",
+            "case 2 has the start of case 0",
         ),
     ],
 )
-def test_invalid_cases(tmp_path, ending, message):
-    path = write(tmp_path, SOURCE + CASES.format(ending))
-    task = make_task(load_config(path, allow_code=True))
-    with pytest.raises(TaskError, match=message) as caught:
-        task.find_cases()
-    assert "Shift.cases" in str(caught.value)
-    assert len(str(caught.value)) < 500
+def test_invalid_cases_are_noticed_before_training(tmp_path, ending, message):
+    found = error(write(tmp_path, SOURCE + CASES.format(ending)), allow_code=True)
+    assert "Shift.cases" in found
+    assert message in found
+    assert len(found) < 500
 
 
-def test_invalid_cases_stop_a_run_before_training(tmp_path):
-    config = load_config(write(tmp_path, SOURCE + CASES.format("return pairs")), allow_code=True)
-    with pytest.raises(TaskError, match="it returns a list of 3"):
-        execute(config, tmp_path / "run", on_step=lambda _: pytest.fail("training began"))
-    assert not (tmp_path / "run").exists()
+def test_cells_that_do_not_count_contradict_nothing():
+    nan = np.nan
+    starts = np.zeros((4, 1, 1, 2), np.uint8)
+    for targets, found in (
+        ([[0, nan], [nan, 1], [0, 1], [0, nan]], None),
+        ([[0, nan], [nan, 1], [0, 0], [0, nan]], (2, 0)),
+    ):
+        cases = Cases("all", starts, np.array(targets)[:, None, None], "zero", 1, "")
+        assert contradiction(cases) == found
+
+
+LINE = """
+    def sample(self, rng):
+        board = np.zeros((1, 1, 5), np.uint8)
+        board[:] = rng.integers(0, 2, 5)
+        return board, np.roll(board, self.section.by, axis=2).astype(float)
+"""
+
+
+def test_one_row_without_a_larger_task_and_keys_from_the_command_line(tmp_path):
+    """The file alone has no data to draw from: only --set makes the task whole."""
+    line = SOURCE.replace(SOURCE[SOURCE.index("    def sample") :], LINE)
+    line = line.replace("default=1, ge=0, le=3", "default=9")
+    line = line.replace("self.section.by, axis", "[0, 1][self.section.by], axis")
+    path = write(tmp_path, line, CONFIG.replace("height = 4", "height = 1"))
+    assert "IndexError" in error(path, allow_code=True)
+    config = resolve(path, ["task.by=1"], allow_code=True)
+    found = run_tests(Model.create(config))
+    assert "draws no sample on 1×20 cells" in found["not_applicable"]["generalisation"]
+    assert set(found["tests"]) == {"exactness", "gates"}
+
+
+LATE = """
+    stays = True
+
+    @property
+    def due(self):
+        return self.automaton.steps + self.section.by
+
+    @property
+    def lasting_target(self):
+        return np.zeros((1, self.height, self.width), np.uint8)
+
+    def sample(self, rng):
+        return rng.integers(0, 2, (1, 1, 6), np.uint8), self.lasting_target.astype(float)
+"""
+
+
+def test_a_target_may_be_due_later_than_the_training_step(tmp_path):
+    """Zeros enter from the left, so that all cells of 1×6 are 0 from step 6 on."""
+    text = CONFIG.replace("height = 4\nwidth = 5", "height = 1\nwidth = 6")
+    text = text.replace("periodic", "zero").replace("steps = 1", "steps = 3")
+    path = write(tmp_path, SOURCE + LATE, text)
+    netlist, ops = netlist_of(circuit_of([(Op.AND, 3, 4)], [9]), 1)
+    for by, right in (0, False), (3, True):
+        config = load_config(path, [f"task.by={by}"], allow_code=True)
+        plan = Plan.of(config, 64, held_out_streams(0))
+        assert Verifier(netlist, plan).verify(ops)[0] is right
+        counted = plan.judge(count_wrong(netlist, ops, plan.scene, plan.starts))
+        assert (counted.exact, counted.counts[0].step) == (right, 3 + by)
+    write(tmp_path, SOURCE + LATE.replace("+ self.section.by", "- 1"), text)
+    assert "due must be a whole number from 3" in error(path, allow_code=True)
