@@ -102,6 +102,7 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
     from difflogic.circuit.gates import SYMBOLS
 
     automaton, circuit = found.automaton, found.automaton.circuit
+    meanings = _meanings(automaton).items()
     before = "" if automaton.circuit is trained.circuit else f" (as trained: {_size(trained)})"
     fan_out = found.wires.fan_out
     widest = int(fan_out.argmax())
@@ -114,21 +115,21 @@ def _head(found: Inspection, trained: Automaton) -> list[str]:
         "gates: " + (", ".join(f"{n} {SYMBOLS[op]}" for op, n in found.ops.items()) or "none"),
         f"visible channels: {_channels(automaton.visible)}; "
         f"state channels: {_channels(_state_channels(automaton))}",
-        *_meanings(automaton),
+        *(["meaning: " + "; ".join(f"{n}: {name}" for n, name in meanings)] if meanings else []),
         f"inputs: {int(found.wires.reads.sum())} of {circuit.inputs} are read; fan-out: "
         f"{fan_out[fan_out > 0].mean():.1f} on average, at most {fan_out[widest]} ({name})",
     ]
 
 
-def _meanings(automaton: Automaton) -> list[str]:
-    """Say what the channels of a rule learned from examples mean."""
+def _meanings(automaton: Automaton) -> dict[str, str]:
+    """Return what the channels of a rule learned from examples mean, by label."""
     from difflogic.examples.encoding import Encoding
 
     if automaton.encoding is None:
-        return []
+        return {}
     labels = automaton.circuit.labels
     names = Encoding(**automaton.encoding).named(labels)
-    return ["meaning: " + "; ".join(f"{n} {name}" for n, name in zip(labels, names, strict=True))]
+    return {str(label): name for label, name in zip(labels, names, strict=True)}
 
 
 def _cells(found: Inspection) -> dict[str, list[str]]:
@@ -142,8 +143,9 @@ def _cells(found: Inspection) -> dict[str, list[str]]:
 
 
 def _reads(found: Inspection, limit: int) -> list[str]:
-    cells = _cells(found)
-    shown = [f"  {label}: {' '.join(read) or 'none'}" for label, read in cells.items()]
+    cells, meanings = _cells(found), _meanings(found.automaton)
+    names = {label: f"{label}, {meanings[label]}" if meanings else label for label in cells}
+    shown = [f"  {names[label]}: {' '.join(read) or 'none'}" for label, read in cells.items()]
     lines = ["cells that are read, by channel:", *shown[: limit or None]]
     if more := len(cells) - len(lines) + 1:
         lines.append(f"… and {more} more channels: --limit 0 shows all.")
@@ -209,6 +211,7 @@ def _data(found: Inspection, trained: Automaton) -> dict[str, Any]:
         **chosen(automaton, "name", "boundary", "fire_rate"),
         "visible_channels": automaton.visible,
         "state_channels": _state_channels(automaton),
+        "meanings": _meanings(automaton),
         "trained": chosen(trained.circuit, "gates", "depth", "channels"),
         "circuit": chosen(circuit, "gates", "depth", "channels"),
         "ops": {op.name: count for op, count in found.ops.items()},

@@ -87,6 +87,8 @@ def _cell(key: str, value: Any) -> str | None:
             return f"{max(value, 0) // size:.0f} {unit}"
         case float() if key.endswith("seconds"):
             return f"{value:.1f}"
+        case list() if key in ("task.pairs", "task.held_out"):
+            return str(len(value))
         case list() if key == "tags":
             return ", ".join(value)
         case str() if "\n" in value and key not in ("note", "path"):  # a picture

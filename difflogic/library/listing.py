@@ -18,6 +18,8 @@ from difflogic.training.run_directory import SWEEP, find_run
 
 UNIMPORTANT = re.compile(r"name$|training\.seed$|(parallel\.(?!device$)|checkpoint\.|published\.)")
 """Settings that have a column of their own, or change no result."""
+FROM_EXAMPLES = re.compile(r"task\.(pairs|held_out)$|automaton\.")
+"""Settings of rules learned from examples that a list shows; the others are chosen to fit."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 TEXTS = ("experiment", "verdict", "tags", "note")
 """Columns in which a word is looked for, besides the directory's name."""
@@ -121,8 +123,11 @@ def differing(found: Sequence[Listed], across: bool = False) -> list[str]:
             groups.setdefault(group, []).append(listed.settings)
     keys: dict[str, None] = {}
     for group in groups.values():
+        learned = not across and all("task.pairs" in settings for settings in group)
         for key in dict.fromkeys(key for settings in group for key in settings):
             first = group[0].get(key)
+            if learned and not FROM_EXAMPLES.match(key):
+                continue
             if not UNIMPORTANT.match(key) and any(each.get(key) != first for each in group):
                 keys[key] = None
     return list(keys)
