@@ -10,42 +10,26 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import TRUTH_TABLES, Op
-from difflogic.formats.common import folded, head, identifier, row_names
+from difflogic.formats.common import row_names
 from difflogic.formats.interface import Interface, used_interface
+from difflogic.formats.templates import rendered
 
 
 def write_blif(automaton: Automaton, interface: Interface | None = None) -> str:
     """Return one cell's circuit. By default its inputs are those that it reads."""
     circuit = automaton.circuit
     interface = interface or used_interface(circuit)
-    outputs = interface.rows(circuit)
-    names = row_names(circuit)
-    lines = [
-        f"# {line}"
-        for line in head(
-            automaton,
-            "Combinational: the next state of one cell, from its neighbourhood. Not a sequential "
-            "model: none of the cell's latches holds its neighbours' states.",
-            "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' "
-            "or yosys -p 'read_blif FILE'.",
-        )
-    ]
-    lines.append(f".model {identifier(automaton)}")
-    lines += _list(".inputs", interface.inputs)
-    lines += _list(".outputs", tuple(f"next{label}" for label in interface.outputs))
-    for gate, name in enumerate(names[circuit.inputs :]):
-        rows, ones = _table(Op(circuit.op[gate]), circuit.reads(gate))
-        lines.append(" ".join((".names", *(names[row] for row in rows), name)))
-        lines += ones
-    for label, row in zip(interface.outputs, outputs, strict=True):
-        lines += [f".names {names[row]} next{label}", "1 1"]
-    return "\n".join([*lines, ".end", ""])
-
-
-def _list(keyword: str, words: tuple[str, ...]) -> list[str]:
-    """Return a statement over several lines, joined by backslashes."""
-    lines = folded([keyword, *words])
-    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+    return rendered(
+        "formats/write_blif",
+        automaton,
+        "Combinational: the next state of one cell, from its neighbourhood. Not a sequential "
+        "model: none of the cell's latches holds its neighbours' states.",
+        "Use: berkeley-abc -c 'read_blif FILE; strash; print_stats' or yosys -p 'read_blif FILE'.",
+        names=row_names(circuit),
+        interface=interface,
+        outputs=interface.rows(circuit),
+        tables=[_table(Op(op), circuit.reads(gate)) for gate, op in enumerate(circuit.op)],
+    )
 
 
 def _table(op: Op, reads: tuple[int, ...]) -> tuple[tuple[int, ...], list[str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.diagram.graph import Diagram, Family, Wire, diagram
+from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.templates import rendered
 
 
@@ -23,24 +21,5 @@ def write_dot(automaton: Automaton) -> str:
         for rank, family in (("source", Family.INPUT), ("sink", Family.OUTPUT))
     }
     return rendered(
-        "formats/write_dot",
-        automaton,
-        drawn=drawn,
-        names=names,
-        ranks=ranks,
-        marks=partial(_marks, drawn),
-        quoted=_quoted,
-        output=Family.OUTPUT,
+        "formats/write_dot", automaton, drawn=drawn, names=names, ranks=ranks, output=Family.OUTPUT
     )
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _marks(drawn: Diagram, wire: Wire) -> str:
-    marks = ["arrowhead=odot"] if wire.inverted else []
-    if drawn.nodes[wire.source].inverted:
-        marks.append("dir=both, arrowtail=odot" if wire.inverted else "dir=back, arrowtail=odot")
-    return f" [{', '.join(marks)}]" if marks else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORS
-from difflogic.formats.diagram.canvas import CIRCLE, Segment, lay_out, node_height
+from difflogic.formats.diagram.canvas import CIRCLE, lay_out, node_height
 from difflogic.formats.diagram.graph import Family, diagram
 from difflogic.formats.templates import rendered
 from difflogic.system.quantities import counted
@@ -44,20 +44,5 @@ def write_svg(automaton: Automaton) -> str:
         circle=CIRCLE,
         box_height=node_height,
         counted=counted,
-        n=_n,
-        path=_path,
         escape=escape,
     )
-
-
-def _n(value: float) -> str:
-    """Return a coordinate, rounded to a tenth of a pixel."""
-    return f"{round(value, 1):g}"
-
-
-def _path(segment: Segment) -> str:
-    x0, y0, x1, y1 = segment.x0, segment.y0, segment.x1, segment.y1
-    middle = (x0 + x1) / 2
-    if abs(y0 - y1) < 0.05:
-        return f"M{_n(x0)} {_n(y0)}H{_n(x1)}"
-    return f"M{_n(x0)} {_n(y0)}C{_n(middle)} {_n(y0)} {_n(middle)} {_n(y1)} {_n(x1)} {_n(y1)}"

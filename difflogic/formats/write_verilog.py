@@ -15,10 +15,6 @@ from difflogic.formats.common import expressions, identifier, row_names
 from difflogic.formats.interface import used_rows
 from difflogic.formats.templates import rendered
 
-_ROWS = {-1: "UP", 0: "y", 1: "DOWN"}
-_COLUMNS = {-1: "LEFT", 0: "x", 1: "RIGHT"}
-_INSIDE = {"UP": "y > 0", "DOWN": "y < HEIGHT - 1", "LEFT": "x > 0", "RIGHT": "x < WIDTH - 1"}
-
 
 def write_verilog(automaton: Automaton) -> str:
     """Return all modules. By default the grid is as large as in training."""
@@ -52,20 +48,9 @@ def _rendered(template: str, automaton: Automaton, *usage: str) -> str:
         automaton,
         *usage,
         names=names,
-        inputs=[(names[row], _source(automaton, row)) for row in used],
+        used=used,
+        offsets=OFFSETS,
         gates=list(expressions(circuit, names, "1'b0", "1'b1")),
         read=sorted({row % circuit.channels for row in used}),
         nexts=[f"next{label}" for label in reversed(circuit.labels)],
     )
-
-
-def _source(automaton: Automaton, row: int) -> str:
-    """Return the bit of the state that is the cell's input `row`, at (y, x)."""
-    neighbor, channel = divmod(row, automaton.circuit.channels)
-    dy, dx = OFFSETS[neighbor]
-    y, x = _ROWS[dy], _COLUMNS[dx]
-    bit = f"now{automaton.circuit.labels[channel]}[{y} * WIDTH + {x}]"
-    inside = [_INSIDE[place] for place in (y, x) if place in _INSIDE]
-    if automaton.boundary == "periodic" or not inside:
-        return bit
-    return f"{bit} & ({' && '.join(inside)})"

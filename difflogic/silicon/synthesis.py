@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.common import identifier
 from difflogic.formats.interface import used_interface
 from difflogic.formats.templates import rendered
 from difflogic.formats.write_blif import write_blif
@@ -152,17 +151,7 @@ class Flow:
         """
         automaton, device = self.automaton, self.device
         self._write(DESIGN, write_top(automaton, start, damaged, seed))
-        top, sites = f"{identifier(automaton)}_top", " ".join(site_names(automaton))
-        script = [
-            # Yosys is slow on large flat modules, so each kind of cell is mapped once, separately.
-            f"read_verilog /design/{DESIGN}; setattr -mod -set keep_hierarchy 1 {sites}",
-            f"{device.synthesis} -top {top} -run :check",
-            f"select {sites}; write_verilog -noattr -selected /design/{MAPPED}; select -clear",
-            f"setattr -mod -unset keep_hierarchy {sites}; flatten; opt_clean",
-            f"blackbox =A:whitebox; write_json /design/{NETLIST}",
-            "tee -q -o /design/stat.json stat -json",
-        ]
-        self._yosys(script, "synthesis")
+        self._yosys("synthesize", "synthesis")
         luts, flip_flops = _sizes(json.loads((self.folder / "stat.json").read_text()))
         share, mhz = max(luts, flip_flops) / device.luts, None
         if share <= 1:
@@ -200,23 +189,12 @@ class Flow:
         `mutate`, which changes the mapped Verilog, to check that wrong cells are not proved.
         """
         automaton = self.automaton
-        cell, names = f"{identifier(automaton)}_cell", site_names(automaton)
         self._write("cell.blif", write_blif(automaton, used_interface(automaton.circuit)))
         self._write("sites.v", write_sites(automaton))
         self._write("mutated.v", mutate((self.folder / MAPPED).read_text()))
-        script = [
-            f"read_verilog /design/mutated.v; {self._models()}",
-            *(f"rename {name} mapped_{name}" for name in names),
-            f"read_blif /design/cell.blif; rename {identifier(automaton)} {cell}",
-            "read_verilog /design/sites.v; hierarchy; proc; flatten; opt_clean",
-        ]
-        for name in names:
-            script += [
-                f"miter -equiv -flatten {name} mapped_{name} both_{name}",
-                f"sat -verify -prove trigger 0 both_{name}",
-            ]
+        self._write_models()
         try:
-            self._yosys(script, "proof of the cells")
+            self._yosys("prove_cells", "proof of the cells")
         except ToolError as error:
             if "model found: FAIL!" in error.log:
                 return False
@@ -239,12 +217,8 @@ class Flow:
                 starts.append(len(acts))
                 acts += ["shift"] * bits
         self._write("bench.v", _bench(automaton, acts))
-        script = [
-            f"read_json /design/{ROUTED}; rename top {identifier(automaton)}_top",
-            "write_verilog -noattr /design/netlist.v",
-        ]
-        self._yosys(script, "simulation")
-        self._models()
+        self._yosys("write_netlist", "simulation")
+        self._write_models()
         options = "-g2012 -DNO_ICE40_DEFAULT_ASSIGNMENTS -s bench -o bench"
         compiler = ["iverilog", *options.split(), "bench.v", "netlist.v", "models.v"]
         tick = partial(self.pause, "simulation")
@@ -255,14 +229,16 @@ class Flow:
         for first in starts:
             yield values[first : first + bits].reshape(shown)
 
-    def _models(self) -> str:
-        """Save Yosys's models of LUTs and flip-flops; return the command that reads them."""
+    def _write_models(self) -> None:
+        """Save Yosys's models of LUTs and flip-flops."""
         text = tool_file("yosys", f"{self.device.family}/{self.device.models}")
         self._write("models.v", re.sub(UNUSED, "", text))
-        return "read_verilog -overwrite /design/models.v"
 
-    def _yosys(self, script: Sequence[str], step: str) -> None:
-        self._write("script.ys", "\n".join([*script, ""]))
+    def _yosys(self, script: str, step: str) -> None:
+        """Run a script of this package, a template."""
+        sites = site_names(self.automaton)
+        text = rendered(f"silicon/{script}", self.automaton, device=self.device, sites=sites)
+        self._write("script.ys", text)
         self._run("yosys", ["-s", "/design/script.ys"], step)
 
     def _run(self, tool: str, arguments: Sequence[str], step: str) -> None:

@@ -37,25 +37,18 @@ def write_top(automaton: Automaton, start: Array, damaged: Array, seed: int = 0)
     """
     circuit = automaton.circuit
     table = neighbors(automaton.height, automaton.width, automaton.boundary).T
-    starts, kinds = start.reshape(circuit.channels, -1).T, _edges(automaton)[1]
-    cells = [
-        {
-            "kind": kinds[cell],
-            "seen": [
-                (at, place) for at, place in zip(NEIGHBORS, row, strict=True) if place != OUTSIDE
-            ],
-            "start": starts[cell],
-            "damaged": damaged.flat[cell],
-        }
-        for cell, row in enumerate(table.tolist())
-    ]
     top = rendered(
         "silicon/write_top",
         automaton,
-        cells=cells,
+        cells=table.tolist(),
+        outside=OUTSIDE,
+        neighbors=NEIGHBORS,
+        kinds=_edges(automaton)[1],
+        starts=start.reshape(circuit.channels, -1).T,
+        damaged=damaged.ravel(),
         rows=automaton.visible_rows,
         eighths=firing_eighths(automaton.fire_rate),
-        ring=first_ring(len(cells), seed),
+        ring=first_ring(len(table), seed),
         hexadecimal=hexadecimal,
     )
     return "\n".join([write_cell(automaton), write_sites(automaton), top])
