@@ -14,7 +14,7 @@ import numpy as np
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.evaluation import gates
+from difflogic.evaluation import gates as active
 from difflogic.evaluation import noise as noises
 from difflogic.evaluation.assurance import assure_automaton
 from difflogic.evaluation.exactness import (
@@ -31,6 +31,7 @@ from difflogic.evaluation.trial import Count, Ops, count_wrong
 from difflogic.examples.pairs import right_in_words
 from difflogic.model.hardening import from_model, netlist_of
 from difflogic.model.model import Model
+from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.json_values import json_value
 from difflogic.system.streams import Purpose
@@ -105,6 +106,9 @@ class Subject:
         return list(Count.of_scene(name, scene, wrong))
 
 
+Run = Callable[[Subject], dict[str, Any]]
+
+
 @dataclass(frozen=True)
 class CircuitTest:
     """One test of a trained circuit."""
@@ -114,7 +118,7 @@ class CircuitTest:
     """One line about what it measures."""
     require: Callable[[Task], object]
     """Raises InapplicableError, with the reason, if it does not apply to a task."""
-    run: Callable[[Subject], dict[str, Any]]
+    run: Run
     """Returns JSON values, among them `notes`, and a list of Count in `counts` if it counts."""
 
     def refusal(self, task: Task) -> str | None:
@@ -124,6 +128,22 @@ class CircuitTest:
         except InapplicableError as error:
             return str(error)
         return None
+
+
+EXACTNESS = "exactness"
+
+TESTS: dict[str, CircuitTest] = {}
+"""All tests by name, in the order of reports. Exactness always runs: every report needs it."""
+
+
+def circuit_test(about: str, require: Callable[[Task], object] = ignore) -> Callable[[Run], Run]:
+    """Add a function to TESTS under its name; `require` refuses tasks, by default none."""
+
+    def add(run: Run) -> Run:
+        TESTS[run.__name__] = CircuitTest(run.__name__, about, require, run)
+        return run
+
+    return add
 
 
 def require_lasting_target(task: Task) -> None:
@@ -163,6 +183,7 @@ def require_quiet_target(task: Task) -> None:
         require_lasting_target(task)
 
 
+@circuit_test("wrong cells in all cases, or on fresh starts; an exact circuit has none")
 def exactness(subject: Subject) -> dict[str, Any]:
     """Count wrong cells at T, T + 1, 2T and 2T + 1, or in all cases; with a rule, in a soup too."""
     task = subject.task
@@ -218,6 +239,10 @@ def run_soup(subject: Subject) -> tuple[Count, int | None]:
     return count, at[int(bad[0])] if len(bad) else None
 
 
+@circuit_test(
+    "wrong cells on larger grids and after more steps than in training",
+    lambda task: require_samples(task.larger().task),
+)
 def generalisation(subject: Subject) -> dict[str, Any]:
     """Count wrong cells on the task's larger grid."""
     larger = subject.task.larger()
@@ -227,11 +252,15 @@ def generalisation(subject: Subject) -> dict[str, Any]:
     return {"counts": counts, "notes": [] if larger.note is None else [larger.note]}
 
 
+@circuit_test("wrong cells outside a square that is zeroed after every step", require_any_grid)
 def fault(subject: Subject) -> dict[str, Any]:
     """Zero the middle after every step, and count wrong cells outside it."""
     return _damaged(subject, "outside the damage", heals=False)
 
 
+@circuit_test(
+    "wrong cells after a square was zeroed during the first half of the steps", require_any_grid
+)
 def healing(subject: Subject) -> dict[str, Any]:
     """Zero the middle during the first half of the steps, and count wrong cells everywhere."""
     return _damaged(subject, "everywhere", heals=True)
@@ -249,6 +278,10 @@ def _damaged(subject: Subject, name: str, heals: bool) -> dict[str, Any]:
     return {"counts": counts, "damaged_steps": until, "notes": [note]}
 
 
+@circuit_test(
+    "wrong cells in the mode of updating that the circuit was not trained in",
+    require_lasting_target,
+)
 def asynchronous(subject: Subject) -> dict[str, Any]:
     """Count wrong cells in both modes of updating, with equally many updates per cell on average.
 
@@ -277,6 +310,9 @@ def equal_steps(steps: int, trained: float, rate: float) -> int:
     return max(1, math.ceil(round(steps * trained / rate, 6)))
 
 
+@circuit_test(
+    "mean number of wrong cells over a long asynchronous run under random damage", require_any_grid
+)
 def robustness(subject: Subject) -> dict[str, Any]:
     """Return the mean wrong cells of a long asynchronous run under random damage, as published.
 
@@ -314,6 +350,9 @@ def robustness(subject: Subject) -> dict[str, Any]:
     }
 
 
+@circuit_test(
+    "share of wrong cells while bits flip at random after every step", require_quiet_target
+)
 def noise(subject: Subject) -> dict[str, Any]:
     """Count wrong cells of the training grid under noise, all steps together, in both modes."""
     task, trained = subject.task, subject.config.automaton
@@ -337,69 +376,12 @@ def noise(subject: Subject) -> dict[str, Any]:
     return {"counts": counts, "curves": curves, "notes": [note]}
 
 
-def _any_task(task: Task) -> None:
-    pass
-
-
-EXACTNESS = "exactness"
-
-TESTS: dict[str, CircuitTest] = {
-    name: CircuitTest(name, about, require, run)
-    for name, about, require, run in (
-        (
-            EXACTNESS,
-            "wrong cells in all cases, or on fresh starts; an exact circuit has none",
-            _any_task,
-            exactness,
-        ),
-        (
-            "generalisation",
-            "wrong cells on larger grids and after more steps than in training",
-            lambda task: require_samples(task.larger().task),
-            generalisation,
-        ),
-        (
-            "fault",
-            "wrong cells outside a square that is zeroed after every step",
-            require_any_grid,
-            fault,
-        ),
-        (
-            "healing",
-            "wrong cells after a square was zeroed during the first half of the steps",
-            require_any_grid,
-            healing,
-        ),
-        (
-            "asynchronous",
-            "wrong cells in the mode of updating that the circuit was not trained in",
-            require_lasting_target,
-            asynchronous,
-        ),
-        (
-            "robustness",
-            "mean number of wrong cells over a long asynchronous run under random damage",
-            require_any_grid,
-            robustness,
-        ),
-        (
-            "noise",
-            "share of wrong cells while bits flip at random after every step",
-            require_quiet_target,
-            noise,
-        ),
-        (
-            "gates",
-            "active gates and their ops",
-            _any_task,
-            lambda subject: (
-                gates.count(subject.source)
-                if isinstance(subject.source, Model)
-                else {"notes": ["A circuit file has no kernels: dct inspect counts its gates."]}
-            ),
-        ),
-    )
-}
+@circuit_test("active gates and their ops")
+def gates(subject: Subject) -> dict[str, Any]:
+    """Count the gates of a model."""
+    if isinstance(subject.source, Model):
+        return active.count(subject.source)
+    return {"notes": ["A circuit file has no kernels: dct inspect counts its gates."]}
 
 
 def choose(config: Config, names: Sequence[str] = ()) -> list[CircuitTest]:
