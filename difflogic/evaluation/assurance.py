@@ -64,8 +64,6 @@ class Healing:
     """Number of damaged states: all states of the run from the training step on."""
     steps: tuple[int, ...]
     """For each place, the most steps until the target is back for good, NEVER or UNKNOWN."""
-    columns: int = 0
-    """Number of places per row if they are in row order, else 0."""
 
     @property
     def damages(self) -> int:
@@ -388,10 +386,7 @@ def _of_one_start(
 def _of_every_state(goal: Question, task: Task, settled: int) -> Assurance:
     """Describe a target that every state reaches within `settled` steps: all damage heals, too."""
     text = f"proved at step {task.due} and at every later one"
-    healed = tuple(
-        Healing(side, 1, (settled,) * places, _columns(goal, side, places))
-        for side, places in task.damages.items()
-    )
+    healed = tuple(Healing(side, 1, (settled,) * places) for side, places in task.damages.items())
     verdict, text = _verdict_on(healed, text) if healed else (Verdict.proved, text)
     return Assurance(
         verdict, "the only start", text, "sets of values", settled, period=1, healing=healed
@@ -406,23 +401,9 @@ def _heal(
         return ()
     limits = (NO_DEADLINE, MOST_ALONE) if deadline is None else (deadline, math.inf)
     return tuple(
-        Healing(
-            side,
-            len(resting),
-            tuple(steps_to_heal(goal, resting, places, *limits).tolist()),
-            _columns(goal, side, len(places)),
-        )
+        Healing(side, len(resting), tuple(steps_to_heal(goal, resting, places, *limits).tolist()))
         for side, places in task.patches.items()
     )
-
-
-def _columns(goal: Question, side: int, places: int) -> int:
-    """Return the number of places of a square per row; 0 if `places` are not all places."""
-    around = goal.boundary == "periodic"
-    rows, columns = (
-        length if around else length - side + 1 for length in (goal.height, goal.width)
-    )
-    return columns if places == rows * columns else 0
 
 
 def _verdict_on(healed: tuple[Healing, ...], text: str) -> tuple[Verdict, str]:

@@ -31,127 +31,38 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class SoftGates:
-    """Mixtures of ops from logits. `mix` overwrites the arrays of its last call.
-
-    The formulas in plain NumPy are softmax, mix and harden in `gates.py`.
-    """
-
-    def __init__(self, parameters: int, dtype: npt.DTypeLike) -> None:
-        self.probabilities: Array = np.empty((OPS, parameters), dtype)
-        self.coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
-        self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
-        """The most probable op of each gate."""
-        self.decided = 0.0
-        """Share of gates, 0 to 1, with an op of a probability above DECIDED."""
-        self._basis = COEFFICIENTS.astype(dtype)
-        self._space: Array = np.empty((5, k.COLUMNS), dtype)
-
-    def mix(self, logits: Array) -> Array:
-        """Return the coefficients (parameters, 4) of `logits` (16, parameters).
-
-        Also sets `probabilities` (16, parameters), `ops` (parameters,) and `decided`.
-        """
-        k.shift_and_harden(logits, self.probabilities, self.ops, self._space)
-        # NumPy's exponential is vectorised; the compiler's is not.
-        np.exp(self.probabilities, out=self.probabilities)
-        k.normalize_and_mix(self.probabilities, self._basis, self.coefficients, self._space)
-        # At most one op per gate is that probable.
-        self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
-        return self.coefficients
-
-
-class AdamW:
-    """AdamW with decoupled weight decay, after clipping each element of the gradient.
-
-    Source: Loshchilov and Hutter 2019, algorithm 2.
-    """
-
-    def __init__(self, logits: Array, config: TrainingConfig) -> None:
-        """`logits` (16, parameters) are changed in place, first to the form that is learned."""
-        self.logits = logits
-        self.steps = 0
-        self._form = FORMS[config.form](config.initial_logit)
-        self.conformed_gates = self._conform()
-        """Number of gates that had another form at first."""
-        learned = logits if self._form is None else self._form.numbers(logits)
-        self.first = np.zeros_like(learned)
-        self.second = np.zeros_like(learned)
-        self._config = config
-        self._basis = COEFFICIENTS.astype(logits.dtype)
-        self._space = np.empty((k.ROOM, k.COLUMNS), logits.dtype)
-
-    def _conform(self) -> int:
-        """Give all gates the form that is learned; return how many had another one."""
-        return 0 if self._form is None else self._form.conform(self.logits)
-
-    def state(self) -> dict[str, Array]:
-        """Return copies of the moments and the number of steps."""
-        return {
-            "adamw_steps": np.array(self.steps, np.int64),
-            "adamw_first": self.first.copy(),
-            "adamw_second": self.second.copy(),
-        }
-
-    def forget(self) -> None:
-        """Start again, after the caller has replaced the logits."""
-        self._conform()
-        self.steps = 0
-        self.first[:] = self.second[:] = 0.0
-
-    def restore(self, state: Mapping[str, Array]) -> None:
-        """Go back to `state`; the caller restores the logits."""
-        self.steps = int(state["adamw_steps"])
-        self.first[:] = state["adamw_first"]
-        self.second[:] = state["adamw_second"]
-
-    def step(self, probabilities: Array, coefficient_gradients: Array) -> None:
-        """Take a step from dL/d(coefficients) (parameters, 4).
-
-        `probabilities` (16, parameters) are those of the mixtures.
-        """
-        dtype, form = self.logits.dtype, self._form
-        self.steps += 1
-        rates = np.array(self._config.rates(self.steps), dtype)
-        moments = self.first, self.second
-        common = self.logits, moments, (probabilities, self._basis, coefficient_gradients)
-        if form is None:
-            k.adamw_step(*common, rates, self._space)
-        else:
-            numbers = form.basis.astype(dtype), np.array(form.readers)
-            k.adamw_step_in_form(*common, numbers, rates, self._space)
-
-
 class Learned:
-    """Logits (16, parameters) and their optimizer, on the processor.
+    """Logits (16, parameters), the soft gates that they mix, and AdamW, on the processor.
 
-    `difflogic.gpu.learned` has the same methods for a GPU.
+    AdamW has decoupled weight decay, and clips each element of the gradient. Source: Loshchilov and
+    Hutter 2019, algorithm 2. The formulas of mixtures in plain NumPy are softmax, mix and harden in
+    `gates.py`. `difflogic.gpu.learned` has the same methods for a GPU.
     """
 
     def __init__(self, logits: Array, training: TrainingConfig) -> None:
         """`logits` are changed in place, first to the form that is learned."""
-        self._soft = SoftGates(logits.shape[1], logits.dtype)
-        self._optimizer = AdamW(logits, training)
-
-    @property
-    def logits(self) -> Array:
+        parameters, dtype = logits.shape[1], logits.dtype
+        self.logits = logits
         """The current logits. To replace them, call `load`."""
-        return self._optimizer.logits
-
-    @property
-    def ops(self) -> npt.NDArray[np.uint8]:
+        self.ops: npt.NDArray[np.uint8] = np.empty(parameters, np.uint8)
         """The most probable op of each gate (parameters,) in the last mixture."""
-        return self._soft.ops
-
-    @property
-    def decided(self) -> float:
-        """Share of decided gates in the last mixture, 0 to 1."""
-        return self._soft.decided
-
-    @property
-    def conformed_gates(self) -> int:
+        self.decided = 0.0
+        """Share of gates, 0 to 1, with an op of a probability above DECIDED in that mixture."""
+        self.probabilities: Array = np.empty((OPS, parameters), dtype)
+        """Those of the last mixture."""
+        self.steps = 0
+        self._training, self._form = training, FORMS[training.form](training.initial_logit)
+        self.conformed_gates = self._conform()
         """Number of gates that had another form at first."""
-        return self._optimizer.conformed_gates
+        learned = logits if self._form is None else self._form.numbers(logits)
+        self._first, self._second = np.zeros_like(learned), np.zeros_like(learned)
+        self._coefficients: Array = np.empty((parameters, COEFFICIENTS.shape[1]), dtype)
+        self._basis = COEFFICIENTS.astype(dtype)
+        self._space = np.empty((k.ROOM, k.COLUMNS), dtype)
+
+    def _conform(self) -> int:
+        """Give all gates the form that is learned; return how many had another one."""
+        return 0 if self._form is None else self._form.conform(self.logits)
 
     def engine(self, netlist: Netlist, grid: Grid, plan: ParallelPlan) -> Engine:
         """Return an engine for rollouts and gradients of a circuit with these logits."""
@@ -159,12 +70,30 @@ class Learned:
         return Engine(netlist, grid, plan.rollouts.steps, plan.wave, precision, plan.sharing)
 
     def mix(self) -> Array:
-        """Return the coefficients (parameters, 4)."""
-        return self._soft.mix(self.logits)
+        """Return the coefficients (parameters, 4), in an array that the next call overwrites.
+
+        Also sets `probabilities` (16, parameters), `ops` (parameters,) and `decided`.
+        """
+        k.shift_and_harden(self.logits, self.probabilities, self.ops, self._space)
+        # NumPy's exponential is vectorised; the compiler's is not.
+        np.exp(self.probabilities, out=self.probabilities)
+        k.normalize_and_mix(self.probabilities, self._basis, self._coefficients, self._space)
+        # At most one op per gate is that probable.
+        self.decided = np.count_nonzero(self.probabilities > DECIDED) / len(self.ops)
+        return self._coefficients
 
     def step(self, gradients: Array) -> None:
         """Take a step, given dL/d(coefficients) (parameters, 4) of the last mixture."""
-        self._optimizer.step(self._soft.probabilities, gradients)
+        dtype, form = self.logits.dtype, self._form
+        self.steps += 1
+        rates = np.array(self._training.rates(self.steps), dtype)
+        moments = self._first, self._second
+        common = self.logits, moments, (self.probabilities, self._basis, gradients)
+        if form is None:
+            k.adamw_step(*common, rates, self._space)
+        else:
+            numbers = form.basis.astype(dtype), np.array(form.readers)
+            k.adamw_step_in_form(*common, numbers, rates, self._space)
 
     def load(self, logits: Array) -> None:
         """Replace the logits."""
@@ -173,19 +102,27 @@ class Learned:
     def forget(self, logits: Array) -> None:
         """Start again from other logits."""
         self.load(logits)
-        self._optimizer.forget()
+        self._conform()
+        self.steps = 0
+        self._first[:] = self._second[:] = 0.0
 
     def close(self) -> None:
         """Do nothing; a GPU frees its memory here."""
 
     def state(self) -> dict[str, Array]:
-        """Return copies of AdamW's state."""
-        return self._optimizer.state()
+        """Return copies of AdamW's moments and its number of steps."""
+        return {
+            "adamw_steps": np.array(self.steps, np.int64),
+            "adamw_first": self._first.copy(),
+            "adamw_second": self._second.copy(),
+        }
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go back to a state of AdamW, and to its "logits"."""
         self.load(state["logits"])
-        self._optimizer.restore(state)
+        self.steps = int(state["adamw_steps"])
+        self._first[:] = state["adamw_first"]
+        self._second[:] = state["adamw_second"]
 
 
 def make_learned(config: Config, logits: Array, ranks: Ranks, fleets: Fleets | None) -> Learned:

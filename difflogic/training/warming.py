@@ -15,7 +15,7 @@ from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import Sharing
-from difflogic.training.optimizer import AdamW, SoftGates
+from difflogic.training.optimizer import Learned
 from difflogic.training.plan import ParallelPlan
 
 Array = npt.NDArray[Any]
@@ -45,11 +45,10 @@ def compile_steps(netlist: Netlist, logits: Array, training: TrainingConfig) -> 
 
     `logits` (16, parameters) are not changed.
     """
-    soft, copied = SoftGates(logits.shape[1], logits.dtype), logits.copy()
-    gradients = np.zeros_like(soft.mix(copied))
-    AdamW(copied, training).step(soft.probabilities, gradients)
+    learned = Learned(logits.copy(), training)
+    learned.step(np.zeros_like(learned.mix()))
     simulator = HardSimulator(netlist, CELL, 1)
-    simulator.load(soft.ops)
+    simulator.load(learned.ops)
     simulator.rollout(np.zeros((1, netlist.channels, 1, 1), np.uint8), 1)
-    live_parameters(netlist, soft.ops, (0,))
-    return soft.ops
+    live_parameters(netlist, learned.ops, (0,))
+    return learned.ops

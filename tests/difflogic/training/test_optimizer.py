@@ -1,4 +1,4 @@
-"""SoftGates against the formulas in gates.py; AdamW against the paper, parameter by parameter."""
+"""Mixtures against the formulas in gates.py; AdamW against the paper, parameter by parameter."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from difflogic.circuit import gates
 from difflogic.config import TrainingConfig
-from difflogic.training.optimizer import AdamW, SoftGates
+from difflogic.training.optimizer import Learned
 
 precisions = pytest.mark.parametrize("dtype", ["float32", "float64"])
 ROUNDING = {"float32": 1e-6, "float64": 1e-14}
@@ -19,6 +19,11 @@ def transposed(logits):
     return np.ascontiguousarray(logits.T)
 
 
+def training(**changes):
+    values = {"epochs": 1, "batch": 1, "learning_rate": 0.05, **changes}
+    return TrainingConfig(**values)
+
+
 # More parameters than the kernel handles at a time, and not a multiple of that.
 @pytest.mark.thorough
 @precisions
@@ -26,8 +31,8 @@ def transposed(logits):
 def test_mixing(parameters, dtype):
     logits = np.random.default_rng(0).normal(scale=5, size=(parameters, 16)).astype(dtype)
     before = logits.copy()
-    soft = SoftGates(parameters, dtype)
-    coefficients = soft.mix(transposed(logits))
+    soft = Learned(transposed(logits), training())
+    coefficients = soft.mix()
     assert coefficients.shape == (parameters, 4)
     assert coefficients.dtype == dtype
     probabilities = gates.softmax(logits.astype(np.float64))
@@ -43,8 +48,8 @@ def test_mixing(parameters, dtype):
 @given(st.lists(st.integers(-2, 2), min_size=16, max_size=16))
 def test_the_lowest_op_wins_a_tie(column):
     logits = np.array([column], np.float32)
-    soft = SoftGates(1, np.float32)
-    soft.mix(transposed(logits))
+    soft = Learned(transposed(logits), training())
+    soft.mix()
     assert soft.ops[0] == gates.harden(logits)[0] == column.index(max(column))
 
 
@@ -52,17 +57,12 @@ def test_the_lowest_op_wins_a_tie(column):
 def test_large_logits_do_not_overflow(dtype):
     logits = np.full((16, 2), -1000.0, dtype)
     logits[7, 0], logits[9, 1] = 1000.0, -999.0
-    soft = SoftGates(2, dtype)
-    coefficients = soft.mix(logits)
+    soft = Learned(logits, training())
+    coefficients = soft.mix()
     assert soft.ops.tolist() == [7, 9]
     np.testing.assert_array_equal(coefficients[0], gates.COEFFICIENTS[7])
     assert np.isfinite(coefficients).all()
     np.testing.assert_allclose(soft.probabilities.sum(axis=0), 1, rtol=1e-6)
-
-
-def training(**changes):
-    values = {"epochs": 1, "batch": 1, "learning_rate": 0.05, **changes}
-    return TrainingConfig(**values)
 
 
 def adamw_by_the_paper(logits, gradients, config):
@@ -100,20 +100,19 @@ def test_steps_agree_with_the_paper(name, dtype):
     rng = np.random.default_rng(1)
     logits = rng.normal(size=(parameters, 16)).astype(dtype)
     mine = transposed(logits)
-    optimizer = AdamW(mine, config)
-    soft = SoftGates(parameters, dtype)
+    learned = Learned(mine, config)
     gradients = []
     for _ in range(3):
         coefficient_gradients = rng.normal(size=(parameters, 4)).astype(dtype)
-        soft.mix(mine)
-        probabilities = soft.probabilities.T.astype(np.float64)
+        learned.mix()
+        probabilities = learned.probabilities.T.astype(np.float64)
         gradients.append(
             gates.mix_gradient(probabilities, coefficient_gradients.astype(np.float64))
         )
-        optimizer.step(soft.probabilities, coefficient_gradients)
+        learned.step(coefficient_gradients)
     expected = adamw_by_the_paper(logits, gradients, config)
     # A step divides small gradients by their own size: rounding of one shows as a share of a step.
     atol = {"float32": 2e-4, "float64": 1e-9}[dtype] * config.learning_rate
-    np.testing.assert_allclose(optimizer.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
-    assert optimizer.logits is mine
-    assert optimizer.steps == len(gradients)
+    np.testing.assert_allclose(learned.logits.T, expected, atol=atol, rtol=ROUNDING[dtype])
+    assert learned.logits is mine
+    assert learned.steps == len(gradients)
