@@ -97,7 +97,10 @@ class Literals(Logic[int]):
                 z = column.pop(0) if column else FALSE
                 half = self.xor_(x, y)
                 column.append(self.xor_(half, z))
-                carries.append(self.xor_(x, self.and_(half, self.xor_(x, z))))
+                if z == FALSE:
+                    carries.append(self.and_(x, y))
+                else:
+                    carries.append(self.xor_(x, self.and_(half, self.xor_(x, z))))
             digits.append(column[0])
             column = carries
         return digits
