@@ -26,7 +26,7 @@ from difflogic.pictures.images import image_bits
 from difflogic.pictures.text import parse_picture
 from difflogic.simulation.bit_grid import BitGrid, pack
 from difflogic.simulation.simulator import MOST_STEPS, Simulator
-from difflogic.system.archive import NpzReader, write_npz
+from difflogic.system.archive import NpzReader, Parts, write_npz
 from difflogic.system.errors import ConfigError, DctError, MissingFileError
 from difflogic.system.files import read_named, write_whole
 
@@ -191,12 +191,17 @@ def parse_rle(text: str) -> Bits:
 def save_state(path: Path, simulator: Simulator) -> None:
     """Write the state, replacing an earlier file. Raises RunDirectoryError if that fails."""
     geometry, grid = simulator.grid.geometry, simulator.grid
-    cells = grid.cells(slice(geometry.height)).astype("<u8", copy=False).view(np.uint8)
-    arrays: dict[str, npt.NDArray[Any]] = {
+    width = -(-geometry.width // 8)
+    pieces = (
+        grid.cells(rows, channel).astype("<u8", copy=False).view(np.uint8)[:, :width]
+        for channel in range(geometry.channels)
+        for rows in geometry.bands()
+    )
+    arrays: dict[str, npt.NDArray[Any] | Parts] = {
         "size": np.array([geometry.height, geometry.width], np.int64),
         "labels": np.array(simulator.circuit.labels, np.int64),
         "step": np.array(simulator.step, np.int64),
-        "cells": cells[..., : -(-geometry.width // 8)].swapaxes(0, 1),
+        "cells": Parts((geometry.channels, geometry.height, width), np.dtype(np.uint8), pieces),
     }
     write_whole(path, lambda file: write_npz(file, arrays, zipfile.ZIP_DEFLATED))
 

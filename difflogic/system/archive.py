@@ -10,9 +10,9 @@ import io
 import math
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,16 @@ _DIRECTORY_BYTES = 2**20
 """Most bytes of an archive's list of entries: zipfile makes an object of each."""
 
 
+class Parts(NamedTuple):
+    """An array too large to copy, as the pieces that follow each other in it, in C order."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pieces: Iterable[npt.NDArray[Any]]
+
+
 def write_npz(
-    file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any]], kind: int = zipfile.ZIP_STORED
+    file: BinaryIO, arrays: Mapping[str, npt.NDArray[Any] | Parts], kind: int = zipfile.ZIP_STORED
 ) -> None:
     """Write `arrays` as npz. Equal arrays in equal order give equal bytes on any system.
 
@@ -41,13 +49,16 @@ def write_npz(
     with zipfile.ZipFile(file, "w", kind) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy", _OLDEST_DATE)
-            entry.compress_type = kind
+            entry.compress_type, entry._compresslevel = kind, 1  # type: ignore[attr-defined]
             entry.create_system = 3  # the default depends on the system
-            content = io.BytesIO()
-            # Not ascontiguousarray, which turns a scalar into a row.
-            little = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-            np.lib.format.write_array(content, little, version=(1, 0), allow_pickle=False)
-            archive.writestr(entry, content.getbuffer(), compresslevel=1)
+            little, head = array.dtype.newbyteorder("<"), io.BytesIO()
+            form = {"descr": little.str, "fortran_order": False, "shape": array.shape}
+            np.lib.format.write_array_header_1_0(head, form)
+            entry.file_size = head.tell() + math.prod(array.shape) * little.itemsize
+            with archive.open(entry, "w") as unpacked:
+                unpacked.write(head.getvalue())
+                for piece in array.pieces if isinstance(array, Parts) else (array,):
+                    unpacked.write(piece.astype(little, "C", copy=False).data)
 
 
 def is_archive(path: Path) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from difflogic.library import simulating as library
-from difflogic.simulation import picture, starts
+from difflogic.simulation import bit_grid, picture, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.simulator import Conditions, Simulator
 from difflogic.system.errors import ConfigError, DctError, ModelFileError
@@ -104,10 +104,11 @@ def test_nothing_waits_for_a_pipe(tmp_path, name):
 
 
 @pytest.mark.parametrize("width", [1, 64, 70, 200])
-def test_a_saved_state_comes_back(tmp_path, width):
+def test_a_saved_state_comes_back(tmp_path, width, monkeypatch):
     simulator, whole = made(width=width)
     simulator.randomize()
     simulator.step = 17
+    monkeypatch.setattr(bit_grid, "_BAND_BYTES", 2**10)
     starts.save_state(tmp_path / "state.npz", simulator)
     other, _ = made(width=width)
     starts.prepare(other, whole, str(tmp_path / "state.npz"), 0.5)

@@ -88,7 +88,7 @@ def test_a_failed_write_leaves_earlier_checkpoints(tmp_path, written, monkeypatc
         raise error
 
     before = written.read_bytes()
-    monkeypatch.setattr(archive.zipfile.ZipFile, "writestr", fail)
+    monkeypatch.setattr(archive.zipfile.ZipFile, "open", fail)
     with pytest.raises((RunDirectoryError, KeyboardInterrupt)):
         write(tmp_path, 8, 2)
     assert os.listdir(tmp_path) == [written.name]
