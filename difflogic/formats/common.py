@@ -1,13 +1,21 @@
-"""Shared by the writers: names, gates as expressions, and numbers."""
+"""Shared by the writers: a file's header, names, gates as expressions, and templates."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Text
+from difflogic.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 LINE = 96
 """Columns of a comment, without its comment sign."""
@@ -38,6 +46,28 @@ def identifier(automaton: Automaton) -> str:
     return name if name[:1].isalpha() else f"ca_{name}"
 
 
+def head(automaton: Automaton, *usage: str) -> list[str]:
+    """Return the lines of a comment that says what a file holds and how to use it."""
+    given = {"automaton": automaton, "circuit": automaton.circuit, "version": __version__}
+    text = template("formats/head").render(**given, usage=usage)
+    return [line for each in text.splitlines() for line in textwrap.wrap(each, LINE)]
+
+
+@cache
+def template(name: str) -> Template:
+    """Return the template `name`.jinja, such as "formats/head": see `templates.rendered`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parents[1]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"folded": folded, "listed": _listed}
+    return environment.get_template(f"{name}.jinja")
+
+
 def leb128(value: int) -> bytes:
     """Encode a number >= 0: seven bits per byte, lowest first; the eighth bit means more follow."""
     found = bytearray()
@@ -56,3 +86,7 @@ def folded(items: Sequence[str], width: int = LINE) -> list[str]:
         else:
             lines.append(item)
     return lines
+
+
+def _listed(items: Iterable[str], indent: int) -> str:
+    return f"\n{' ' * indent}".join(folded([f"{item}," for item in items], 84))[:-1]

@@ -15,9 +15,8 @@ from functools import reduce
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
 from difflogic.circuit.xag import FALSE, TRUE, Literals
-from difflogic.formats.common import leb128
+from difflogic.formats.common import head, leb128
 from difflogic.formats.interface import Interface, used_interface
-from difflogic.formats.templates import head
 
 
 class Graph(Literals):
