@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.gates import SYMBOLS, Op
+from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gates import PASSING
 from difflogic.inspection.equations import equations
@@ -17,7 +17,7 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
 from difflogic.tasks import exhibit_of
-from difflogic.training.metrics import History
+from difflogic.training.metrics import History, restarts
 from difflogic.training.resuming import changed
 from difflogic.view.reports import curves
 from difflogic.view.reports.source import Source
@@ -49,7 +49,9 @@ def training(source: Source) -> dict[str, Any] | None:
     return {
         "command": line,
         "command_words": words,
-        "curves": curves.figures(source.history, exact, published),
+        "charts": curves.charts(source.history, exact, published),
+        "restarts": len(restarts(source.history or ())),
+        "decided": DECIDED,
         "attempts": _attempts(source.history),
         "exact": exact,
         "published": published,

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from difflogic.circuit.gates import DECIDED
 from difflogic.training.metrics import History, restarts
 
 LOW = 170
@@ -18,71 +17,20 @@ MOST_EVENTS = 400
 MOST_POINTS = 360
 """Most points of a line. More are averaged in groups."""
 
-LOSSES = (
-    "Loss is the sum of squared errors, of the soft gates and of the hard circuit, on the same "
-    "batch. The scale is logarithmic, with a zero."
-)
-EVENTS = " Marks on the axis are searches for an exact circuit."
-EXACT = (
-    " The exact circuit is one that a search made from the gates at that epoch, verified on other "
-    "starts; the hard loss is that of the gates themselves."
-)
-GATES = (
-    f"Gates with an op whose probability is above {DECIDED}. All begin decided, as gates that pass "
-    "their first input on; gates that learn change from that op to another."
-)
-NOISE = (
-    "Mean share of wrong cells of the training grid, while bits flip at random after every step."
-)
-SEARCHES = (
-    "Wrong cells of the hard circuit before and after each search, which changes ops gate by gate. "
-    "Once a search has solved its first starts it adds others, so the counts may be of different "
-    "starts."
-)
 
-
-def figures(
-    history: History | None, exact: float | None, published: int | None
-) -> list[dict[str, Any]]:
-    """Return the charts that the page can draw from what the run has recorded.
-
-    Each has an `id`, a `label`, a `caption`, and a `chart` for `drawChart` of charts.js.
-    """
-    if not history:
-        return []
-    drawn = charts(history, exact, published)
-    caption = LOSSES + EVENTS * bool(drawn["loss"]["events"]) + EXACT * (exact is not None)
-    if count := len(restarts(history)):
-        times = "once, at the dotted line" if count == 1 else f"{count:,} times, at dotted lines"
-        caption += f" Learning started over {times}."
-    captions = {"loss": caption, "decided": GATES, "searches": SEARCHES}
-    return [
-        {
-            "id": f"{name}-chart",
-            "label": f"{' and '.join(line for line, _ in drawn[name]['lines'])} over epochs",
-            "caption": words,
-            "chart": drawn[name],
-        }
-        for name, words in captions.items()
-        if name in drawn
-    ]
-
-
-def noise_figure(test: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the chart of `dct eval --test noise`, as `figures` does."""
+def noise_chart(test: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the chart of `dct eval --test noise`, as `charts` does."""
     lines = [
         [name, [(100 * probability, share) for probability, share in points]]
         for name, points in test["curves"].items()
     ]
-    label = "Share of wrong cells over noise"
-    chart = {"x": "% of bits flipped per step", "scale": "share", "height": LOW, "lines": lines}
-    return {"id": "noise-chart", "label": label, "caption": NOISE, "chart": chart}
+    return {"x": "% of bits flipped per step", "scale": "share", "height": LOW, "lines": lines}
 
 
 def charts(
     history: History | None, exact: float | None, published: int | None
 ) -> dict[str, dict[str, Any]]:
-    """Return what a run has recorded as charts, by name.
+    """Return what a run has recorded as charts, by name, each for `drawChart` of charts.js.
 
     `exact` is the epoch after which a circuit was verified, `published` that of the article.
     """

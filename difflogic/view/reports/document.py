@@ -32,6 +32,9 @@ SCRIPTS = (
 )
 """The report's modules, each after those that it imports."""
 
+CHARTS = ("loss", "decided", "searches", "noise")
+"""The charts on the page."""
+
 GALLERY_SCRIPTS = (*SCRIPTS[: SCRIPTS.index("judge.js")], "screen.js", "gallery.js")
 """The modules of a page of several automata."""
 
@@ -47,9 +50,10 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
-    training, noise = contents.training(source), results and results["tests"].get("noise")
-    noise_charts = [curves.noise_figure(noise)] if noise else []
-    charts = [*(training["curves"] if training else []), *noise_charts]
+    training = contents.training(source)
+    charts = {} if training is None else training["charts"]
+    if results is not None and "noise" in results["tests"]:
+        charts["noise"] = curves.noise_chart(results["tests"]["noise"])
     data: dict[str, Any] = {
         "automaton": circuits.running(small),
         "target": introduction.target,
@@ -58,7 +62,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
         "ops": contents.op_table([DRAWN[op] for op in Op], READS),
-        "charts": {each["id"]: each["chart"] for each in charts},
+        "charts": {f"{name}-chart": charts[name] for name in CHARTS if name in charts},
         "histograms": {} if results is None else contents.histograms(results),
     }
     if model is not None and before is not None:
@@ -78,7 +82,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         more_equations=more,
         training=training,
         results=results,
-        noise=noise_charts,
+        charts=charts,
     )
 
 

@@ -1,5 +1,6 @@
 """Parts of a report: charts, the command that repeats a training, and attempts."""
 
+import re
 import shlex
 from dataclasses import replace
 from itertools import pairwise
@@ -11,7 +12,7 @@ from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History
-from difflogic.view.reports import contents, curves
+from difflogic.view.reports import build, contents, curves
 from difflogic.view.reports.contents import _attempts, train_command
 from difflogic.view.reports.source import Source
 from tests.difflogic.training.tiny import tiny
@@ -38,32 +39,41 @@ def test_a_training_that_no_command_line_repeats_needs_a_file():
     assert words.endswith("and start.npz from the run")
 
 
-def test_figures_show_what_was_recorded():
-    old = History(replace(row, decided=None) for row in rows(8))
-    (losses,) = curves.figures(old, None, None)
-    assert losses["chart"]["events"] == [5]
-    losses, decided, searches = curves.figures(History(rows(20)), 8.0, 4)
-    assert "started over" not in losses["caption"]
-    assert losses["chart"]["events"] == [5, 10, 15, 20]
-    assert losses["chart"]["marks"] == [(8.0, "verified exact"), (4, "published: learned")]
-    assert dict(decided["chart"]["lines"]) == {
+def test_charts_show_what_was_recorded():
+    old = History(replace(row, decided=None, accuracy=None) for row in rows(8))
+    (losses,) = curves.charts(old, None, None).values()
+    assert losses["events"] == [5]
+    found = curves.charts(History(rows(20)), 8.0, 4)
+    assert found["loss"]["events"] == [5, 10, 15, 20]
+    assert found["loss"]["marks"] == [(8.0, "verified exact"), (4, "published: learned")]
+    assert dict(found["decided"]["lines"]) == {
         "decided gates": [(n, 1 - n / 5000) for n in range(1, 21)]
     }
-    assert dict(searches["chart"]["lines"]) == {
+    assert dict(found["searches"]["lines"]) == {
         "before a search": [(10, 40), (20, 80)],
         "after it": [(10, 10), (20, 20)],
     }
-    drawn = curves.noise_figure({"curves": {"synchronous": [[0.0, 0.0], [0.5, 0.3]]}})
-    assert drawn["chart"]["lines"] == [["synchronous", [(0.0, 0.0), (50.0, 0.3)]]]
-    assert curves.figures(None, None, None) == curves.figures(History(), None, None) == []
+    drawn = curves.noise_chart({"curves": {"synchronous": [[0.0, 0.0], [0.5, 0.3]]}})
+    assert drawn["lines"] == [["synchronous", [(0.0, 0.0), (50.0, 0.3)]]]
+    assert curves.charts(None, None, None) == curves.charts(History(), None, None) == {}
 
 
-def test_figures_mark_restarts():
-    found = curves.figures(History(rows(10, (2, 5))), None, None)
-    assert found[0]["caption"].endswith(" Learning started over 2 times, at dotted lines.")
-    assert [figure["chart"]["starts"] for figure in found] == [[2, 5]] * 3
-    (once, _) = curves.figures(History(rows(2, (1,))), None, None)
-    assert once["caption"].endswith(" Learning started over once, at the dotted line.")
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [((), None), ((1,), "once, at the dotted line"), ((2, 5), "2 times, at dotted lines")],
+)
+def test_charts_mark_restarts(ends, said):
+    model = Model.create(tiny())
+    history = History(rows(10, ends))
+    found = curves.charts(history, None, None)
+    assert [chart["starts"] for chart in found.values()] == [[*ends]] * 4
+    trained = from_model(model)
+    caption = re.search(r"Loss is .*", build(Source(trained, model, history), trained, None))[0]
+    assert (f" Learning started over {said}.</figcaption>" in caption) == (said is not None)
+    assert ("started over" in caption) == (said is not None)
+
+
+def test_attempts_count_if_learning_started_over():
     assert _attempts(History(rows(8, (2, 5)))) == "3"
     assert _attempts(History(rows(1, (2, 5)))) is _attempts(History()) is None
     assert _attempts(History(rows(1))) is None
