@@ -7,11 +7,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from difflogic.system.quantities import counted
+from difflogic.system.quantities import counted, format_ranges
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +41,20 @@ def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
         show_json(found.as_dict())
     else:
         show(found)
+
+
+def page(name: str, **values: Any) -> str:
+    """Return the text of NAME.jinja beside this module; templates also know what is set here."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {"counted": counted, "format_ranges": format_ranges}
+    return environment.get_template(f"{name}.jinja").render(values)
 
 
 def show_lines(lines: Mapping[str, str]) -> None:
