@@ -54,6 +54,9 @@ def page(name: str, **values: Any) -> str:
         keep_trailing_newline=True,
     )
     environment.globals |= {"counted": counted, "format_ranges": format_ranges}
+    environment.filters["folded"] = lambda text: "".join(
+        fold(line, 11) + "\n" for line in text.splitlines()
+    )
     return environment.get_template(f"{name}.jinja").render(values)
 
 
