@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
@@ -16,7 +15,7 @@ from difflogic.inspection.equations import equations
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
-from difflogic.tasks import exhibit_of
+from difflogic.tasks.parts import Exhibit
 from difflogic.training.metrics import History, restarts
 from difflogic.training.resuming import changed
 from difflogic.view.reports import curves
@@ -94,21 +93,6 @@ def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]
     ]
 
 
-STEPS_PER_SECOND = 8.0
-
-
-@dataclass(frozen=True)
-class Introduction:
-    """The page's first words and initial settings."""
-
-    lead: str
-    invitation: str
-    target: Mapping[str, Any] | None
-    first: Mapping[str, Any]
-    wrong: str = "Cells that differ from the picture"
-    """What counts as wrong."""
-
-
 def origin(source: Source) -> str:
     """Say what found a trained circuit's gates: the gradient, a search, polishing."""
     rows, summary = source.history.rows if source.history else [], source.summary or {}
@@ -125,34 +109,10 @@ def origin(source: Source) -> str:
     return found
 
 
-def introduce(
-    automaton: Automaton,
-    config: Config | None,
-    gates: int,
-    found: str = "gradient descent and a search find them",
-) -> Introduction:
-    """Return the introduction of an automaton whose rule has `gates` gates; `found` says how."""
-    circuit = f"the same {gates} logic gates" if gates != 1 else "the same logic gate"
-    lead = (
-        f"Every cell looks at itself and its eight neighbours, runs {circuit} and so computes its "
-        "next state."
-    )
-    first = {
-        "height": automaton.height,
-        "width": automaton.width,
-        "speed": STEPS_PER_SECOND,
-        "pauses": False,
-        "marks": True,
-        "brush": "erase",
-        "size": 5,
-    }
-    if config is None:
-        return Introduction(lead, "Press play, and paint on the cells.", None, first)
-    lead += f" Nobody wrote these gates: {found}."
-    if config.automaton.places:
-        lead = lead.replace("these gates", "them, except those that count a cell’s row and column")
-    shown = exhibit_of(config)
-    return Introduction(lead, shown.invitation, shown.target, {**first, **shown.view}, shown.wrong)
+def first_settings(automaton: Automaton, shown: Exhibit) -> dict[str, Any]:
+    """Return the page's settings when it opens."""
+    usual = {"speed": 8.0, "pauses": False, "marks": True, "brush": "erase", "size": 5}
+    return {"height": automaton.height, "width": automaton.width, **usual, **shown.view}
 
 
 MOST_CHANGES = 12

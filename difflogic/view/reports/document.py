@@ -8,6 +8,8 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, Op
 from difflogic.formats.diagram.graph import DRAWN
+from difflogic.tasks import exhibit_of
+from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
@@ -45,8 +47,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     `results` are those of `evaluation.run_tests`, or None for a circuit that cannot be evaluated.
     """
     model, trained = source.model, source.automaton
-    config = None if model is None else model.config
-    introduction = contents.introduce(small, config, small.circuit.gates, contents.origin(source))
+    shown = Exhibit() if model is None else exhibit_of(model.config)
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
@@ -56,8 +57,8 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         charts["noise"] = curves.noise_chart(results["tests"]["noise"])
     data: dict[str, Any] = {
         "automaton": circuits.running(small),
-        "target": introduction.target,
-        "first": introduction.first,
+        "target": shown.target,
+        "first": contents.first_settings(small, shown),
         "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
@@ -68,7 +69,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
-    shown, more = contents.equations_text(small)
+    equations, more = contents.equations_text(small)
     return _page(
         "report.html",
         SCRIPTS,
@@ -77,8 +78,9 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         small=small,
         simplified=simplified,
         drawn_before=before is not None,
-        introduction=introduction,
-        equations=shown,
+        shown=shown,
+        origin=contents.origin(source),
+        equations=equations,
         more_equations=more,
         training=training,
         results=results,

@@ -11,10 +11,9 @@ from difflogic.circuit import gates
 from difflogic.evaluation.exactness import held_out_streams
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.tasks import custom, draw_batch, make_task
+from difflogic.tasks import custom, draw_batch, exhibit_of, make_task
 from difflogic.training.metrics import MetricsRow, restarts
 from difflogic.view.reports.circuits import grid_of, packed
-from difflogic.view.reports.contents import introduce
 from difflogic.view.watching.feed import Snapshot
 
 MOST_ROWS = 4000
@@ -106,13 +105,12 @@ def _search(row: MetricsRow) -> list[Any]:
 def _run(model: Model) -> dict[str, Any]:
     config = model.config
     automaton = from_model(model)
-    introduction = introduce(automaton, config, automaton.circuit.gates)
     start, goal = _sample(model)
     return {
         "name": config.name,
         "seed": config.training.seed,
         "epochs": config.training.epochs,
-        "target": introduction.target,
+        "target": exhibit_of(config).target,
         "start": _texts(start),
         "goal": None if goal is None else _texts(goal),
         "published": config.published.learned_by,
