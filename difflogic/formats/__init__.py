@@ -26,10 +26,9 @@ class Format:
     suffix: str
     """The end of the file's name."""
     summary: str
-    writer: str
-    """The function from an automaton to text or bytes, in the module of the same name."""
-    module: str = ""
-    """The module, if its name is another."""
+    place: str = ""
+    """The module and function from an automaton to text or bytes, if they are not called `write_`
+    and the format's name."""
     comparable: bool = False
     """Whether the function accepts an `interface`: the circuit's inputs and outputs."""
     named: bool = False
@@ -52,8 +51,10 @@ class Format:
         given: dict[str, Any] = {} if interface is None else {"interface": interface}
         if file is not None and self.named:
             given["rule"] = file.stem
-        module = importlib.import_module(f"difflogic.formats.{self.module or self.writer}")
-        rendered: str | bytes = getattr(module, self.writer)(automaton, **given)
+        name = f"write_{self.name}"
+        module, _, function = (self.place or f"{name}:{name}").partition(":")
+        writer = getattr(importlib.import_module(f"difflogic.formats.{module}"), function)
+        rendered: str | bytes = writer(automaton, **given)
         return rendered if isinstance(rendered, bytes) else rendered.encode()
 
 
@@ -61,40 +62,28 @@ FORMATS = {
     format.name: format
     for format in (
         Format(
-            "json",
-            ".json",
-            "dct's own circuit file, which dct reads",
-            "write_circuit",
-            "circuit_file",
+            "json", ".json", "dct's own circuit file, which dct reads", "circuit_file:write_circuit"
         ),
-        Format("verilog", ".v", "modules of a cell and of a whole grid", "write_verilog"),
-        Format("blif", ".blif", "one cell, for abc and yosys", "write_blif", comparable=True),
-        Format(
-            "aiger",
-            ".aig",
-            "one cell as an and-inverter graph, binary",
-            "write_aiger",
-            comparable=True,
-        ),
-        Format("c", ".h", "a C99 header without dependencies: 64 cells to a word", "write_c"),
-        Format("python", ".py", "a module that needs only NumPy", "write_python"),
+        Format("verilog", ".v", "modules of a cell and of a whole grid"),
+        Format("blif", ".blif", "one cell, for abc and yosys", comparable=True),
+        Format("aiger", ".aig", "one cell as an and-inverter graph, binary", comparable=True),
+        Format("c", ".h", "a C99 header without dependencies: 64 cells to a word"),
+        Format("python", ".py", "a module that needs only NumPy"),
         Format(
             "logicars",
             ".logicars.json",
             "the JSON of the Rust port logicars, which dct import reads",
-            "write_logicars",
-            "logicars",
+            "logicars:write_logicars",
             numbered=False,
         ),
         Format(
             "golly",
             ".rule",
             "the rule of an automaton of up to eight channels, for Golly",
-            "write_golly",
             named=True,
         ),
-        Format("svg", ".svg", "a picture of the circuit", "write_svg"),
-        Format("dot", ".dot", "the circuit as a graph, for Graphviz", "write_dot"),
+        Format("svg", ".svg", "a picture of the circuit"),
+        Format("dot", ".dot", "the circuit as a graph, for Graphviz"),
     )
 }
 
