@@ -76,7 +76,7 @@ class View:
         """Return a picture of a state, one pixel per cell."""
         bits = grid.bits(self.channels)
         if self.sheet:
-            return _sheet(bits + np.uint8(FIRST))
+            return _tiled([*(bits + np.uint8(FIRST))], _shape(len(bits))[1], SHEET_GAP)
         places = np.arange(len(bits), dtype=np.uint8)[:, None, None]
         values: Pixels = (bits << places).sum(axis=0, dtype=np.uint8) + np.uint8(FIRST)
         return values
@@ -123,11 +123,11 @@ def arrange(
     return panels, (height, left - gap)
 
 
-def _sheet(pictures: Pixels) -> Pixels:
-    count, height, width = pictures.shape
-    rows, columns = _shape(count)
-    h, w = height + SHEET_GAP, width + SHEET_GAP
-    sheet = np.full((rows * h - SHEET_GAP, columns * w - SHEET_GAP), BACKGROUND, np.uint8)
+def _tiled(pictures: Sequence[Pixels], columns: int, gap: int) -> Pixels:
+    """Return pictures of one size in rows, with a gap between neighbours."""
+    height, width = pictures[0].shape
+    h, w, rows = height + gap, width + gap, -(-len(pictures) // columns)
+    sheet = np.full((rows * h - gap, columns * w - gap), BACKGROUND, np.uint8)
     for number, picture in enumerate(pictures):
         y, x = divmod(number, columns)
         sheet[y * h : y * h + height, x * w : x * w + width] = picture
@@ -207,15 +207,11 @@ def strip(animation: Animation) -> Pixels:
 
     height, width = animation.frames[0].shape
     columns = max(1, min(ROW_PIXELS // (width + GAP), len(animation.frames)))
-    rows = -(-len(animation.frames) // columns)
-    sheet = np.full(
-        (rows * (height + LABEL + GAP) - GAP, columns * (width + GAP) - GAP), BACKGROUND, np.uint8
-    )
-    for number, frame in enumerate(animation.frames):
-        y, x = divmod(number, columns)
-        top, left = y * (height + LABEL + GAP), x * (width + GAP)
-        sheet[top : top + height, left : left + width] = frame
-    image = Image.fromarray(sheet)
+    labelled = [
+        np.pad(frame, ((0, LABEL), (0, 0)), constant_values=BACKGROUND)
+        for frame in animation.frames
+    ]
+    image = Image.fromarray(_tiled(labelled, columns, GAP))
     draw = ImageDraw.Draw(image)
     draw.fontmode = "1"  # the palette has no greys
     for number, label in enumerate(animation.labels):
