@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from statistics import NormalDist
 from typing import Any, Literal
 
+from difflogic.formats.common import template
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan, Variant
 from difflogic.scale.sweeps.work import is_finished
@@ -274,20 +275,15 @@ def value_headings(plan: SweepPlan) -> list[str]:
 
 def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
     """Return the table of variants, with the sweep's command."""
-    headings = [*value_headings(plan), *HEADINGS]
-    words = len(headings) - len(HEADINGS)
-    lines = [_line(headings), _line([":--"] * words + ["--:"] * len(HEADINGS))]
-    for result in aggregate(plan, rows):
-        lines.append(_line([_escape(text) for text in to_cells(plan, result)]))
-    note = (
-        f"{plan.experiment}, seeds {format_ranges(plan.seeds)}: `{plan.command}`. "
-        "Proved: for every start or case, not on samples alone. "
-        "Epochs to exact: median (range) over the exact runs; active gates: median over the same; "
-        "proved from step: median (range) over exact runs with a proof for all later steps; "
-        "CPU s: median, of all threads of a run, from start-up to final tests; "
-        "s, summed: over all runs, even if they ran side by side."
+    words = value_headings(plan)
+    text: str = template("scale/sweeps/table").render(
+        plan=plan,
+        seeds=format_ranges(plan.seeds),
+        words=len(words),
+        headings=[*words, *HEADINGS],
+        lines=[to_cells(plan, result) for result in aggregate(plan, rows)],
     )
-    return "\n".join([*lines, "", note, ""])
+    return text
 
 
 def number(value: float | None, digits: int = 0) -> str:
@@ -297,14 +293,6 @@ def number(value: float | None, digits: int = 0) -> str:
     if digits == 0:
         return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
     return f"{value:.{digits}f}"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _cell_text(value: Any) -> str:
