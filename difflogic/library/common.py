@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,12 @@ def counter(
     """Report a part at 0; return a function to call with the number done."""
     progress(Progress(what, 0, total))
     return lambda done: progress(Progress(what, done, total))
+
+
+def ticks(progress: ProgressCallback, what: str) -> Callable[[], None]:
+    """Return a function to call after each of an unknown number of steps."""
+    numbers = count(1)
+    return lambda: progress(Progress(what, next(numbers)))
 
 
 def require_output(file: str | Path, suffixes: str | tuple[str, ...], force: bool = False) -> Path:

@@ -29,6 +29,7 @@ from difflogic.library.common import (
     ProgressCallback,
     ShouldStop,
     require_output,
+    ticks,
     write_output,
 )
 from difflogic.library.options import (
@@ -220,17 +221,10 @@ def identify(
         plain_start,
         None if weighed is None else weighed.entries(space).argmax(axis=0),
     )
-    steps = 0
-
-    def step() -> None:
-        nonlocal steps
-        steps += 1
-        progress(Progress(SIMPLIFYING, steps))
-
     # If stopped before, still make the circuit, which takes seconds.
     stopped = should_stop() or deadline.passed
     limit = NEVER if stopped else Deadline(deadline.at, should_stop)
     if stopped or (weighed is not None and effort == "normal"):  # tables of odds stay large
         effort = "low"
-    circuit = rule.circuit(effort, step, limit)
+    circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), limit)
     return Identified(rule, circuit, time.perf_counter() - began, weighed, boundary)

@@ -12,7 +12,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.library.common import ProgressCallback, counter, write_output
+from difflogic.library.common import Progress, ProgressCallback, counter, ticks, write_output
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import Effort, Source, TimeLimit, checked
 from difflogic.proof import Proof
@@ -121,17 +121,13 @@ def simplify(
     PROOF_SECONDS. Raises what `load` raises, and ConfigError for an unknown effort.
     """
     loaded = load(source)
-    count = counter(progress, SIMPLIFYING)
-    steps, began = 0, time.perf_counter()
-
-    def step() -> None:
-        nonlocal steps
-        steps += 1
-        count(steps)
-
+    progress(Progress(SIMPLIFYING, 0))
+    began = time.perf_counter()
     deadline = NEVER if time_limit is None else Deadline.after(SEARCH_SHARE * time_limit)
     chosen = simplification.EFFORTS[effort]
-    found = simplification.simplify(loaded.automaton, chosen, step, deadline)
+    found = simplification.simplify(
+        loaded.automaton, chosen, ticks(progress, SIMPLIFYING), deadline
+    )
     seconds = time.perf_counter() - began
     left = None if time_limit is None else max(time_limit - seconds, 0.0)
     proof = proved(loaded.automaton, found.circuit, left, progress)
