@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from difflogic.system.quantities import counted, format_ranges
+from difflogic.system.templates import rendered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,20 +45,21 @@ def show(found: Any, as_json: bool, show: Callable[[Any], None]) -> None:
 
 
 def page(name: str, **values: Any) -> str:
-    """Return the text of NAME.jinja beside this module; templates also know what is set here."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    """Return the text of NAME.jinja beside this module, which also knows what is set here.
 
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
+    The filter `folded` folds lines, the columns of their label aside.
+    """
+
+    def folded(text: str) -> str:
+        return "".join(fold(line, 11) + "\n" for line in text.splitlines())
+
+    return rendered(
+        Path(__file__).with_name(f"{name}.jinja"),
+        {"folded": folded},
+        counted=counted,
+        format_ranges=format_ranges,
+        **values,
     )
-    environment.globals |= {"counted": counted, "format_ranges": format_ranges}
-    environment.filters["folded"] = lambda text: "".join(
-        fold(line, 11) + "\n" for line in text.splitlines()
-    )
-    return environment.get_template(f"{name}.jinja").render(values)
 
 
 def show_lines(lines: Mapping[str, str]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -18,33 +18,11 @@ from difflogic.config.sections import RunFacts
 from difflogic.pictures.files import shipped_pictures
 from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
-from difflogic.tasks import CustomSection, TaskSection, custom, make_task, task_class
+from difflogic.system.templates import rendered
+from difflogic.tasks import CustomSection, custom, make_task, task_class
 from difflogic.tasks.sections import Section
 
-_HEAD = """# Configuration
-
-The files in `configs/` describe the shipped experiments and how they are learned. A key that a file
-leaves out has its default value. To use your own file, give its path in place of a shipped name.
-`--set section.key=value` replaces one value; flags such as `--epochs` override both. `dct config
-show` prints the result, with the meaning and range of every key. Its output is a valid file.
-
-A file is TOML, of at most 1 MiB, with keys of at most 8 parts. All errors are reported at once.
-Each error names the file or flag, the key, what is wrong, and what would be right. Keys whose
-default is – are required, but height and width may come from a picture.
-
-`dct config docs` prints this page.
-"""
-
 _COLUMNS = 96
-
-_TASK = """Each kind of task also has its own keys. A custom task is
-[a class that you write](tasks.md), with keys of its own."""
-
-_AFTER = {
-    "parallel": """`lanes` and `chunk` set the order in which gradients are added up, and so their
-last bits. `device` changes last bits, too, because a GPU rounds differently. The other keys of
-this section change no bits."""
-}
 
 
 def experiments() -> list[dict[str, Any]]:
@@ -89,29 +67,15 @@ def pictures() -> list[dict[str, Any]]:
 
 def document() -> str:
     """Return the page of all keys as Markdown."""
-    parts = [_HEAD, "## At the top", _table(TOP_LEVEL, Config, schema.keys(TOP_LEVEL))]
-    for name, model in schema.sections().items():
-        parts += [f"## [{name}]", cleandoc(model.__doc__ or "")]
-        parts.append(_table(name, model, [*model.model_fields]))
-        if name == TASK:
-            parts.append(_TASK)
-            kinds = schema.task_sections() | {"my_task.py:MyTask": CustomSection}
-            for kind, section in kinds.items():
-                parts += [f'### kind = "{kind}"', cleandoc(section.__doc__ or "")]
-                keys = [key for key in section.model_fields if key not in TaskSection.model_fields]
-                parts += [_table(TASK, section, keys)] if keys else []
-        if name in _AFTER:
-            parts.append(_AFTER[name])
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _table(section: str, model: type[Section], keys: Sequence[str]) -> str:
-    rows = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
-    for key in keys:
-        accepted = schema.accepted(section, key, model=model)
-        meaning = schema.meaning(section, key, model)
-        rows.append(f"| `{key}` | {_default(model, key)} | {accepted} | {meaning} |")
-    return "\n".join(rows)
+    kinds = schema.task_sections() | {"my_task.py:MyTask": CustomSection}
+    return rendered(
+        Path(__file__).with_suffix(".jinja"),
+        schema=schema,
+        top=Config,
+        kinds=kinds,
+        default=_default,
+        about=lambda model: cleandoc(model.__doc__ or ""),
+    )
 
 
 def _default(model: type[Section], key: str) -> str:
