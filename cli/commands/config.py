@@ -22,11 +22,13 @@ def list_(as_json: AsJson = False) -> None:
     its notebook, with one seed: the first epoch with a hard loss of 0, and the number of active
     gates.
     """
-    from difflogic.config.document import experiments, pictures
+    from difflogic.config import picture_directory
+    from difflogic.config.document import experiments
+    from difflogic.pictures.files import shipped_pictures
 
-    found, drawn = experiments(), pictures()
+    found, pictures = experiments(), [*shipped_pictures(picture_directory())]
     if as_json:
-        output.show_json({"experiments": found, "pictures": drawn})
+        output.show_json({"experiments": found, "pictures": pictures})
         return
     output.show_table(
         "experiment | task | published | grid | channels | steps | gates | per cell | epochs"
@@ -35,14 +37,7 @@ def list_(as_json: AsJson = False) -> None:
         texts=3,
         spare="per cell | batch | steps | channels | published | epochs | grid | gates",
     )
-    typer.echo()
-    output.show_table(
-        "picture | grid | loss channels | ones",
-        (
-            (each["name"], f"{each['height']}×{each['width']}", each["loss_channels"], each["ones"])
-            for each in drawn
-        ),
-    )
+    typer.echo(f"\npictures, for dct train-pattern --target: {', '.join(pictures)}")
 
 
 def show(

@@ -1,4 +1,4 @@
-"""What `dct config` prints: shipped experiments and pictures, a configuration, and all keys."""
+"""What `dct config` prints: shipped experiments, a configuration, and all keys."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import tomli_w
 from pydantic_core import PydanticUndefined
 
 from difflogic.config import schema
-from difflogic.config.loading import load_config, picture_directory, shipped_configs
+from difflogic.config.loading import load_config, shipped_configs
 from difflogic.config.models import RUN, Config
 from difflogic.config.schema import TASK, TOP_LEVEL
 from difflogic.config.sections import RunFacts
-from difflogic.pictures.files import shipped_pictures
-from difflogic.pictures.text import parse_picture
-from difflogic.system.errors import ConfigError
 from difflogic.system.templates import rendered
 from difflogic.tasks import CustomSection, custom, make_task, task_class
 from difflogic.tasks.sections import Section
@@ -49,20 +46,6 @@ def _facts(config: Config) -> dict[str, Any]:
         "batch": training.batch,
         "published": config.published.model_dump(),
     }
-
-
-def pictures() -> list[dict[str, Any]]:
-    """Return name, cells, loss channels and set bits of all shipped pictures, by name."""
-    found = []
-    for name, path in shipped_pictures(picture_directory()).items():
-        text = path.read_text(encoding="utf-8")
-        try:
-            bits = parse_picture(text, 1)
-        except ConfigError:  # it has colours
-            bits = parse_picture(text, 3)
-        size = dict(zip(("loss_channels", "height", "width"), bits.shape, strict=True))
-        found.append({"name": name, **size, "ones": int(bits.sum())})
-    return found
 
 
 def document() -> str:

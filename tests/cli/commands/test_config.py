@@ -78,10 +78,7 @@ def test_list_has_every_experiment_and_picture(dct):
     assert "epoch 326 of 800 " in rows["checkerboard-async"]
     assert "life B3/S23" in rows["game-of-life-small"]
     assert "–" in rows["game-of-life-small"]
+    names = ["letter-g", "lizard", "lizard-small"]
+    assert pictures.strip().endswith(f"--target: {', '.join(names)}")
     listed = dct("config", "list", "--json")
-    assert listed.json == {"experiments": document.experiments(), "pictures": document.pictures()}
-    assert [line.split() for line in pictures.splitlines()[1:]] == [
-        ["letter-g", "16×16", "3", "110"],
-        ["lizard", "20×20", "1", "121"],
-        ["lizard-small", "12×12", "1", "44"],
-    ]
+    assert listed.json == {"experiments": document.experiments(), "pictures": names}

@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from difflogic.config import load_config, schema, shipped_configs
-from difflogic.config.document import describe, experiments, pictures
+from difflogic.config.document import describe, experiments
 from difflogic.config.models import Config
 
 
@@ -17,16 +17,6 @@ def test_experiments():
         settings = found["task_settings"]
         assert settings.items() <= config.to_dict()["task"].items()
         assert ("rule" in settings) == (found["task"] == "life")
-
-
-def test_pictures():
-    found = {picture["name"]: picture for picture in pictures()}
-    assert list(found) == ["letter-g", "lizard", "lizard-small"]
-    lizard, letter = found["lizard"], found["letter-g"]
-    assert lizard == {"name": "lizard", "height": 20, "width": 20, "loss_channels": 1, "ones": 121}
-    assert (letter["height"], letter["width"], letter["loss_channels"]) == (16, 16, 3)
-    task = load_config("letter-g").task
-    assert letter["ones"] == sum({"y": 2}.get(sign, sign in "rgb") for sign in task.target)
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-small"])
