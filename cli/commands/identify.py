@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
 from difflogic.library.options import Force
-from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
@@ -77,8 +77,7 @@ def identify(
     if as_json:
         output.show_json(data(found, to))
     else:
-        for line in lines(found):
-            typer.echo(line)
+        typer.echo(_text(found), nl=False)
         if to is not None:
             note(f"saved {to}{_pace(found)}")
         if predict is not None:
@@ -87,53 +86,24 @@ def identify(
         raise Interrupted(interruption.exit_code - 128)
 
 
-def lines(found: Identified) -> list[str]:
-    """Return the result as text."""
+def _text(found: Identified) -> str:
+    from difflogic.identification.recording import place
     from difflogic.identification.rules import describe_hidden
 
-    rule, circuit = found.rule, found.circuit
-    space = rule.space
-    recordings, frames, height, width = rule.recording.frames.shape
-    films = f"{recordings} recordings of " if recordings > 1 else ""
-    size = f"{films}{counted(frames, 'frame')} of {height}×{width} cells"
-    if rule.recording.sizes:
-        size = f"{counted(recordings, 'pair')} of at most {height}×{width} cells"
-    steps = f", {rule.gap} steps apart" if rule.gap > 1 else ""
-    gates = f"{counted(circuit.gates, 'gate')}, " if circuit else ""
-    free = int(rule.never_seen.sum())
-    filled = f", {free} {'entry' if free == 1 else 'entries'} filled" if free else ""
-    text = [
-        f"{rule.recording.source}: {size}{steps}, {rule.recording.states} states",
-        *_odds(found),
-        f"rule: {rule.name or 'has no usual name'}, {gates}found by {rule.method}{filled}",
-        *([f"hidden: {describe_hidden(space)}"] if space.looks_like else []),
-        *_listed(found.equations[:MOST_EQUATIONS], len(found.equations)),
-    ]
-    if rule.flipped is not None:
-        from difflogic.identification.recording import place
-
-        how = "no rule with the same clear entries needs fewer"
-        text.append(f"wrong cells: {len(rule.flipped)} ({how})")
-        text += _listed([place(cell) for cell in rule.flipped[:MOST_LISTED]], len(rule.flipped))
-        assert rule.agreement is not None
+    rule, weakest = found.rule, None
+    if rule.agreement is not None:
         seen = (~rule.never_seen).nonzero()[0]
         weakest = int(seen[rule.agreement[seen].argmin()])
-        text.append(
-            f"least sure entry: {space.describe(weakest)} is followed by {rule.table[weakest]} in "
-            f"{100 * rule.agreement[weakest]:.0f} % of its occurrences"
-        )
-    else:
-        text.append(
-            f"entries: {space.entries}; determined {rule.determined.sum()}, "
-            f"open {rule.open.sum()}, undecided {rule.undecided.sum()}, "
-            f"never seen {rule.never_seen.sum()}"
-        )
-        for flags, what in ((rule.open, "open"), (rule.never_seen, "never seen")):
-            first = flags.nonzero()[0].tolist()
-            shown = [_entry(found, entry) for entry in first[:MOST_LISTED]]
-            text += [f"{what}:", *_listed(shown, len(first))] if first else []
-        text.append(_other(found))
-    return text
+    return output.page(
+        "identify",
+        filters={"place": place, "entry": partial(_entry, found)},
+        found=found,
+        rule=rule,
+        weakest=weakest,
+        describe_hidden=describe_hidden,
+        most=MOST_LISTED,
+        most_equations=MOST_EQUATIONS,
+    )
 
 
 def _pace(found: Identified) -> str:
@@ -142,19 +112,6 @@ def _pace(found: Identified) -> str:
     if space.drawable:
         return ""
     return f": cells pass states on, so {space.cells // 2} steps are one of the rule"
-
-
-def _odds(found: Identified) -> list[str]:
-    """Say which families of rules were weighed, and how likely the best are."""
-    if found.weighed is None:
-        return []
-    (_, best), *others = found.weighed.summary
-    text = [
-        f"    {share:6.1%}  {what}" for what, share in found.weighed.summary[:4] if share >= 0.001
-    ]
-    if others:
-        text.append(f"    the first is {best / others[0][1]:.3g} times as likely as the next")
-    return ["by odds, not by proof, the rule is of:", *text]
 
 
 def _entry(found: Identified, entry: int) -> str:
@@ -168,35 +125,6 @@ def _entry(found: Identified, entry: int) -> str:
     if rule.second is None or rule.second[entry] in (rule.table[entry], -1):
         return f"{text} → {rule.table[entry]}{likely}"
     return f"{text} → {rule.table[entry]}{likely}, or {rule.second[entry]} in another rule"
-
-
-def _listed(shown: list[str], count: int) -> list[str]:
-    more = count - len(shown)
-    return [f"    {line}" for line in [*shown, *[f"… and {more} more"] * (more > 0)]]
-
-
-def _other(found: Identified) -> str:
-    """Say whether another rule explains the recording."""
-    rule = found.rule
-    if rule.never_seen.all():
-        return "the recording shows no entry of the rule: nothing is known about it"
-    free = ", except for entries that were never seen" if rule.never_seen.any() else ""
-    if rule.space.looks_like and rule.unique is not None:
-        names = "the hidden states could have other numbers"
-        if rule.unique:
-            return f"no other rule with such states explains the recording{free} (proved); {names}"
-        return f"another rule also explains the recording, in the open entries; {names}"
-    if rule.unique:
-        return f"no other rule explains the recording{free} (proved)"
-    if rule.unique is None:
-        return "whether another rule explains the recording is not decided"
-    frame = rule.next_frame()
-    if frame is None:
-        return "another rule also explains the recording"
-    steps = "one step" if rule.gap == 1 else f"{rule.gap} steps"
-    head = f"another rule also explains the recording; to decide, record {steps} from:"
-    rows = ("".join(f"{state:x}" for state in row) for row in frame.tolist())
-    return "\n    ".join([head, *rows])
 
 
 def data(found: Identified, to: Path | None) -> dict[str, Any]:
