@@ -60,8 +60,7 @@ def show_progress(stop_at_once: bool = False, raises: bool = True) -> Iterator[P
             from cli.terminal import proofs
 
             counters.close()
-            for line in proofs.equality_lines(error.proof):  # type: ignore[arg-type]
-                note(line)
+            note(proofs.equality(error.proof).rstrip("\n"))  # type: ignore[arg-type]
             note(f"stopped: {error}; use --unsimplified to run the circuit as it is")
             raise typer.Exit(FAILURE) from None
 

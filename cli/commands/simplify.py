@@ -59,4 +59,5 @@ def _show(found: Simplified) -> None:
     )
     typer.echo(f"\ngates by op: {ops or 'none'}")
     typer.echo(f"simplified in {found.seconds:.2f} s")
-    proofs.show_equality(found.proof, ("the original circuit", "the simplified circuit"))
+    names = "the original circuit", "the simplified circuit"
+    typer.echo(proofs.equality(found.proof, names=names), nl=False)

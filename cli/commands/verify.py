@@ -181,7 +181,8 @@ def circuit(
         )
         output.show_table("circuit | gates | depth | channels", sizes)
         typer.echo()
-        proofs.show_equality(found.proof, names, found.other_differences, rule_only)
+        text = proofs.equality(found.proof, found.other_differences, rule_only, names)
+        typer.echo(text, nl=False)
     if not (found.same_rule if rule_only else found.equal):
         raise typer.Exit(FAILURE)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,66 +13,23 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.certifying import Certified
-    from difflogic.proof import Counterexample, Proof
+    from difflogic.proof import Proof
     from difflogic.proof.convergence import Finding
     from difflogic.proof.convergence.sizes import EverySize
-    from difflogic.proof.equivalence import Method
 
 
-def equality_lines(
-    proof: Proof, differences: Sequence[str] = (), rule_only: bool = False
-) -> list[str]:
-    """Say what was proved, how, and in what time.
+def equality(
+    proof: Proof,
+    differences: Sequence[str] = (),
+    rule_only: bool = False,
+    names: Sequence[str] = (),
+) -> str:
+    """Say what was proved, how, and in what time, and for circuits with `names` what differs.
 
     `differences` are those outside the circuits; with `rule_only` nobody asked for them.
     """
-    from difflogic.proof import Verdict
-
-    undecided = sum(output.verdict is Verdict.unknown for output in proof.outputs)
-    done = len(proof.outputs) - undecided
-    every = "up to" if proof.verdict is Verdict.different else "all"
-    ways: dict[Method, str] = {
-        "exhaustive": f"trying {every} {counted(proof.cases, 'case')}",
-        "sat": f"SAT, {counted(proof.conflicts, 'conflict')}",
-    }
-    counts = ((proof.count(method), way) for method, way in ways.items())
-    how = [f"  {counted(outputs, 'output')} by {way}" for outputs, way in counts if outputs]
-    most = max(output.inputs for output in proof.outputs)
-    where = f"with up to {counted(most, 'input')}, {proof.seconds:.2f} s"
-    match proof.verdict:
-        case Verdict.equal:
-            what = "proved the same rule" if differences else "proved equal"
-            what = f"NOT EQUAL, but {what}" if differences and not rule_only else what
-            head = f"{what}: {counted(done, 'next state')} {where}"
-        case Verdict.different:
-            head = f"NOT EQUAL, found after comparing {counted(done, 'next state')} {where}"
-        case _:
-            head = f"UNKNOWN: {undecided} of {counted(len(proof.outputs), 'next state')} undecided"
-            head += f" after {proof.seconds:.2f} s: increase --time-limit"
-    return [head, *how, *(f"  differs in: {', '.join(differences)}" for _ in differences[:1])]
-
-
-def show_equality(
-    proof: Proof, names: tuple[str, str], differences: Sequence[str] = (), rule_only: bool = False
-) -> None:
-    """Print what was proved, and the counterexample; `names` are those of the circuits."""
-    lines = equality_lines(proof, differences, rule_only)
-    if proof.counterexample is not None:
-        lines += ["", *counterexample_lines(proof.counterexample, names)]
-    for line in lines:
-        typer.echo(line)
-
-
-def counterexample_lines(found: Counterexample, names: tuple[str, str]) -> list[str]:
-    """Name the bits of a counterexample that are 1, as equations do, and both next states."""
-    ones = [name for name, bit in found.inputs.items() if bit]
-    conditions = [f"{', '.join(ones)} {'is' if len(ones) == 1 else 'are'} 1"] if ones else []
-    if len(found.inputs) > len(ones):
-        conditions.append(f"all {'other ' if ones else ''}bits that are read are 0")
-    text = textwrap.wrap(f"if {' and '.join(conditions)}," if conditions else "always,", 80)
-    text.append(f"the next state of channel {found.channel} is")
-    pairs = zip(names, (found.before, found.after), strict=True)
-    return [*text, *(f"  {bit}  in {name}" for name, bit in pairs)]
+    given: dict[str, Any] = {"differences": differences, "rule_only": rule_only, "names": names}
+    return output.page("equality", proof=proof, **given)
 
 
 def show_convergence(findings: Sequence[Finding], gates: int) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import difflogic
-from cli.terminal.proofs import equality_lines
+from cli.terminal.proofs import equality
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.proof import Counterexample, Proof, Verdict, prove
@@ -265,4 +265,6 @@ def test_a_field_that_changes_what_is_done_or_seen_is_a_difference(
     assert difflogic.prove(one, replace(one, name="other")).equal
     found = difflogic.prove(one, replace(one, **change))
     assert (found.same_rule, found.equal, found.other_differences) == (True, False, (said,))
-    assert equality_lines(found.proof, found.other_differences)[-1] == f"  differs in: {said}"
+    assert (
+        equality(found.proof, found.other_differences).splitlines()[-1] == f"  differs in: {said}"
+    )
