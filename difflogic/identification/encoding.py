@@ -29,15 +29,11 @@ Key = tuple[int, int, int, int]
 class Encoding:
     """A formula about a rule and the cells of a recording."""
 
-    def __init__(
-        self, formula: Formula, question: Question, known: Table, plain_start: bool = False
-    ) -> None:
-        """`known` is the table by entry; UNKNOWN entries become variables.
-
-        With `plain_start` no cell is in a hidden state in the first frame.
-        """
+    def __init__(self, formula: Formula, question: Question, known: Table) -> None:
+        """`known` is the table by entry; UNKNOWN entries become variables."""
         self.formula, self.space, self.boundary = formula, question.space, question.boundary
-        self.plain_start, self.gap, self._deadline = plain_start, question.gap, question.deadline
+        self.plain_start, self.gap = question.plain_start, question.gap
+        self._deadline = question.deadline
         self._frames = question.recording.frames
         self.occurring: npt.NDArray[np.bool_] = known != UNKNOWN
         """Entries that some cell may depend on."""

@@ -15,7 +15,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import synthesis
-from difflogic.identification.recording import Question, Recording, Update
+from difflogic.identification.recording import Question, Recording
 from difflogic.identification.rules import (
     BOUNDARIES,
     COUNTING,
@@ -197,43 +197,29 @@ def run(
     return frame
 
 
-def identify(
-    recording: Recording,
-    space: Space,
-    boundary: str = "periodic",
-    gap: int = 1,
-    noise: bool = False,
-    deadline: Deadline = NEVER,
-    update: Update = ignore,
-    hidden: int = 0,
-    plain_start: bool = False,
-    likely: Table | None = None,
-) -> Identified:
-    """Find a rule of `space` that explains a recording of frames `gap` steps apart.
+def identify(question: Question) -> Identified:
+    """Find a rule that explains a recording.
 
-    With `noise` some cells may have been recorded wrongly, as few as possible. With `hidden` cells
-    may have up to this many more states than are seen; with `plain_start` none of them is in the
-    first frame. `likely` has the likeliest state by entry: the rule has it where the recording
-    allows. Raises ConfigError if no rule explains the recording, with the place, and
-    StoppedError if there was no time to find one.
+    Raises ConfigError if no rule explains it, with the place, and StoppedError if there was no time
+    to find one.
     """
-    question = Question(recording, space, boundary, gap, deadline, update)
-    _check(question, noise, hidden)
-    if hidden:
-        return _with_hidden(question, hidden, plain_start)
-    if noise:
+    recording, space, likely = question.recording, question.space, question.likely
+    _check(question)
+    if question.hidden:
+        return _with_hidden(question)
+    if question.noise:
         return _with_noise(question)
     known = np.full(space.entries, UNKNOWN)
-    if gap == 1:
-        votes = count(recording, space, boundary)
+    if question.gap == 1:
+        votes = count(recording, space, question.boundary)
         if len(votes.contradicted):
-            where = contradiction(recording, space, boundary, votes)
+            where = contradiction(recording, space, question.boundary, votes)
             raise ConfigError(f"{recording.source}: {where}{_remedy(question)}")
         known = votes.table
-        if recording.complete and boundary != "unknown":
+        if recording.complete and question.boundary != "unknown":
             none = np.zeros(space.entries, np.bool_)
             read = Solved(known, known != UNKNOWN, none, None)
-            return replace(_identified(question, "table", read), likely=likely)
+            return _identified(question, "table", read)
     solved = solve(question, known, _guess(question, known) if likely is None else likely)
     if solved is None:
         number, frame = _first_unexplained(question)
@@ -242,7 +228,7 @@ def identify(
             "one explains all before: it may have noise (--noise), other --gap or --boundary, a "
             "larger neighbourhood, less symmetry, or more states than are seen"
         )
-    return replace(_identified(question, "SAT", solved), likely=likely)
+    return _identified(question, "SAT", solved)
 
 
 def _identified(
@@ -254,7 +240,7 @@ def _identified(
 ) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
     origin = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(*origin, method, *found, flipped, agreement)
+    return Identified(*origin, method, *found, flipped, agreement, question.likely)
 
 
 def _with_noise(question: Question) -> Identified:
@@ -269,8 +255,8 @@ def _with_noise(question: Question) -> Identified:
     )
 
 
-def _with_hidden(question: Question, hidden: int, plain_start: bool) -> Identified:
-    refuted = 0
+def _with_hidden(question: Question) -> Identified:
+    refuted, hidden = 0, question.hidden
 
     def update(done: int, total: int | None, what: str) -> None:
         question.update(done, total, f"{refuted} kinds of hidden states refuted; {what}")
@@ -278,7 +264,7 @@ def _with_hidden(question: Question, hidden: int, plain_start: bool) -> Identifi
     for space in hidden_spaces(question.space, hidden):
         attempt = replace(question, space=space, update=update)
         try:
-            solved = solve(attempt, np.full(space.entries, UNKNOWN), plain_start=plain_start)
+            solved = solve(attempt, np.full(space.entries, UNKNOWN))
         except StoppedError as error:
             raise StoppedError(f"{error}; {refuted} kinds of hidden states are refuted") from None
         if solved is not None:
@@ -291,8 +277,9 @@ def _with_hidden(question: Question, hidden: int, plain_start: bool) -> Identifi
     )
 
 
-def _check(question: Question, noise: bool, hidden: int) -> None:
+def _check(question: Question) -> None:
     recording, boundary, gap = question.recording, question.boundary, question.gap
+    noise, hidden = question.noise, question.hidden
     if boundary not in BOUNDARIES:
         raise ConfigError(f'no boundary "{boundary}": choose one of {", ".join(BOUNDARIES)}')
     if gap < 1:

@@ -148,13 +148,11 @@ def weigh(
     gaps: Sequence[int] = (1,),
     boundary: str = "auto",
     within: str = "none",
-    without: Sequence[str] = (),
 ) -> Likely:
     """Weigh all families of these neighbourhoods, with these numbers of steps from pair to pair.
 
     `boundary` is periodic, zero, unknown, or auto for periodic and unknown. Families without the
-    symmetry `within`, and those named `without`, are left out. Raises ConfigError if no hypothesis
-    explains the pairs.
+    symmetry `within` are left out. Raises ConfigError if no hypothesis explains the pairs.
     """
     deadline = Deadline.after(SOLVING)
     sizes = np.cumsum([before.size for before, _ in pairs])
@@ -169,7 +167,7 @@ def weigh(
         side = WRAPS if edge == "periodic" else 1 - WRAPS
         prior = rest + np.log(side * GAPS.get(gap, 0.01) * RADII.get(hood, 1))
         for family in families(hood, states):
-            if family.name in without or (gap > 1 and family.name not in DEEP):
+            if gap > 1 and family.name not in DEEP:
                 continue
             if family.space.symmetry not in (within, *COARSER[within]):
                 continue

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import SUFFIXES, numbered, read_examples, read_inputs
-from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space
+from difflogic.identification.rules import MOST_STATES, UNKNOWN, Space, Table
 from difflogic.pictures.images import opened
 from difflogic.simulation.starts import parse_rle
 from difflogic.system.archive import NpzReader, is_archive
@@ -83,6 +83,14 @@ class Question:
     gap: int = 1
     deadline: Deadline = NEVER
     update: Update = ignore
+    noise: bool = False
+    """Whether some cells may have been recorded wrongly, as few as possible."""
+    hidden: int = 0
+    """Cells may have up to this many more states than are seen."""
+    plain_start: bool = False
+    """Whether no cell is in a hidden state in the first frame."""
+    likely: Table | None = None
+    """The likeliest state by entry: the rule has it where the recording allows."""
 
 
 def from_array(

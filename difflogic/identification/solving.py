@@ -44,23 +44,18 @@ class Solved:
 
 
 def solve(
-    question: Question,
-    known: Table,
-    guess: Table | None = None,
-    *,
-    decide: bool = True,
-    plain_start: bool = False,
+    question: Question, known: Table, guess: Table | None = None, *, decide: bool = True
 ) -> Solved | None:
     """Find a rule with the entries `known`, or None if no rule explains the recording.
 
-    With `decide`, find out which entries are unique. `guess` is a rule to try first. With
-    `plain_start` no cell is in a hidden state in the first frame. Raises StoppedError if the
-    deadline passes, or `update` raises it, before there is a rule; later, entries stay undecided.
+    With `decide`, find out which entries are unique. `guess` is a rule to try first. Raises
+    StoppedError if the deadline passes, or `update` raises it, before there is a rule; later,
+    entries stay undecided.
     """
     recording, space = question.recording, question.space
     periodic = question.boundary == "periodic"
     with Formula() as formula:
-        encoding = Encoding(formula, question, known, plain_start)
+        encoding = Encoding(formula, question, known)
         seen = recording.complete and question.boundary != "unknown"
         if seen and space.private and question.gap == 1:
             search: _Search = _Traces(encoding, question)
@@ -76,7 +71,8 @@ def solve(
             table = search.find()
         if table is None:
             return None
-        if space.looks_like and not plain_start and periodic:  # else start or edge name the states
+        # Otherwise start or edge name the states.
+        if space.looks_like and not question.plain_start and periodic:
             table = _renamed(space, table)
             for entry in _pins(question, table):
                 encoding.fix(entry, int(table[entry]))

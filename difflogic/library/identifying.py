@@ -21,7 +21,7 @@ from difflogic.formats.circuit_file import write_circuit
 from difflogic.identification.choosing import choose
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
-from difflogic.identification.recording import from_array, read
+from difflogic.identification.recording import Question, from_array, read
 from difflogic.identification.synthesis import SLOTS
 from difflogic.inspection.equations import equations
 from difflogic.library.common import (
@@ -199,7 +199,7 @@ def identify(
         film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
     else:
         film = from_array(recording, mask, line=line, states=states)
-    question = choose(film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0)
+    choice = choose(film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0)
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -208,19 +208,20 @@ def identify(
                 raise StoppedError("stopped")
 
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
-    space, weighed = question.space, question.likely
-    rule = identification.identify(
+    space, weighed = choice.space, choice.likely
+    question = Question(
         film,
         space,
-        question.boundary,
-        question.gap,
-        noise,
+        choice.boundary,
+        choice.gap,
         deadline,
         report,
+        noise,
         hidden,
         plain_start,
         None if weighed is None else weighed.entries(space).argmax(axis=0),
     )
+    rule = identification.identify(question)
     # If stopped before, still make the circuit, which takes seconds.
     stopped = should_stop() or deadline.passed
     limit = NEVER if stopped else Deadline(deadline.at, should_stop)

@@ -37,7 +37,7 @@ class Row:
         recording = from_array(frames, mask, line=line)
         began = time.process_time()
         deadline = {} if seconds is None else {"deadline": Deadline.after(seconds)}
-        found = identify(recording, space or Space(), **settings, **deadline)
+        found = identify(Question(recording, space or Space(), **settings, **deadline))
         self.seconds.append(time.process_time() - began)
         return found
 

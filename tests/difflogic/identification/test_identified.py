@@ -9,7 +9,7 @@ import pytest
 
 import difflogic
 from difflogic.identification import Recording, Space, identify
-from difflogic.identification.recording import from_array
+from difflogic.identification.recording import Question, from_array
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError, StoppedError
@@ -20,7 +20,7 @@ from tests.difflogic.identification.automata import film, life, soup
 def test_a_wrong_gap_has_no_rule():
     frames = film(automata.elementary(110), soup(np.random.default_rng(0), (64,), 0.5), 6, 2)
     with pytest.raises(ConfigError, match=r"no rule explains recording 0 up to frame \d"):
-        identify(from_array(frames, line=True), Space("line-1"), gap=3)
+        identify(Question(from_array(frames, line=True), Space("line-1"), gap=3))
 
 
 def life_entries(space):
@@ -32,7 +32,9 @@ def life_entries(space):
 @pytest.mark.parametrize("symmetry", ["none", "outer-totalistic", "rotations"])
 def test_life_from_seen_cells(symmetry):
     rng = np.random.default_rng(0)
-    found = identify(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
+    found = identify(
+        Question(from_array(film(life, soup(rng, (48, 48)), 12)), Space(symmetry=symmetry))
+    )
     assert found.method == "table"
     assert found.name == "B3/S23"
     assert (found.table[found.determined] == life_entries(found.space)[found.determined]).all()
@@ -51,7 +53,7 @@ def test_the_next_frame_tells_two_rules_apart():
     mask = np.zeros(frames.shape, bool)
     mask[0, ::2, ::3] = True
     space = Space("moore", "outer-totalistic")
-    found = identify(from_array(frames, mask), space)
+    found = identify(Question(from_array(frames, mask), space))
     assert found.unique is False
     frame = found.next_frame()
     second = np.where(found.second < 0, found.table, found.second)
@@ -78,7 +80,7 @@ def test_the_solver_of_noise_leaves_ctrl_c_to_python(monkeypatch):
     frames = film(life, soup(np.random.default_rng(0), (20, 20)), 7)
     frames[3, 4, 5] ^= 1
     frames[2, 15, 15] ^= 1
-    identify(from_array(frames), Space("moore", "outer-totalistic"), noise=True)
+    identify(Question(from_array(frames), Space("moore", "outer-totalistic"), noise=True))
     assert handles
     assert not any(handles)
 
@@ -94,7 +96,7 @@ def test_the_solver_of_noise_leaves_ctrl_c_to_python(monkeypatch):
 def test_several_states(states, step, hood, symmetry, name):
     rng = np.random.default_rng(0)
     starts = rng.integers(0, states, (2, 48, 48))
-    found = identify(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states))
+    found = identify(Question(from_array(film(step, starts[0], 24)), Space(hood, symmetry, states)))
     assert found.name == name
     # The circuit computes the same: its bits are states.
     circuit, cells = found.built, starts[1]
@@ -136,9 +138,9 @@ def test_hidden_states_agree_with_all_rules(seed):
     film_, space = from_array(frames, line=True), Space("line-1")
     if not private and not shared:
         with pytest.raises(ConfigError, match="proved"):
-            identify(film_, space, hidden=1)
+            identify(Question(film_, space, hidden=1))
         return
-    found = identify(film_, space, hidden=1)
+    found = identify(Question(film_, space, hidden=1))
     assert found.space.private == bool(private)
     assert found.space.looks_like in (private or shared)
 
@@ -154,7 +156,7 @@ def hidden_film(rng, shape):
 def test_brains_brain_with_a_hidden_state(size):
     rng = np.random.default_rng(0)
     frames = film(automata.brains_brain, rng.integers(0, 3, (size, size)), 17)
-    found = identify(from_array(frames == 1), Space(), hidden=1)
+    found = identify(Question(from_array(frames == 1), Space(), hidden=1))
     assert found.space.looks_like == (0, 1, 0)
     assert found.name == "B2/S/C3"
     # Determined entries are those of the automaton.
@@ -162,7 +164,7 @@ def test_brains_brain_with_a_hidden_state(size):
     near = (np.delete(states, 4, axis=0) == 1).sum(axis=0)
     truth = np.where(states[4] == 1, 2, ((states[4] == 0) & (near == 2)).astype(int))
     plain = film(automata.brains_brain, soup(rng, (size, size), 0.3), 12) == 1
-    started = identify(from_array(plain), Space(), hidden=1, plain_start=True)
+    started = identify(Question(from_array(plain), Space(), hidden=1, plain_start=True))
     for each in (found, started):
         assert (each.table[each.determined] == truth[each.determined]).all()
         assert each.determined.sum() > 12
@@ -172,11 +174,11 @@ def test_recordings_without_a_rule():
     frames = film(automata.brains_brain, np.random.default_rng(0).integers(0, 3, (32, 32)), 9)
     seen = from_array(frames == 1)
     with pytest.raises(ConfigError, match="--hidden"):
-        identify(seen, Space())
+        identify(Question(seen, Space()))
     with pytest.raises(ConfigError, match="give one of them"):
-        identify(seen, Space(), noise=True, hidden=1)
+        identify(Question(seen, Space(), noise=True, hidden=1))
     with pytest.raises(StoppedError, match="time limit"):
-        identify(seen, Space(), hidden=1, deadline=Deadline.after(0))
+        identify(Question(seen, Space(), hidden=1, deadline=Deadline.after(0)))
 
 
 def test_rules_of_radius_2():
@@ -191,7 +193,7 @@ def test_rules_of_radius_2():
     assert found.circuit is None
     mask = np.random.default_rng(1).random((3, 20, 20)) < 0.02
     masked = from_array(frames[:3, :20, :20], mask)
-    unsure = identify(masked, Space("radius-2", "outer-totalistic"), "unknown")
+    unsure = identify(Question(masked, Space("radius-2", "outer-totalistic"), "unknown"))
     known = unsure.determined
     assert known.sum() > 15
     assert (unsure.table[known] == found.rule.table[known]).all()
@@ -206,7 +208,7 @@ def test_contradictions_name_the_place_and_a_remedy():
     for settings in ({"boundary": "zero"}, {"space": Space("von-neumann")}):
         space = settings.pop("space", Space())
         with pytest.raises(ConfigError, match=r"frame \d, row \d+, column") as raised:
-            identify(from_array(frames), space, **settings)
+            identify(Question(from_array(frames), space, **settings))
         assert "--neighbourhood moore --symmetry outer-totalistic --boundary periodic" in str(
             raised.value
         )
@@ -223,11 +225,11 @@ def test_stopping_keeps_the_rule_found_so_far():
         if len(remarks) > 40:
             raise StoppedError("stopped")
 
-    found = identify(from_array(films), Space(), gap=2, update=update)
+    found = identify(Question(from_array(films), Space(), gap=2, update=update))
     assert found.undecided.any()
     assert found.unique is None
     with pytest.raises(StoppedError):
-        identify(from_array(films), Space(), gap=2, deadline=Deadline.after(0))
+        identify(Question(from_array(films), Space(), gap=2, deadline=Deadline.after(0)))
 
 
 def test_a_stop_cuts_the_simplification_short():
