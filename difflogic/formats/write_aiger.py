@@ -58,7 +58,6 @@ class Graph(Literals):
 
     def file(
         self,
-        inputs: int,
         latches: Sequence[tuple[int, int]] = (),
         outputs: Sequence[int] = (),
         bad: Sequence[int] = (),
@@ -70,7 +69,8 @@ class Graph(Literals):
 
         A latch is its next value and its initial value. `names` are the lines of the symbol table.
         """
-        before = inputs + len(latches)
+        before = self.first - 1
+        inputs = before - len(latches)
         sizes = [before + len(self.ands), inputs, len(latches), len(outputs), len(self.ands)]
         sizes += [len(bad)] if bad else []
         lines = [" ".join(map(str, ["aag" if text else "aig", *sizes]))]
@@ -106,7 +106,6 @@ def write_aiger(automaton: Automaton, interface: Interface | None = None) -> byt
         "Use: read_aiger FILE, in abc and in yosys.",
     )
     return graph.file(
-        len(interface.inputs),
         outputs=[literals[row] for row in interface.rows(circuit)],
         names=[
             *(f"i{number} {name}" for number, name in enumerate(interface.inputs)),

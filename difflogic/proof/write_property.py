@@ -149,7 +149,7 @@ def write_property(
         f"{question.height}x{question.width} cells, boundary {question.boundary}."
     )
     latches = list(zip(model.next, model.first, strict=True))
-    return model.graph.file(model.inputs, latches, bad=[model.bad], comment=comment, text=text)
+    return model.graph.file(latches, bad=[model.bad], comment=comment, text=text)
 
 
 def write_invariant(finding: Finding, text: bool = False) -> bytes:
@@ -200,8 +200,7 @@ def _questions(model: Model, first: int, before: int, after: int, text: bool) ->
         graph.and_(before, model.bad),
     ]
     comment = "Outputs: the first states leave the invariant; a step does; a bad state is in it."
-    inputs = model.inputs + len(model.latches) + len(model.recalled)
-    return graph.file(inputs, outputs=outputs, comment=comment, text=text)
+    return graph.file(outputs=outputs, comment=comment, text=text)
 
 
 def write_healing(
