@@ -35,21 +35,6 @@ class Cases:
     """How often the cases contain each neighbourhood, if known."""
 
 
-def contradiction(cases: Cases) -> tuple[int, int] | None:
-    """Return the first case whose start has another target before, and the first with this start.
-
-    Cells that do not count are no difference. None if no two cases contradict each other.
-    """
-    seen: dict[bytes, tuple[int, npt.NDArray[Any]]] = {}
-    for number, (start, target) in enumerate(zip(cases.starts, cases.targets, strict=True)):
-        first, known = seen.setdefault(start.tobytes(), (number, target))
-        free = np.isnan(known)
-        if ((target != known) & ~free & ~np.isnan(target)).any():
-            return number, first
-        seen[start.tobytes()] = first, np.where(free, target, known)
-    return None
-
-
 @dataclass(frozen=True)
 class Machine:
     """A machine with few states that reads a line of cells from its right end (Mealy 1955).

@@ -143,7 +143,7 @@ class Plan:
     @classmethod
     def sampled(cls, task: Task, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, even if all cases can be listed."""
-        scene = scene_of(task, streams, later_steps(task.due))
+        scene = scene_of(task, streams, later_steps(task.decisive_steps[0]))
         number = 1 if is_deterministic(task) else starts
         target = task.find_lasting_target()
         if target is None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
+from difflogic.examples.encoding import apply_rule
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.planes import Board, Network, pack
 from difflogic.tasks import Task
@@ -58,8 +59,25 @@ def _shown(board: Board, automaton: Automaton, state: tuple[int, ...]) -> Bits:
 
 
 def right_pairs(automaton: Automaton, task: Task) -> dict[str, tuple[int, int]] | None:
-    """Return how many examples a circuit gets right, as `Task.right_pairs` does."""
-    return task.right_pairs(lambda starts: settle(automaton, starts).shown)
+    """Return how many examples a circuit gets right, and of how many, by their part.
+
+    None if the task does not learn from examples.
+    """
+    found = outcomes(automaton, task)
+    return {part: (sum(right), len(right)) for part, right in found.items()} or None
+
+
+def outcomes(automaton: Automaton, task: Task) -> dict[str, list[bool]]:
+    """Return which of a task's examples a circuit gets right, by their part."""
+    found: dict[str, list[bool]] = {}
+    for part, pairs in task.examples.items():
+        assert task.encoding is not None, "a task with examples has an encoding"
+        befores = [pair.before for pair in pairs]
+        grids = apply_rule(
+            task.encoding, task.channels, befores, lambda starts: settle(automaton, starts).shown
+        )
+        found[part] = [np.array_equal(a, b.after) for a, b in zip(grids, pairs, strict=True)]
+    return found
 
 
 def lasts(automaton: Automaton, task: Task, cases: Cases) -> bool:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from difflogic.circuit.grid import Boundary, Start
 from difflogic.circuit.specification import Bits, Cases, Machine, Rule
 from difflogic.examples.encoding import Encoding
+from difflogic.examples.pairs import Pair
 from difflogic.system.errors import ConfigError, DctError, described
 from difflogic.system.streams import Purpose, stream
-from difflogic.tasks.parts import Exhibit, Preview, RunToTheEnd, Sample, TaskError
+from difflogic.tasks.parts import Exhibit, Preview, Sample, TaskError
 from difflogic.tasks.sections import AutomatonConfig, TaskSection
 
 
@@ -172,12 +173,10 @@ class Task(ABC):
         """What the channels say of a grid's symbols, if the task learns from examples."""
         return None
 
-    def right_pairs(self, run: RunToTheEnd) -> dict[str, tuple[int, int]] | None:
-        """Return how many examples a circuit gets right, and of how many, by their part.
-
-        The parts are "training" and "held out". None if the task does not learn from examples.
-        """
-        return None
+    @property
+    def examples(self) -> dict[str, tuple[Pair, ...]]:
+        """The examples by their part, "training" and "held out", if the task learns from them."""
+        return {}
 
     @property
     def due(self) -> int:
@@ -299,8 +298,8 @@ class Task(ABC):
     @property
     def decisive_steps(self) -> tuple[int, ...]:
         """The steps at which an exact circuit has no wrong cell, ascending."""
-        stays = self.stays or self.holds
-        return later_steps(self.due) if stays else (self.automaton.steps,)
+        steps = self.due if self.stays else self.automaton.steps
+        return later_steps(steps) if self.stays or self.holds else (steps,)
 
     @cached_property
     def has_random_start(self) -> bool:
@@ -401,17 +400,6 @@ class Task(ABC):
                     "safe range, as with np.clip(states, 1e-6, 1 - 1e-6)"
                 )
         return float(value), gradient
-
-    def find_due(self) -> int:
-        """Return a checked `due`. Raises TaskError."""
-        found, steps = self.call("due"), self.automaton.steps
-        fits = found == steps or (self.stays and found > steps)
-        if not (isinstance(found, int) and fits):
-            raise TaskError(
-                f"{self.prefix}.due must be a whole number from {steps} ([automaton] steps) on, "
-                f"and {steps} unless the target stays; it is {found!r:.100}"
-            )
-        return found
 
     def find_cases(self) -> Cases | None:
         """Return checked `cases`. Raises TaskError."""

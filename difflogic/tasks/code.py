@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.grid import Start
-from difflogic.circuit.specification import contradiction
+from difflogic.circuit.specification import Cases
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
@@ -75,7 +76,11 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
         raise TaskError(
             f"{task.prefix}.sample gives two samples for the same generator: draw only with rng"
         )
-    task.find_due()
+    if not isinstance(due := task.call("due"), int) or due < automaton.steps:
+        raise TaskError(
+            f"{task.prefix}.due must be a whole number from {automaton.steps} ([automaton] steps) "
+            f"on; it is {due!r:.100}"
+        )
     cases = task.find_cases()
     clash = None if cases is None else contradiction(cases)
     if clash is not None:
@@ -88,6 +93,21 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
         task.find_loss(np.full(shape, 0.5), first[1][0])
     start: Start = task.call("start")
     return start
+
+
+def contradiction(cases: Cases) -> tuple[int, int] | None:
+    """Return the first case whose start has another target before, and the first with this start.
+
+    Cells that do not count are no difference. None if no two cases contradict each other.
+    """
+    seen: dict[bytes, tuple[int, npt.NDArray[Any]]] = {}
+    for number, (start, target) in enumerate(zip(cases.starts, cases.targets, strict=True)):
+        first, known = seen.setdefault(start.tobytes(), (number, target))
+        free = np.isnan(known)
+        if ((target != known) & ~free & ~np.isnan(target)).any():
+            return number, first
+        seen[start.tobytes()] = first, np.where(free, target, known)
+    return None
 
 
 def _read_files(kind: str, path: Path, directory: Path) -> list[Code]:

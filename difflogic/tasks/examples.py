@@ -11,13 +11,13 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.specification import Bits, Cases
-from difflogic.examples.encoding import NAMES, Encoding, apply_rule, stacked
+from difflogic.examples.encoding import NAMES, Encoding, stacked
 from difflogic.examples.pairs import MOST_SYMBOLS, Pair, largest, without_background
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks.base import Task
-from difflogic.tasks.parts import Exhibit, InapplicableError, RunToTheEnd, Sample
+from difflogic.tasks.parts import Exhibit, InapplicableError, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
 Texts = Annotated[
@@ -145,15 +145,9 @@ class Examples(Task):
         """The pairs that were kept aside."""
         return tuple(map(Pair.parse, self.section.held_out))
 
-    def right_pairs(self, run: RunToTheEnd) -> dict[str, tuple[int, int]]:
-        found = {}
-        for part, pairs in ("training", self.pairs), ("held out", self.held_out):
-            grids = apply_rule(self.encoding, self.channels, [pair.before for pair in pairs], run)
-            right = [
-                np.array_equal(grid, pair.after) for grid, pair in zip(grids, pairs, strict=True)
-            ]
-            found[part] = sum(right), len(pairs)
-        return found
+    @property
+    def examples(self) -> dict[str, tuple[Pair, ...]]:
+        return {"training": self.pairs, "held out": self.held_out}
 
     @property
     def stages(self) -> tuple[Task, ...]:
@@ -183,8 +177,5 @@ class Examples(Task):
 
     @property
     def exhibit(self) -> Exhibit:
-        names = self.encoding.named(range(self.channels))
-        listed = "; ".join(f"{number}: {name}" for number, name in enumerate(names))
-        words = f"Paint a grid in the first channels, and press play. Channels: {listed}."
-        view = {"brush": "ones", "size": 1, "channel": 0}
-        return Exhibit(words, view=view)
+        words = "Choose an example, or paint a grid of your own, and press play."
+        return Exhibit(words, wrong="Cells that differ from what the example should become")

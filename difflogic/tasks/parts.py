@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +18,6 @@ Sample = tuple[Bits, npt.NDArray[np.float64]]
 
 A cell whose target is NaN in all loss channels does not count.
 """
-
-RunToTheEnd = Callable[[Bits], Bits]
-"""Takes starts (runs, channels, height, width) on a grid of any size; returns the loss channels of
-the last states, (runs, loss channels, height, width)."""
 
 
 class TaskError(ConfigError):

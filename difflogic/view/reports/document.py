@@ -8,10 +8,10 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, Op
 from difflogic.formats.diagram.graph import DRAWN
-from difflogic.tasks import exhibit_of
+from difflogic.tasks import exhibit_of, make_task
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
-from difflogic.view.reports import circuits, contents, curves
+from difflogic.view.reports import circuits, contents, curves, examples
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
 from difflogic.view.reports.source import Source
 
@@ -28,6 +28,8 @@ SCRIPTS = (
     "drawing.js",
     "tiles.js",
     "details.js",
+    "encoding.js",
+    "examples.js",
     "player.js",
     "pointer.js",
     "main.js",
@@ -55,10 +57,15 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     charts = {} if training is None else training["charts"]
     if results is not None and "noise" in results["tests"]:
         charts["noise"] = curves.noise_chart(results["tests"]["noise"])
+    encoding, first = examples.encoding_of(small), contents.first_settings(small, shown)
+    if encoding:  # paint with the first symbol besides the background
+        brush = int(encoding["background"] == 0)
+        first = {**first, "brush": brush, "size": 1, "marks": False}
     data: dict[str, Any] = {
-        "automaton": circuits.running(small),
+        "automaton": circuits.running(small) | {"encoding": encoding},
         "target": shown.target,
-        "first": contents.first_settings(small, shown),
+        "first": first,
+        "examples": [] if model is None else examples.examples_of(small, make_task(model.config)),
         "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
@@ -76,6 +83,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         data,
         source=source,
         small=small,
+        encoding=encoding,
         simplified=simplified,
         drawn_before=before is not None,
         shown=shown,

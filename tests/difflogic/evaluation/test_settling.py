@@ -4,8 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from difflogic.evaluation.settling import LONGEST, settle
-from tests.difflogic.circuit.circuits import automaton, circuits, step
+from difflogic.evaluation.settling import LONGEST, right_pairs, settle
+from difflogic.examples.pairs import Examples, Pair
+from difflogic.library.exemplifying import ways_to_learn
+from difflogic.tasks import make_task
+from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
 
 
 def plain(machine, start):
@@ -33,3 +36,14 @@ def test_a_circuit_runs_until_it_rests(circuit, seed, size, boundary):
     found = settle(machine, start[None])
     assert found.rests == rests
     assert (found.shown[0] == expected).all()
+
+
+def test_right_pairs_are_counted_by_part():
+    """Cells are told this, another, inside; the fourth channel becomes what the rule says."""
+    rows = ["0010>0100", "020>200", "00030>00300", "01000>10000"]
+    pairs = tuple(map(Pair.parse, rows))
+    task = make_task(ways_to_learn(Examples(tuple("0123"), pairs[:3], pairs[3:]))[1].config)
+    held, visible, nothing = [16, 17, 18], (3,), {"training": (0, 3), "held out": (0, 1)}
+    shift = automaton(circuit_of([], [*held, 20]), visible=visible)
+    assert right_pairs(shift, task) == {"training": (3, 3), "held out": (1, 1)}
+    assert right_pairs(automaton(circuit_of([], [*held, 16]), visible=visible), task) == nothing

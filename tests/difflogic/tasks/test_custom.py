@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.specification import Cases, contradiction
+from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
 from difflogic.config.document import describe
 from difflogic.evaluation import run_tests
@@ -19,7 +19,7 @@ from difflogic.model.model import Model
 from difflogic.search.verifying import Verifier
 from difflogic.system.errors import ConfigError
 from difflogic.tasks import custom, draw_batch, make_task, start_of
-from difflogic.tasks.code import find_code
+from difflogic.tasks.code import contradiction, find_code
 from difflogic.tasks.parts import TaskError
 from tests.difflogic.circuit.circuits import circuit_of
 from tests.difflogic.tasks.custom_task import CONFIG, SOURCE, has_run, write

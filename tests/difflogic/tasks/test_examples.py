@@ -57,14 +57,6 @@ def test_stages_have_the_smallest_examples_without_background():
     assert [stage.automaton.steps for stage in (first, second, last)] == [3, 4, 8]
 
 
-def test_right_pairs_are_counted_by_part(task):
-    def left(starts):
-        return np.roll(starts[:, 3:4], -1, axis=-1)
-
-    assert task.right_pairs(left) == {"training": (3, 3), "held out": (1, 1)}
-    assert task.right_pairs(lambda starts: starts[:, 3:4])["training"] == (0, 3)
-
-
 REFUSED = {
     "sizes": ({"width": 7}, "the largest grids have other sizes"),
     "text": ({"pairs": ["01>1"]}, "a pair needs two grids of one size"),

@@ -23,8 +23,8 @@ export class Compiled {
     this.run = new WebAssembly.Instance(new WebAssembly.Module(code), { env }).exports.run;
   }
 
-  /** Reserve memory for two grids; return their buffer and addresses. */
-  reserve(geometry) {
+  /** Reserve memory for pairs of grids; return their buffer and addresses. */
+  reserve(geometry, pairs) {
     const align = (bytes) => LINE_BYTES * Math.ceil(bytes / LINE_BYTES);
     const g = geometry;
     this.vectors = Math.ceil(g.words / this.vectorWords);
@@ -37,14 +37,14 @@ export class Compiled {
     const scratch = done + 2 * LINE_BYTES;
     const scratchBytes = align(8 * this.ring + (this.depth - 1) * 3 * row) + LINE_BYTES;
     const first = scratch + scratchBytes;
-    const second = first + align(g.bytes);
+    const addresses = Array.from({ length: 2 * pairs }, (_, grid) => first + grid * align(g.bytes));
     this.places = { parameters, done, scratch };
-    const pages = Math.ceil((second + g.bytes) / PAGE_BYTES);
+    const pages = Math.ceil((addresses.at(-1) + g.bytes) / PAGE_BYTES);
     const present = this.memory.buffer.byteLength / PAGE_BYTES;
     if (pages > present) this.memory.grow(pages - present);
     // Remains of a grid of another size, between the rows of the scratch, would be read as cells.
     new Uint8Array(this.memory.buffer, parameters, first - parameters).fill(0);
-    return { memory: this.memory.buffer, addresses: [first, second] };
+    return { memory: this.memory.buffer, addresses };
   }
 
   /** Take `count` steps from `grids[0]`, which is at step `step`; return whether they end in it. */

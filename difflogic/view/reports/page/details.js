@@ -13,14 +13,14 @@ export function element(name, content = "", attributes = {}) {
   return made;
 }
 
-/** Draw a neighbourhood in the colours of the grid. */
-export function drawNeighbors(svg, bits, channels, shown, palette) {
-  const cells = [];
+/** Draw a neighbourhood in the colours of a screen. */
+export function drawNeighbors(svg, bits, channels, shown, screen) {
+  const cells = [], palette = screen.palette(shown.length), counted = screen.counts(shown.length);
   for (let neighbor = 0; neighbor < 9; neighbor++) {
     let value = 0;
     shown.forEach((channel, place) => {
       const bit = bits[neighbor * channels + channel];
-      value += shown.length > 3 ? bit : bit << place;
+      value += counted ? bit : bit << place;
     });
     const color = palette[value];
     const fill = `rgb(${color & 255},${(color >> 8) & 255},${(color >> 16) & 255})`;

@@ -76,6 +76,18 @@ export class Grid {
     words[first + (g.width >>> 5)] |= right << (g.width & 31);
   }
 
+  /** Whether all cells equal those of a grid of the same size. */
+  equals(other) {
+    const { height, channels, words } = this.geometry;
+    for (let y = 0; y < height; y++) {
+      for (let channel = 0; channel < channels; channel++) {
+        const start = this.start(y, channel);
+        for (let at = start; at < start + 2 * words; at++) if (this.words[at] !== other.words[at]) return false;
+      }
+    }
+    return true;
+  }
+
   clear() {
     this.words.fill(0);
   }

@@ -16,10 +16,11 @@ export class Interpreter {
     this.inputs = [...read].sort((a, b) => a - b);
   }
 
-  /** Reserve memory for two grids; return their buffer and addresses. */
-  reserve(geometry) {
+  /** Reserve memory for pairs of grids; return their buffer and addresses. */
+  reserve(geometry, pairs) {
     this.mask = null;
-    return { memory: new ArrayBuffer(2 * geometry.bytes), addresses: [0, geometry.bytes] };
+    const addresses = Array.from({ length: 2 * pairs }, (_, grid) => grid * geometry.bytes);
+    return { memory: new ArrayBuffer(2 * pairs * geometry.bytes), addresses };
   }
 
   /** Take `count` steps from `grids[0]`, which is at step `step`; return whether they end in it. */

@@ -5,6 +5,8 @@ import { engines } from "./compiled.js";
 import { Circuit, Drawing } from "./drawing.js";
 import { describe, drawNeighbors, element } from "./details.js";
 import { Film } from "./gif.js";
+import { SYMBOL_BITS, SymbolSimulation } from "./encoding.js";
+import { Examples } from "./examples.js";
 import { decode } from "./grid.js";
 import { Judge } from "./judge.js";
 import { Player } from "./player.js";
@@ -18,6 +20,7 @@ const FASTEST = 5; // as a power of ten, in steps per second
 const CURVE_MS = 120;
 const SMALLEST_FIT = 0.6; // zoom for a wide circuit, which scrolls to stay legible
 const BRUSHES = {
+  symbol: "The input gets this symbol, and the rule starts over.",
   erase: "All channels become 0: the damage of the published experiments.",
   noise: "All channels become random.",
   ones: "The channels that are shown become 1.",
@@ -27,6 +30,7 @@ const BRUSHES = {
 const find = (id) => document.getElementById(id);
 const data = JSON.parse(find("data").textContent);
 const { automaton, ops } = data;
+const { encoding } = automaton;
 const trained = { height: automaton.height, width: automaton.width };
 
 const { found: available, error } = engines(automaton);
@@ -34,9 +38,10 @@ if (error) {
   find("trouble").textContent = `WebAssembly cannot be used here (${error.message}): the circuit is interpreted, which is slower.`;
   find("trouble").hidden = false;
 }
-const simulation = new Simulation(automaton, available[0]);
+const simulation = new (encoding ? SymbolSimulation : Simulation)(automaton, available[0]);
 simulation.resize(data.first.height, data.first.width, automaton.boundary === "periodic");
-const judge = new Judge(data.target, automaton.visible);
+const whole = encoding ? SYMBOL_BITS : automaton.visible; // channels of simulation.picture
+const judge = new Judge(data.target, whole);
 const screen = new Screen(find("cells"), find("cursor"), find("brush-outline"));
 screen.named = automaton.palette;
 const curve = new Curve(find("curve"));
@@ -45,7 +50,7 @@ for (const [id, chart] of Object.entries(data.charts)) drawChart(find(id), chart
 for (const [id, ops] of Object.entries(data.histograms)) {
   drawBars(find(id), ops.map(([sign, count]) => [sign, count]), undefined, (place) => ops[place][2], Math.log1p);
 }
-let shown = automaton.visible;
+let shown = whole;
 let drawing = null;
 let curveDrawn = 0;
 let waiting = false;
@@ -55,6 +60,7 @@ let touches = 0;
 screen.fit(simulation.geometry);
 const player = new Player(simulation, judge, changed);
 const pointer = new Pointer(screen, { paint, look, key });
+const examples = encoding ? new Examples(find, data, simulation, judge, { show: refit, look: () => changed("toggled") }) : null;
 
 /** Record a change of the state now, and draw it with the next frame. */
 function changed(kind) {
@@ -75,13 +81,13 @@ function changed(kind) {
 
 function draw() {
   waiting = false;
-  screen.draw(simulation.grid, shown, find("mark-wrong").checked && player.judged ? judge : null);
+  screen.draw(shownGrid(), shown, find("mark-wrong").checked && player.judged ? judge : null);
   if (filmed !== `${simulation.step} ${touches}`) {
     filmed = `${simulation.step} ${touches}`;
     film.add(screen.pixels, screen.canvas.width, screen.canvas.height);
   }
   find("save-gif").disabled = !film.frames.length;
-  find("shown-step").textContent = simulation.step.toLocaleString("en");
+  find("shown-step").textContent = [simulation.step.toLocaleString("en"), simulation.ended].filter(Boolean).join(", ");
   find("shown-rate").textContent = player.playing && player.rate ? short(player.rate) : "–";
   const wrong = find("shown-wrong");
   wrong.textContent = player.wrong === null ? "–" : player.wrong.toLocaleString("en");
@@ -96,6 +102,10 @@ function draw() {
   }
 }
 
+function shownGrid() {
+  return shown === whole ? simulation.picture : simulation.grid;
+}
+
 function announce() {
   const wrong = player.wrong === null ? "" : `, ${player.wrong} cells wrong`;
   find("announced").textContent = `Step ${simulation.step}${wrong}`;
@@ -104,14 +114,16 @@ function announce() {
 function paint(y, x) {
   const brush = document.querySelector("[name=brush]:checked").value;
   player.touch(y, x, Number(find("brush-size").value), brush, shown);
+  examples?.painted();
 }
 
 /** Show the bits around a cell in the circuit. */
 function look(cell) {
   const bits = cell ? simulation.neighborhood(...cell) : new Uint8Array(9 * automaton.circuit.channels);
   drawing?.show(bits);
-  const { channels } = automaton.circuit;
-  drawNeighbors(find("neighbors"), bits, channels, shown, screen.palette(shown.length));
+  const grid = shownGrid(), { channels } = grid.geometry;
+  const seen = cell ? simulation.neighborhood(...cell, grid) : new Uint8Array(9 * channels);
+  drawNeighbors(find("neighbors"), seen, channels, shown, screen);
   find("cell-head").textContent = cell ? `Row ${cell[0]}, column ${cell[1]}, and around it` : "No cell selected";
   if (drawing?.node != null) describeNode(drawing.node);
 }
@@ -129,7 +141,8 @@ function toggle() {
     player.pause();
     announce();
   } else {
-    if (player.pauseAt !== null && simulation.step >= player.pauseAt) player.reset();
+    const over = player.pauseAt !== null && simulation.step >= player.pauseAt;
+    if (over || simulation.ended) player.reset();
     player.play();
   }
   changed("toggled");
@@ -164,9 +177,18 @@ function saveGif() {
 function resize() {
   const [height, width] = find("size").value.split("x").map(Number);
   simulation.resize(height, width, find("edges").value === "periodic");
+  refit();
+}
+
+/** Take over another grid. */
+function refit() {
+  const { height, width } = simulation.geometry;
   screen.fit(simulation.geometry);
+  examples?.color(screen);
+  examples?.listTurns();
   player.prepare();
-  pointer.look([height >> 1, width >> 1]);
+  const [y, x] = pointer.cell ?? [height, width];
+  pointer.look(y < height && x < width ? [y, x] : [height >> 1, width >> 1]);
   find("wrong-reading").hidden = find("curve-figure").hidden = !player.judged;
   find("wrong-choice").hidden = !player.judged;
 }
@@ -218,8 +240,11 @@ function fillChoices() {
   find("edges").value = automaton.boundary;
   find("fire").value = automaton.fireRate;
   find("engine").append(...available.map(({ name }) => element("option", name, { value: name })));
-  const names = automaton.circuit.labels.map((name, place) => [`channel ${name}`, place]);
-  const all = automaton.visible.length > 1 ? "all visible channels" : "the visible channel";
+  const names = automaton.circuit.labels.map((name, place) => [
+    encoding ? `channel ${name}: ${encoding.names[place]}` : `channel ${name}`, place,
+  ]);
+  const visible = automaton.visible.length > 1 ? "all visible channels" : "the visible channel";
+  const all = encoding ? "symbols" : visible;
   find("channel").append(element("option", all, { value: "visible" }));
   find("channel").append(...names.map(([name, place]) => element("option", name, { value: place })));
 }
@@ -265,7 +290,7 @@ function bindControls() {
   }, fire);
   bind("engine", chooseEngine);
   bind("channel", (value) => {
-    shown = value === "visible" ? automaton.visible : [Number(value)];
+    shown = value === "visible" ? whole : [Number(value)];
     changed("toggled");
   });
   bind("mark-wrong", () => changed("toggled"));
@@ -283,7 +308,7 @@ function bindControls() {
   }
   for (const radio of document.querySelectorAll("[name=brush]")) {
     radio.addEventListener("change", () => {
-      find("brush-hint").textContent = BRUSHES[radio.value];
+      find("brush-hint").textContent = BRUSHES[encoding ? "symbol" : radio.value];
     });
   }
 }
@@ -304,8 +329,8 @@ function begin() {
   fillChoices();
   readLogits();
   const { brush, size, marks } = data.first;
-  find("brush-hint").textContent = BRUSHES[brush];
-  document.querySelector(`[name=brush][value=${brush}]`).checked = true;
+  find("brush-hint").textContent = BRUSHES[encoding ? "symbol" : brush];
+  document.querySelector(`[name=brush][value="${brush}"]`).checked = true;
   find("brush-size").value = pointer.size = size;
   find("mark-wrong").checked = marks;
   find("speed").value = Math.log10(data.first.speed) / FASTEST;
@@ -313,10 +338,13 @@ function begin() {
   player.pauseAt = data.first.pauses ? automaton.steps : null;
   bindControls();
   setSpeed();
-  resize();
+  if (examples) examples.choose();
+  else resize();
   if (data.drawings.after) chooseDrawing();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     screen.readColors();
+    examples?.color(screen);
+    examples?.draw();
     drawing?.later?.();
     changed("toggled");
   });
@@ -326,4 +354,4 @@ function begin() {
 begin();
 
 // For the browser's console: dct.player.advance(20), dct.simulation.bits(0).
-window.dct = { player, simulation, get drawing() { return drawing; } };
+window.dct = { player, simulation, paint, get drawing() { return drawing; } };

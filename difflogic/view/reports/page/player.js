@@ -42,7 +42,7 @@ export class Player {
       judge.wrong.fill(0);
       return;
     }
-    this.wrong = judge.count(simulation.grid, simulation.grids[1]);
+    this.wrong = judge.count(simulation.picture, simulation.grids[1]);
   }
 
   /** Take steps, the last one separately if it is compared with the state before it. */
@@ -89,7 +89,7 @@ export class Player {
     const left = this.pauseAt === null ? Infinity : this.pauseAt - this.simulation.step;
     if (left > 0) steps = Math.min(steps, left);
     if (steps > 0) this.takeTimed(steps);
-    if (steps > 0 && steps === left) {
+    if (this.simulation.ended || (steps > 0 && steps === left)) {
       this.pause();
       this.changed("paused");
       return;

@@ -43,7 +43,7 @@ export class Screen {
   drawWord(words, starts, x, cells, pixel, wrong, palette) {
     const { pixels } = this;
     const half = palette.length / 2;
-    const counted = starts.length > 3 && !this.hasNamed(starts.length);
+    const counted = this.counts(starts.length);
     const at = x >>> 5;
     if (starts.length === 1) {
       const word = words[starts[0] + at];
@@ -62,6 +62,11 @@ export class Screen {
     }
   }
 
+  /** Whether a colour stands for the number of ones among this many channels. */
+  counts(channels) {
+    return channels > 3 && !this.hasNamed(channels);
+  }
+
   /** Whether the automaton has its own palette for this number of channels. */
   hasNamed(channels) {
     return this.named?.length === 2 ** channels;
@@ -71,7 +76,7 @@ export class Screen {
   palette(channels) {
     const { zero, one, wrong } = this.colors;
     const named = this.hasNamed(channels);
-    const values = channels > 3 && !named ? channels + 1 : 2 ** channels;
+    const values = this.counts(channels) ? channels + 1 : 2 ** channels;
     const right = Array.from({ length: values }, (_, value) => {
       if (named) return this.named[value];
       if (channels === 3) return [0, 1, 2].map((bit) => RGB_LEVELS[(value >> bit) & 1]);

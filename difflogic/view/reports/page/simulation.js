@@ -25,9 +25,21 @@ export class Simulation {
 
   resize(height, width, periodic) {
     const geometry = new Geometry(this.automaton.circuit.channels, height, width, periodic);
-    const { memory, addresses } = this.engine.reserve(geometry);
-    this.grids = addresses.map((address) => new Grid(geometry, memory, address));
+    const { memory, addresses } = this.engine.reserve(geometry, this.copies);
+    const grids = addresses.map((address) => new Grid(geometry, memory, address));
+    this.pairs = Array.from({ length: this.copies }, (_, copy) => grids.slice(2 * copy, 2 * copy + 2));
+    this.grids = this.pairs[0];
     this.reset();
+  }
+
+  /** The number of runs of the circuit, each on a pair of grids. */
+  get copies() {
+    return 1;
+  }
+
+  /** The grid to draw as a whole, and to judge. */
+  get picture() {
+    return this.grid;
   }
 
   /** Change the boundary and keep the state. */
@@ -90,13 +102,18 @@ export class Simulation {
   }
 
   run(steps) {
+    this.take(this.grids, steps);
+    this.step += steps;
+  }
+
+  /** Take steps on a pair of grids; the first one is the present state. */
+  take(grids, steps) {
     const fire =
       this.fireRate < 1
         ? { key: streamKey(this.seed, USE.FIRE), threshold: threshold(this.fireRate) }
         : null;
-    const stayed = this.engine.take(this.grids, this.step, steps, fire);
-    if (!stayed) this.grids.reverse();
-    this.step += steps;
+    const stayed = this.engine.take(grids, this.step, steps, fire);
+    if (!stayed) grids.reverse();
   }
 
   /** Paint the square of `size` cells around (y, x): "ones" or "zeros" in `channels`, "noise" or "erase" in all. */
@@ -124,9 +141,10 @@ export class Simulation {
     }
   }
 
-  /** The bits that a cell's circuit reads, neighbour by neighbour. */
-  neighborhood(y, x) {
-    const { height, width, channels, periodic } = this.geometry;
+  /** The bits of a cell and its neighbours, as its circuit reads them. */
+  neighborhood(y, x, grid = this.grid) {
+    const { height, width, periodic } = this.geometry;
+    const { channels } = grid.geometry;
     const bits = new Uint8Array(9 * channels);
     for (let neighbor = 0; neighbor < 9; neighbor++) {
       let row = y + Math.floor(neighbor / 3) - 1;
@@ -136,7 +154,7 @@ export class Simulation {
       row = (row + height) % height;
       column = (column + width) % width;
       for (let channel = 0; channel < channels; channel++) {
-        bits[neighbor * channels + channel] = this.grid.bit(channel, row, column);
+        bits[neighbor * channels + channel] = grid.bit(channel, row, column);
       }
     }
     return bits;

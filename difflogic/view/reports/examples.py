@@ -1,0 +1,47 @@
+"""Rules from examples as data for the page: what their bits mean, and the pairs to step through."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from PIL import ImageColor
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.evaluation.settling import LONGEST, outcomes
+from difflogic.examples.encoding import Encoding
+from difflogic.pictures.colors import Color, parse_color
+from difflogic.tasks import Task
+
+COLORS = (
+    *("#000000", "#1e78d2", "#e2433b", "#2fa84f", "#f2c500", "#9a9a9a", "#d63fb0", "#f28a2e"),
+    *("#79d2f2", "#8a1c35", "#6c4bb6", "#2c6e62", "#a5764b", "#b5d96b", "#f4b1bd", "#1c2f66"),
+)
+"""Of symbols without a colour's name."""
+
+
+def encoding_of(automaton: Automaton) -> dict[str, Any] | None:
+    """Return how symbols become bits and bits symbols; None if a rule knows no symbols."""
+    if automaton.encoding is None:
+        return None
+    encoding = Encoding(**automaton.encoding)
+    return asdict(encoding) | {
+        "perSymbol": encoding.per_symbol,
+        "names": encoding.named(automaton.circuit.labels),
+        "colors": [_color(number, name) for number, name in enumerate(encoding.symbols)],
+        "longest": LONGEST,
+    }
+
+
+def _color(number: int, name: str) -> Color:
+    known = ImageColor.colormap.get(name.lower(), COLORS[number])
+    return parse_color(known) if isinstance(known, str) else known
+
+
+def examples_of(automaton: Automaton, task: Task) -> list[dict[str, Any]]:
+    """Return a task's examples, and whether an automaton makes of the input what it should."""
+    return [
+        {"part": part, "number": number, "pair": str(pair), "right": right}
+        for part, found in outcomes(automaton, task).items()
+        for number, (pair, right) in enumerate(zip(task.examples[part], found, strict=True), 1)
+    ]
