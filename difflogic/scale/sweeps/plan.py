@@ -26,7 +26,7 @@ MAX_VARIANTS = 10_000
 MAX_NAME = 100
 """Characters of a variant's directory; file systems allow 255 bytes."""
 
-_BRACKETS = {"]": "[", "}": "{"}
+_QUOTED = re.compile(r"""(["']).*?(?<!\\)\1""", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     axes = parse_axes(request.grid)
     _load(request, {}, allow_code)
     found, problems = [], []
-    for texts in combinations(axes):
+    for values in itertools.product(*axes.values()):  # the last axis varies fastest
+        texts = dict(zip(axes, values, strict=True))
         try:
             config = _load(request, texts, allow_code)
         except ConfigError as error:
@@ -119,7 +120,7 @@ def make_plan(request: Request, seeds: Sequence[int], *, allow_code: bool = Fals
     named = zip(names, found, strict=True)
     variants = [Variant(name, values, config) for name, (config, values, _) in named]
     _require_different(variants)
-    return SweepPlan(request, tuple(variants), tuple(seeds), tuple(axis.key for axis in axes))
+    return SweepPlan(request, tuple(variants), tuple(seeds), tuple(axes))
 
 
 def with_seed(config: Config, seed: int) -> Config:
@@ -180,38 +181,21 @@ def _require_different(variants: Sequence[Variant]) -> None:
             )
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One key and its values, as texts that an override accepts."""
+def parse_axes(options: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Read the values of each key, as texts that an override accepts.
 
-    key: str
-    values: tuple[str, ...]
-
-
-def parse_axes(options: Sequence[str]) -> tuple[Axis, ...]:
-    """Read the axes. Raises ConfigError for a malformed one, or a key that is given twice."""
-    axes: list[Axis] = []
+    Raises ConfigError for a malformed one, or a key that is given twice.
+    """
+    axes: dict[str, tuple[str, ...]] = {}
     for option in options:
-        axis = _parse_axis(option)
-        if axis.key in {other.key for other in axes}:
-            raise ConfigError(
-                f"--grid {option}: {axis.key} is given twice: list all its values at once"
-            )
-        axes.append(axis)
-    variants = math.prod(len(axis.values) for axis in axes)
+        key, values = _parse_axis(option)
+        if key in axes:
+            raise ConfigError(f"--grid {option}: {key} is given twice: list all its values at once")
+        axes[key] = values
+    variants = math.prod(map(len, axes.values()))
     if variants > MAX_VARIANTS:
         raise ConfigError(f"--grid: {variants} combinations are too many: at most {MAX_VARIANTS}")
-    return tuple(axes)
-
-
-def combinations(axes: Sequence[Axis]) -> list[dict[str, str]]:
-    """Return every combination of values, key → text; the last axis varies fastest.
-
-    Without axes, there is one empty combination.
-    """
-    keys = [axis.key for axis in axes]
-    products = itertools.product(*(axis.values for axis in axes))
-    return [dict(zip(keys, values, strict=True)) for values in products]
+    return axes
 
 
 def variant_names(variants: Sequence[tuple[Mapping[str, Any], Mapping[str, str]]]) -> list[str]:
@@ -258,7 +242,7 @@ def _value_name(value: Any, text: str) -> str:
             return str(value)
 
 
-def _parse_axis(option: str) -> Axis:
+def _parse_axis(option: str) -> tuple[str, tuple[str, ...]]:
     key, equals, text = option.partition("=")
     key = ".".join(part.strip() for part in key.split("."))
     if not equals or not key:
@@ -274,24 +258,22 @@ def _parse_axis(option: str) -> Axis:
     repeated = next((value for value in values if values.count(value) > 1), None)
     if repeated is not None:
         raise ConfigError(f"--grid {option}: {repeated} is listed twice: list it once")
-    return Axis(key, values)
+    return key, values
 
 
 def _split(text: str) -> list[str]:
     """Split at the commas outside of brackets and quotes."""
-    parts, start = [], 0
-    open_brackets: list[str] = []
-    quote = ""
-    for position, sign in enumerate(text):
-        if quote:
-            quote = "" if sign == quote and text[position - 1] != "\\" else quote
-        elif sign in "\"'":
-            quote = sign
-        elif sign in "[{":
-            open_brackets.append(sign)
-        elif open_brackets and _BRACKETS.get(sign) == open_brackets[-1]:
-            open_brackets.pop()
-        elif sign == "," and not open_brackets:
-            parts.append(text[start:position])
-            start = position + 1
-    return [*parts, text[start:]]
+    parts: list[str] = []
+    for part in text.split(","):
+        if parts and _is_open(parts[-1]):
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _is_open(text: str) -> bool:
+    """Return whether a bracket or a quotation begins in a text and does not end there."""
+    bare = _QUOTED.sub("", text)
+    begun = any(bare.count(first) > bare.count(last) for first, last in ("[]", "{}"))
+    return begun or '"' in bare or "'" in bare

@@ -104,8 +104,7 @@ def test_differences_are_keys_that_change_results(other, found):
     ],
 )
 def test_values_are_split_outside_of_brackets_and_quotes(option, key, values):
-    (axis,) = parse_axes([option])
-    assert (axis.key, list(axis.values)) == (key, values)
+    assert parse_axes([option]) == {key: tuple(values)}
 
 
 @pytest.mark.parametrize(
