@@ -21,16 +21,6 @@ from difflogic.proof.convergence.folding import fold
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of the searches."""
-
-    seconds: float
-    """Time for each of symmetries and fixed points."""
-    periods: int
-    """Largest period of fixed points in each direction, in cells."""
-
-
-@dataclass(frozen=True)
 class Wires:
     """Which inputs are read, and how often each row is."""
 
@@ -56,19 +46,21 @@ class Inspection:
 
 
 def inspect(
-    automaton: Automaton, limits: Limits, progress: Callable[[int, str], object]
+    automaton: Automaton, seconds: float, periods: int, progress: Callable[[int, str], object]
 ) -> Inspection:
     """Run the whole inspection. `progress` gets the number of finished parts and the next part.
 
-    Raises CircuitError for a circuit of more than MOST_ROWS.
+    `seconds` is the time for each of symmetries and fixed points, `periods` the largest period of
+    fixed points in each direction, in cells. Raises CircuitError for a circuit of more than
+    MOST_ROWS.
     """
     circuit = automaton.circuit
     lines = write_equations(circuit)
     folded = automaton.with_circuit(fold(circuit))
     progress(0, "symmetries")
-    rule = symmetry.examine(folded.circuit, limits.seconds)
+    rule = symmetry.examine(folded.circuit, seconds)
     progress(1, "fixed points")
-    fixed = fixed_points.find(folded, limits.periods, limits.seconds)
+    fixed = fixed_points.find(folded, periods, seconds)
     return Inspection(automaton, circuit.op_counts(), wires(circuit), lines, rule, fixed)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from difflogic import evaluation, inspection
 from difflogic.config import Config
-from difflogic.inspection import Inspection, Limits
+from difflogic.inspection import Inspection
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.loading import Loaded, load
 from difflogic.library.options import AllowCode, Opt, Seconds, Seed, Source, Unsimplified, checked
@@ -48,7 +48,7 @@ def inspect(
         progress(Progress("inspecting: part", done, PARTS, following))
 
     seconds = 10.0 if time_limit is None else time_limit
-    return inspection.inspect(automaton, Limits(seconds, periods), part)
+    return inspection.inspect(automaton, seconds, periods, part)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
-from difflogic.inspection import Limits, inspect, wires
+from difflogic.inspection import inspect, wires
 from difflogic.inspection.equations import equations
 from difflogic.proof.convergence.folding import fold
 from difflogic.system.errors import CircuitError
@@ -40,7 +40,7 @@ def test_wires(circuit: Circuit) -> None:
 def test_the_game_of_life() -> None:
     calls: list[tuple[int, str]] = []
     example = automaton(life_like("3", "23"), height=6, width=6, steps=50)
-    found = inspect(example, Limits(20, 2), lambda done, what: calls.append((done, what)))
+    found = inspect(example, 20, 2, lambda done, what: calls.append((done, what)))
     assert found.rule.notation == "B3/S23"
     assert sum(found.ops.values()) == example.circuit.gates
     assert set(found.ops) <= set(Op)
@@ -60,4 +60,4 @@ def test_too_large_circuits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
             with pytest.raises(CircuitError, match=f"{needed} inputs and gates.*simplify it"):
                 equations(example.circuit)
             with pytest.raises(CircuitError, match="simplify it first"):
-                inspect(example, Limits(20, 1), lambda done, what: None)
+                inspect(example, 20, 1, lambda done, what: None)
