@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from difflogic.identification.likely import GAPS, Likely, weigh
 from difflogic.identification.recording import Recording
 from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.errors import ConfigError
-
-
-class Choice(NamedTuple):
-    """What to ask, and the odds that chose it, if they did."""
-
-    space: Space
-    gap: int
-    boundary: str
-    likely: Likely | None
 
 
 def choose(
@@ -27,11 +16,11 @@ def choose(
     gap: int | str,
     boundary: str,
     exact: bool,
-) -> Choice:
-    """Return what to ask about a recording; "auto" is replaced by what is likeliest.
+) -> tuple[Space, str, int, Likely | None]:
+    """Return space, boundary and gap to ask about a recording, and the odds if they chose them.
 
-    Pairs may have any size; if their edges are unknown or undecided, nothing is assumed there. With
-    `exact` there are no odds. Raises ConfigError.
+    "auto" is replaced by what is likeliest. Pairs may have any size; if their edges are unknown or
+    undecided, nothing is assumed there. With `exact` there are no odds. Raises ConfigError.
     """
     if film.sizes and film.frames.shape[2] == 1 and neighbourhood == "moore" and radius is None:
         radius = "auto"
@@ -47,6 +36,7 @@ def choose(
             f"{film.source}: has pairs of several sizes: give --boundary auto or unknown"
         )
     edges = boundary if film.sizes or boundary != "auto" else "periodic"
+    asked = "unknown" if edges == "auto" else edges
     auto = "auto" in (radius, symmetry, gap)
     if not line and gap != 1:
         exact = True
@@ -56,8 +46,7 @@ def choose(
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        space = Space(neighbourhood, symmetry, film.states)
-        return Choice(space, int(gap), "unknown" if edges == "auto" else edges, None)
+        return Space(neighbourhood, symmetry, film.states), asked, int(gap), None
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
@@ -69,7 +58,7 @@ def choose(
     space = best.space
     if symmetry != "auto":
         space = Space(space.neighbourhood, symmetry, film.states)
-    return Choice(space, best.gap, "unknown" if edges == "auto" else edges, likely)
+    return space, asked, best.gap, likely
 
 
 def _lines(states: int) -> list[str]:

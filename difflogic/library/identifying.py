@@ -199,7 +199,9 @@ def identify(
         film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
     else:
         film = from_array(recording, mask, line=line, states=states)
-    choice = choose(film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0)
+    space, edges, apart, weighed = choose(
+        film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0
+    )
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -208,18 +210,9 @@ def identify(
                 raise StoppedError("stopped")
 
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
-    space, weighed = choice.space, choice.likely
+    likely = None if weighed is None else weighed.entries(space).argmax(axis=0)
     question = Question(
-        film,
-        space,
-        choice.boundary,
-        choice.gap,
-        deadline,
-        report,
-        noise,
-        hidden,
-        plain_start,
-        None if weighed is None else weighed.entries(space).argmax(axis=0),
+        film, space, edges, apart, deadline, report, noise, hidden, plain_start, likely
     )
     rule = identification.identify(question)
     # If stopped before, still make the circuit, which takes seconds.
