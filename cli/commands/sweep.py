@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from difflogic.library.sweeping import SweepProgress, Swept
     from difflogic.scale.sweeps.comparing import Compared, Interval
-    from difflogic.scale.sweeps.execution import Execution, Progress
+    from difflogic.scale.sweeps.execution import Execution
     from difflogic.scale.sweeps.plan import SweepPlan
     from difflogic.scale.sweeps.results import Row
 
@@ -126,29 +126,28 @@ class _Shown(ExitStack):
         self.interruption = Interruption(None, patience=None)
         self._quiet = quiet
         self._display = Display()
-        self._progress: Progress | None = None
+        self._begun = False
         self._next = time.monotonic() + QUIET_SECONDS
         """When the next line is due without a terminal."""
 
     def update(self, news: SweepProgress) -> None:
         """Show the sweep's progress."""
-        if self._progress is None:
-            self._progress = self._begin(news)
+        execution, now = news.execution, time.monotonic()
+        if not self._begun:
+            self._begun = True
+            self._begin(news)
         elif not self._quiet:
-            left, now = self._progress.seconds_left, time.monotonic()
             if news.row is not None:
-                note(line(news.row, news.execution.ended, news.plan.size, left))
+                note(line(news.row, execution.ended, news.plan.size, execution.seconds_left))
             elif not can_animate() and now >= self._next:
-                note(compose(news.execution, self._progress, news.plan.size, cells=0).plain)
+                note(compose(execution, news.plan.size, cells=0).plain)
             else:
                 now = self._next - QUIET_SECONDS
             self._next = now + QUIET_SECONDS
         self._display.update()
 
-    def _begin(self, news: SweepProgress) -> Progress:
-        from difflogic.scale.sweeps.execution import Progress
-
-        execution, progress = news.execution, Progress(news.plan, news.execution)
+    def _begin(self, news: SweepProgress) -> None:
+        execution = news.execution
         self.enter_context(self.interruption)
         if not self._quiet:
             kept = f", {execution.kept} already done" if execution.kept else ""
@@ -156,11 +155,8 @@ class _Shown(ExitStack):
             runs = counted(news.plan.size, "run")
             note(f"sweep of {news.plan.experiment}: {runs}{slots}{kept}; {news.path}")
             if can_animate():
-                self._display = Screen(
-                    lambda _: compose(execution, progress, news.plan.size), False
-                )
+                self._display = Screen(lambda _: compose(execution, news.plan.size), False)
                 self.callback(self._display.close)
-        return progress
 
 
 def line(row: Row, ended: int, runs: int, seconds_left: float | None) -> str:
@@ -181,13 +177,13 @@ def _left(seconds: float | None) -> str:
     return "" if seconds is None else f"at most {clock(seconds)} left"
 
 
-def compose(execution: Execution, progress: Progress, runs: int, cells: int = BAR) -> Text:
+def compose(execution: Execution, runs: int, cells: int = BAR) -> Text:
     """Return the line that is redrawn in place, as rich text, with a bar of `cells` characters."""
     from rich.text import Text
 
     text = Text(f"{execution.ended}/{runs} runs ", no_wrap=True, overflow="ellipsis")
     text.append_text(bar(execution.ended / max(runs, 1), cells)).append(
-        f" {_left(progress.seconds_left)}"
+        f" {_left(execution.seconds_left)}"
     )
     epochs = ", ".join(f"{run.epoch}/{run.epochs}" for run in execution.running())
     return text.append(f"  at epoch {epochs}" if epochs else "", "dim")

@@ -7,7 +7,7 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from difflogic.scale.sweeps.backends import Backend, WorkersLostError, safe_path, shield_workers
@@ -65,6 +65,7 @@ class Execution:
         """Messages for people, in the order of events."""
         self._control = directory.path.absolute() / f"{CONTROL}{secrets.token_hex(8)}"
         self._stopping = threading.Event()
+        self._began, self._to_do = time.monotonic(), self._epochs_to_do()
         self._queue: queue.Queue[Outcome | BaseException | None] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name="dct-sweep", daemon=True)
 
@@ -105,6 +106,19 @@ class Execution:
             if index < len(self._runs) and index not in self._rows
         ]
 
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimate if no run ends early; None at the beginning."""
+        left = self._epochs_to_do() - sum(run.epoch for run in self.running())
+        # The epochs that an early end saves count as done, so the estimate adapts to them.
+        done = self._to_do - left
+        return (time.monotonic() - self._began) * left / done if done > 0 else None
+
+    def _epochs_to_do(self) -> int:
+        """Return the most epochs that the missing runs may take."""
+        missing = (run for index, run in enumerate(self._runs) if index not in self._rows)
+        return sum(variant.config.training.epochs for variant, _ in missing)
+
     def work(self, tick: float) -> Iterator[Row | None]:
         """Do the missing runs; yield a row when a run ends, and None every `tick` seconds.
 
@@ -113,6 +127,7 @@ class Execution:
         """
         if len(self._rows) == len(self._runs):
             return
+        self._began = time.monotonic()
         self._control.mkdir(0o700)
         self._thread.start()
         while True:
@@ -197,33 +212,9 @@ class Execution:
         return Job(index, config.to_dict(), str(path), control, code=code_of(config.task))
 
 
-def epochs_to_do(plan: SweepPlan, rows: Sequence[Row]) -> int:
-    """Return the most epochs that the missing runs may take."""
-    epochs = {variant.name: variant.config.training.epochs for variant in plan.variants}
-    return sum(epochs[row.variant] for row in rows if row.status == "missing")
-
-
 def default_jobs(plan: SweepPlan) -> int:
     """Return the number of concurrent runs that keeps all cores of this machine busy."""
     cores = cpu_count()
     workers = [variant.config.parallel.workers for variant in plan.variants]
     threads = max(cores if count == "auto" else count for count in workers)
     return max(1, min(cores // threads, plan.size))
-
-
-class Progress:
-    """How far an execution is, and how long it may still take."""
-
-    def __init__(self, plan: SweepPlan, execution: Execution) -> None:
-        self._plan, self._execution = plan, execution
-        self._started = time.monotonic()
-        self._to_do = epochs_to_do(plan, execution.rows)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimate if no run ends early; None at the beginning."""
-        at_work = sum(run.epoch for run in self._execution.running())
-        left = epochs_to_do(self._plan, self._execution.rows) - at_work
-        # The epochs that an early end saves count as done, so the estimate adapts to them.
-        done = self._to_do - left
-        return (time.monotonic() - self._started) * left / done if done > 0 else None

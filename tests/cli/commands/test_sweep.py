@@ -14,7 +14,7 @@ import pytest
 from cli.commands.sweep import _report, compose, line
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
-from difflogic.scale.sweeps.execution import Execution, Progress, Running
+from difflogic.scale.sweeps.execution import Execution, Running
 from difflogic.scale.sweeps.plan import Request, make_plan
 from difflogic.scale.sweeps.results import make_row
 from difflogic.system.callbacks import HALF_DONE
@@ -272,15 +272,14 @@ def test_the_estimate_follows_the_epochs(tmp_path, plan, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     execution = Execution(SweepDirectory(tmp_path), plan, Idle())
-    progress = Progress(plan, execution)
-    assert progress.seconds_left is None
+    assert execution.seconds_left is None
     epochs = plan.variants[0].config.training.epochs
     at_work = [Running(variant, 0, epochs // 2) for variant in plan.variants[:2]]
     monkeypatch.setattr(execution, "running", lambda: at_work)
     now[0] += 6.0
     # Of 16 runs, one is done so far, in halves.
-    assert progress.seconds_left == pytest.approx(15 * 6.0)
-    shown = compose(execution, progress, plan.size).plain
+    assert execution.seconds_left == pytest.approx(15 * 6.0)
+    shown = compose(execution, plan.size).plain
     assert shown.startswith("0/16 runs ")
     assert shown.endswith(
         f" at most 1:30 left  at epoch {epochs // 2}/{epochs}, {epochs // 2}/{epochs}"
