@@ -1,21 +1,17 @@
-"""Shared by the writers: a file's header, names, gates as expressions, and templates."""
+"""Shared by the writers: a file's header, names, and gates as expressions."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Text
+from difflogic.system.templates import rendered
 from difflogic.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 LINE = 96
 """Columns of a comment, without its comment sign."""
@@ -48,24 +44,14 @@ def identifier(automaton: Automaton) -> str:
 
 def head(automaton: Automaton, *usage: str) -> list[str]:
     """Return the lines of a comment that says what a file holds and how to use it."""
-    given = {"automaton": automaton, "circuit": automaton.circuit, "version": __version__}
-    text = template("formats/head").render(**given, usage=usage)
-    return [line for each in text.splitlines() for line in textwrap.wrap(each, LINE)]
-
-
-@cache
-def template(name: str) -> Template:
-    """Return the template `name`.jinja, such as "formats/head": see `templates.rendered`."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parents[1]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
+    text = rendered(
+        Path(__file__).with_name("head.jinja"),
+        automaton=automaton,
+        circuit=automaton.circuit,
+        usage=usage,
+        version=__version__,
     )
-    environment.filters |= {"folded": folded, "listed": _listed}
-    return environment.get_template(f"{name}.jinja")
+    return [line for each in text.splitlines() for line in textwrap.wrap(each, LINE)]
 
 
 def leb128(value: int) -> bytes:
@@ -86,7 +72,3 @@ def folded(items: Sequence[str], width: int = LINE) -> list[str]:
         else:
             lines.append(item)
     return lines
-
-
-def _listed(items: Iterable[str], indent: int) -> str:
-    return f"\n{' ' * indent}".join(folded([f"{item}," for item in items], 84))[:-1]

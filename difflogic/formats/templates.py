@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.formats.common import head, identifier, template
+from difflogic.formats.common import folded, head, identifier
+from difflogic.system import templates
 
 
 def rendered(name: str, automaton: Automaton, *usage: str, **values: Any) -> str:
@@ -14,7 +16,9 @@ def rendered(name: str, automaton: Automaton, *usage: str, **values: Any) -> str
     `usage` ends the comment at its head. Templates know `values` and what is set here; the filter
     `listed` joins items by commas, in lines after the first indented by some columns.
     """
-    found: str = template(name).render(
+    return templates.rendered(
+        templates.ROOT / f"{name}.jinja",
+        {"folded": folded, "listed": _listed},
         automaton=automaton,
         circuit=automaton.circuit,
         name=identifier(automaton),
@@ -24,4 +28,7 @@ def rendered(name: str, automaton: Automaton, *usage: str, **values: Any) -> str
         rate=f"{automaton.fire_rate:g}",
         **values,
     )
-    return found
+
+
+def _listed(items: Iterable[str], indent: int) -> str:
+    return f"\n{' ' * indent}".join(folded([f"{item}," for item in items], 84))[:-1]

@@ -6,15 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[1]
+
 
 def rendered(
     template: Path, filters: dict[str, Callable[..., Any]] | None = None, **values: Any
 ) -> str:
-    """Return the text of a template that knows `values`, and may use `filters`."""
-    from jinja2 import Environment, StrictUndefined  # slow to import
+    """Return the text of a template that knows `values`, and may use `filters`.
+
+    It includes others by their paths, such as "formats/write_c.jinja".
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+        loader=FileSystemLoader(ROOT),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters |= filters or {}
     return environment.from_string(template.read_text(encoding="utf-8")).render(values)

@@ -10,15 +10,16 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
 
-from difflogic.formats.common import template
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.plan import SweepPlan, Variant
 from difflogic.scale.sweeps.work import is_finished
 from difflogic.system.json_values import json_value
 from difflogic.system.quantities import format_ranges
+from difflogic.system.templates import rendered
 
 CONFIDENCE = 0.95
 
@@ -276,14 +277,14 @@ def value_headings(plan: SweepPlan) -> list[str]:
 def to_markdown(plan: SweepPlan, rows: Sequence[Row]) -> str:
     """Return the table of variants, with the sweep's command."""
     words = value_headings(plan)
-    text: str = template("scale/sweeps/table").render(
+    return rendered(
+        Path(__file__).with_name("table.jinja"),
         plan=plan,
         seeds=format_ranges(plan.seeds),
         words=len(words),
         headings=[*words, *HEADINGS],
         lines=[to_cells(plan, result) for result in aggregate(plan, rows)],
     )
-    return text
 
 
 def number(value: float | None, digits: int = 0) -> str:
