@@ -270,7 +270,10 @@ def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -
             f"{config.name} · {grid} · {counted(len(found.rows[0].steps), 'round')} in turn\n"
         )
         _show_table(found, head)
-        typer.echo("\n" + "\n".join(_notes(found, config)))
+        notes = output.page(
+            "bench", found=found, rows=found.rows, requested=config, show_bytes=show_bytes
+        )
+        typer.echo(f"\n{notes}", nl=False)
     if not found.equal:
         wrong = ", ".join(
             f"{row.setting.label} (by {row.difference:.2g}, tolerance {row.tolerance:.2g})"
@@ -315,46 +318,6 @@ def _cells(row: Row, first: Row) -> list[Any]:
         _duration(row.run_seconds),
         equal,
     ]
-
-
-def _notes(found: Comparison, requested: Config) -> list[str]:
-    """Return the lines below the table."""
-    config = found.rows[0].setting.config
-    notes = [
-        "ceiling: speed-up limit from the number and size of tasks; stolen: of all tasks of a "
-        "step; waiting: share of workers' time; equal: results, to those of the first row; "
-        f"run: {config.training.epochs} epochs at the median step"
-    ]
-    pairs = (
-        ("automaton steps", requested.automaton.steps, config.automaton.steps),
-        ("batch", requested.training.batch, config.training.batch),
-    )
-    if any(row.setting.oracle for row in found.rows):
-        notes.append("oracle: plain NumPy, which has no tasks")
-        if cut := ", ".join(f"{name} from {a} to {b}" for name, a, b in pairs if a != b):
-            notes.append(f"reduced for the oracle, which is slow: {cut}")
-    if any(row.oversubscribed for row in found.rows):
-        notes.append(
-            "*: oversubscribed, more workers than cores: does not predict a larger machine"
-        )
-    if any(row.speedup(found.rows[0]) is None for row in found.rows):
-        notes.append("speed-ups shown as - are above their ceiling: other programs disturbed them")
-    last = found.rows[-1]
-    if last.exchange:
-        notes.append(
-            "reduce: median ms to add up gradients, with waiting for other ranks; exchange: least "
-            f"ms to exchange {show_bytes(last.exchanged_bytes)} once all are ready"
-        )
-    if len({row.threads for row in found.rows}) > 1 and found.doubt is not None:
-        notes.append(f"no conclusion for other numbers of workers: {found.doubt}")
-    law = found.amdahl
-    if law is not None:
-        limit = "without limit" if law.serial < 1e-6 else f"at most {law.limit:.1f}×"
-        counts = ", ".join(map(str, law.workers))
-        notes.append(
-            f"Amdahl's law, fitted to {counts} workers: {100 * law.serial:.1f} % serial, {limit}"
-        )
-    return notes
 
 
 def times(factor: float | None) -> str | None:
