@@ -87,13 +87,10 @@ class Learned:
         dtype, form = self.logits.dtype, self._form
         self.steps += 1
         rates = np.array(self._training.rates(self.steps), dtype)
+        numbers = form and (form.basis.astype(dtype), np.array(form.readers))
         moments = self._first, self._second
-        common = self.logits, moments, (self.probabilities, self._basis, gradients)
-        if form is None:
-            k.adamw_step(*common, rates, self._space)
-        else:
-            numbers = form.basis.astype(dtype), np.array(form.readers)
-            k.adamw_step_in_form(*common, numbers, rates, self._space)
+        pulls = self.probabilities, self._basis, gradients
+        k.adamw_step(self.logits, moments, pulls, numbers, rates, self._space)
 
     def load(self, logits: Array) -> None:
         """Replace the logits."""

@@ -16,7 +16,7 @@ COLUMNS = 256
 is scratch for sums, in the logits' type."""
 
 ROOM = 13
-"""Rows of `space` that `adamw_step_in_form` uses."""
+"""Rows of `space` that `adamw_step` uses."""
 
 
 @borrowing_kernel
@@ -91,85 +91,69 @@ def _mean_pull(pulls, start, count, space):
             mean[p] += weights[p] * (c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3)
 
 
+@part
+def _descend(numbers, slopes, m, v, rates):
+    """Take one AdamW step of a row of numbers, with their two moments, in place."""
+    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
+    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
+    for p in range(len(numbers)):
+        g = min(max(slopes[p], -clip), clip)
+        m[p] = beta1 * m[p] + rest1 * g
+        v[p] = beta2 * v[p] + rest2 * g * g
+        change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
+        numbers[p] = keep * numbers[p] - rate * change
+
+
 @borrowing_kernel
-def adamw_step(logits, moments, pulls, rates, space):
+def adamw_step(logits, moments, pulls, form, rates, space):
     """Turn dL/d(coefficients) into dL/dlogits, clip it, and take one AdamW step in place.
 
     The arrays are (16, parameters). `pulls` are the probabilities of the same shape, the ops'
     coefficients (16, 4), and dL/d(coefficients) (parameters, 4). `rates` is
     (clip, β1, 1 - β1, β2, 1 - β2, 1 / (1 - β1^t), 1 / (1 - β2^t), ε, learning rate, 1 - rate ·
-    decay), in the logits' type.
+    decay), in the logits' type; `space` is (ROOM, COLUMNS).
+
+    With a `form`, four numbers θ of a gate are learned, and its logits are B·θ. It is B (16, 4)
+    and, for each of the four numbers, a row of the logits that only this number contributes to.
+    The moments are then (4, parameters).
     """
-    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
-    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
     (probabilities, basis, _), parameters = pulls, logits.shape[1]
     mode = flush_denormals()  # the second moments of settled gates are denormal
     first, second = moments
     mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
+    slope, slopes, numbers = space[5], space[5:9], space[9:13]
+    if form is not None:
+        slope, (adds, readers) = space[9], form
     for start in range(0, parameters, COLUMNS):
         count = min(COLUMNS, parameters - start)
-        _mean_pull(pulls, start, count, space)
-        # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩)
-        for i in range(16):
-            weights = probabilities[i, start : start + count]
-            z = logits[i, start : start + count]
-            m, v = first[i, start : start + count], second[i, start : start + count]
-            b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
-            for p in range(count):
-                pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
-                g = min(max(weights[p] * (pull - mean[p]), -clip), clip)
-                m[p] = beta1 * m[p] + rest1 * g
-                v[p] = beta2 * v[p] + rest2 * g * g
-                change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
-                z[p] = keep * z[p] - rate * change
-    restore_denormals(mode)
-
-
-@borrowing_kernel
-def adamw_step_in_form(logits, moments, pulls, form, rates, space):
-    """Do as `adamw_step` where four numbers θ of a gate are learned, and its logits are B·θ.
-
-    `form` is B (16, 4) and, for each of the four numbers, a row of the logits that only this number
-    contributes to. `moments` are (4, parameters), `space` is (ROOM, COLUMNS).
-    """
-    clip, beta1, rest1, beta2, rest2 = rates[0], rates[1], rates[2], rates[3], rates[4]
-    unbias1, unbias2, epsilon, rate, keep = rates[5], rates[6], rates[7], rates[8], rates[9]
-    adds, readers = form
-    (probabilities, basis, _), parameters = pulls, logits.shape[1]
-    mode = flush_denormals()  # the second moments of settled gates are denormal
-    first, second = moments
-    mean, c0, c1, c2, c3 = space[0], space[1], space[2], space[3], space[4]
-    slopes, numbers = space[5:9], space[9:13]
-    for start in range(0, parameters, COLUMNS):
-        count = min(COLUMNS, parameters - start)
-        space[5:9] = 0.0
+        end = start + count
+        slopes[:] = 0.0
         _mean_pull(pulls, start, count, space)
         # dL/dz = p ⊙ (M·s - ⟨p, M·s⟩), and dL/dθ is Bᵀ times that.
         for i in range(16):
-            weights = probabilities[i, start : start + count]
+            weights = probabilities[i, start:end]
             b0, b1, b2, b3 = basis[i, 0], basis[i, 1], basis[i, 2], basis[i, 3]
             for p in range(count):
                 pull = c0[p] * b0 + c1[p] * b1 + c2[p] * b2 + c3[p] * b3
-                slope = weights[p] * (pull - mean[p])
-                slopes[0, p] += adds[i, 0] * slope
-                slopes[1, p] += adds[i, 1] * slope
-                slopes[2, p] += adds[i, 2] * slope
-                slopes[3, p] += adds[i, 3] * slope
-        for j in range(4):
-            reader = readers[j]
-            z = logits[reader, start : start + count]
-            m, v = first[j, start : start + count], second[j, start : start + count]
-            for p in range(count):
-                g = min(max(slopes[j, p], -clip), clip)
-                m[p] = beta1 * m[p] + rest1 * g
-                v[p] = beta2 * v[p] + rest2 * g * g
-                change = m[p] * unbias1 / (np.sqrt(v[p] * unbias2) + epsilon)
-                number = z[p] / adds[reader, j]
-                numbers[j, p] = keep * number - rate * change
-        for i in range(16):
-            z = logits[i, start : start + count]
-            w0, w1, w2, w3 = adds[i, 0], adds[i, 1], adds[i, 2], adds[i, 3]
-            for p in range(count):
-                total = w0 * numbers[0, p] + w1 * numbers[1, p]
-                z[p] = total + w2 * numbers[2, p] + w3 * numbers[3, p]
+                slope[p] = weights[p] * (pull - mean[p])
+            if form is None:
+                _descend(
+                    logits[i, start:end], slope, first[i, start:end], second[i, start:end], rates
+                )
+            else:
+                for j in range(4):
+                    for p in range(count):
+                        slopes[j, p] += adds[i, j] * slope[p]
+        if form is not None:
+            for j in range(4):
+                z, own = logits[readers[j], start:end], numbers[j, :count]
+                for p in range(count):
+                    own[p] = z[p] / adds[readers[j], j]
+                _descend(own, slopes[j], first[j, start:end], second[j, start:end], rates)
+            for i in range(16):
+                z = logits[i, start:end]
+                w0, w1, w2, w3 = adds[i, 0], adds[i, 1], adds[i, 2], adds[i, 3]
+                for p in range(count):
+                    total = w0 * numbers[0, p] + w1 * numbers[1, p]
+                    z[p] = total + w2 * numbers[2, p] + w3 * numbers[3, p]
     restore_denormals(mode)
