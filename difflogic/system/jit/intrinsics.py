@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -21,6 +22,24 @@ def intrinsic(typer: Callable[..., Any]) -> Any:
     """
     made = numba.extending.intrinsic(typer)
     return made if JIT else _callable(made, typer.__name__)
+
+
+def emitting(signature: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Make an intrinsic of what emits its code; `signature` gives its types from the arguments'."""
+
+    def decorate(emit: Callable[..., Any]) -> Any:
+        def typer(typing_context: Any, *kinds: Any) -> tuple[Any, Callable[..., Any]]:
+            return signature(*kinds), emit
+
+        # Numba matches a call's arguments with the names of these.
+        names = "typing_context", *inspect.signature(signature).parameters
+        typer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+        )
+        typer.__name__ = emit.__name__
+        return intrinsic(typer)
+
+    return decorate
 
 
 def _callable(made: Any, name: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, Emitter, for_each_lanes, unpack
-from difflogic.system.jit.intrinsics import intrinsic
+from difflogic.system.jit.intrinsics import emitting
 
 AHEAD = 8
 """Rows by which a grid's lines are prefetched before they are read or written. Rows lie a stride
@@ -63,20 +63,20 @@ def moving(emit):
     The first array gives the element type.
     """
 
-    def typer(typing_context, arrays, integers, lanes):
-        def codegen(context, builder, signature, args):
-            values, numbers = unpack(context, builder, arrays, integers, args)
+    def emit_moves(context, builder, signature, args):
+        arrays, integers, _ = signature.args
+        values, numbers = unpack(context, builder, arrays, integers, args)
 
-            def emit_for(count):
-                emit(_Moves(context, builder, arrays, values, count), *numbers)
+        def emit_for(count):
+            emit(_Moves(context, builder, arrays, values, count), *numbers)
 
-            for_each_lanes(builder, args[2], emit_for)
-            return context.get_dummy_value()
+        for_each_lanes(builder, args[2], emit_for)
+        return context.get_dummy_value()
 
-        return types.void(arrays, integers, types.int64), codegen
-
-    typer.__name__ = emit.__name__
-    return intrinsic(typer)
+    emit_moves.__name__ = emit.__name__
+    return emitting(lambda arrays, integers, lanes: types.void(arrays, integers, types.int64))(
+        emit_moves
+    )
 
 
 @moving

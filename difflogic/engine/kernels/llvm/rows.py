@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 
 from difflogic.engine.kernels.structures import LANES
-from difflogic.system.jit.intrinsics import intrinsic
+from difflogic.system.jit.intrinsics import emitting
 from difflogic.system.jit.processor import registers
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
@@ -38,8 +38,8 @@ class Arrays:
 class Emitter:
     """Emits operations on rows of a tile, `lanes` values each, as vectors that fill a register."""
 
-    def __init__(self, context, builder, dtype, lanes):
-        self.builder = builder
+    def __init__(self, context, builder, dtype, lanes, count=None):
+        self.builder, self.count = builder, count
         bits = dtype.bitwidth
         # At least four, since sums are folded to four numbers.
         self.width = max(4, registers().width * 8 // bits)
@@ -181,31 +181,28 @@ def for_each_lanes(builder, lanes, emit):
 
 
 def primitive(emit):
-    """Make an intrinsic of (arrays…), lanes: `emit` gets an emitter, a count and the data pointers.
+    """Make an intrinsic of (arrays…), lanes: `emit` gets an emitter and the data pointers.
 
-    The first array gives the element type. The second is the instruction matrix, and the count its
-    length.
+    The first array gives the element type. The second is the instruction matrix, whose length is
+    the emitter's `count`.
     """
 
-    def typer(typing_context, arrays, lanes):
-        def codegen(context, builder, signature, args):
-            made = [
-                context.make_array(array)(context, builder, builder.extract_value(args[0], k))
-                for k, array in enumerate(arrays)
-            ]
-            count = builder.extract_value(made[1].shape, 0)
+    def emit_rows(context, builder, signature, args):
+        kinds = signature.args[0]
+        arrays = Arrays(
+            context, builder, kinds, unpack(context, builder, kinds, (), args)[0]
+        ).arrays
+        count = builder.extract_value(arrays[1].shape, 0)
 
-            def emit_for(number):
-                emitter = Emitter(context, builder, arrays[0].dtype, number)
-                emit(emitter, count, *(array.data for array in made))
+        def emit_for(lanes):
+            emitter = Emitter(context, builder, kinds[0].dtype, lanes, count)
+            emit(emitter, *(array.data for array in arrays))
 
-            for_each_lanes(builder, args[1], emit_for)
-            return context.get_dummy_value()
+        for_each_lanes(builder, args[1], emit_for)
+        return context.get_dummy_value()
 
-        return types.void(arrays, types.int64), codegen
-
-    typer.__name__ = emit.__name__
-    return intrinsic(typer)
+    emit_rows.__name__ = emit.__name__
+    return emitting(lambda arrays, lanes: types.void(arrays, types.int64))(emit_rows)
 
 
 def instruction(v, code, index, fields):
@@ -230,5 +227,5 @@ def slot_of(v, base, param):
     return v.builder.gep(base, [v.builder.mul(param, I64(4))])
 
 
-def reversed_index(v, count, index):
-    return v.builder.sub(v.builder.sub(count, I64(1)), index)
+def reversed_index(v, index):
+    return v.builder.sub(v.builder.sub(v.count, I64(1)), index)

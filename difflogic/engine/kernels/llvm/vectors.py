@@ -17,8 +17,8 @@ from difflogic.engine.kernels.llvm.rows import (
 
 
 @primitive
-def runs_forward(v, count, tile, code, coefficients):
-    with cgutils.for_range(v.builder, count, intp=I64) as loop:
+def runs_forward(v, tile, code, coefficients):
+    with cgutils.for_range(v.builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
@@ -32,10 +32,10 @@ def runs_forward(v, count, tile, code, coefficients):
 
 
 @primitive
-def gates_forward(v, count, tile, code, coefficients):
+def gates_forward(v, tile, code, coefficients):
     builder = v.builder
     chain = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
-    with cgutils.for_range(builder, count, intp=I64) as loop:
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b, out = (v.row(tile, v.field(row, k)) for k in (st.A, st.B, st.OUT))
         c = coefficients_of(v, coefficients, v.field(row, st.PARAM))
@@ -52,8 +52,8 @@ def gates_forward(v, count, tile, code, coefficients):
 
 
 @primitive
-def stars_forward(v, count, tile, code, coefficients):
-    with cgutils.for_range(v.builder, count, intp=I64) as loop:
+def stars_forward(v, tile, code, coefficients):
+    with cgutils.for_range(v.builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.STAR_FIELDS)
         leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
         center = v.row(tile, v.field(row, st.STAR_CENTER))
@@ -108,11 +108,11 @@ def _way_back(v, code, index, tile, coefficients, grad):
 
 
 @primitive
-def runs_backward(v, count, tile, code, coefficients, grad, sums):
+def runs_backward(v, tile, code, coefficients, grad, sums):
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
-    with cgutils.for_range(builder, count, intp=I64) as loop:
-        index = reversed_index(v, count, loop.index)
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
+        index = reversed_index(v, loop.index)
         row, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
@@ -134,7 +134,7 @@ def runs_backward(v, count, tile, code, coefficients, grad, sums):
 
 
 @primitive
-def gates_backward(v, count, tile, code, coefficients, grad, sums):
+def gates_backward(v, tile, code, coefficients, grad, sums):
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
     # Left by the next gate of the chain: its part of the gradient of this gate's input b, and the
@@ -143,8 +143,8 @@ def gates_backward(v, count, tile, code, coefficients, grad, sums):
     held_value = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     holds = 8 * v.vectors <= v.registers
     offsets = [I64(k * v.width) for k in range(v.vectors)]
-    with cgutils.for_range(builder, count, intp=I64) as loop:
-        index = reversed_index(v, count, loop.index)
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
+        index = reversed_index(v, loop.index)
         _, a, b, grad_a, grad_b, grad_out, param, flags, c = _way_back(
             v, code, index, tile, coefficients, grad
         )
@@ -176,15 +176,15 @@ def gates_backward(v, count, tile, code, coefficients, grad, sums):
 
 
 @primitive
-def stars_backward(v, count, tile, code, coefficients, grad, sums, scratch):
+def stars_backward(v, tile, code, coefficients, grad, sums, scratch):
     builder = v.builder
     # The sums of seven gates do not fit the registers: they are kept in a scratch of 28 lines.
     acc = [
         [v.pointer(scratch, I64((4 * gate + k) * v.width)) for k in range(4)] for gate in range(7)
     ]
     zeros = builder.gep(scratch, [I64(st.SCRATCH_SUMS)])
-    with cgutils.for_range(builder, count, intp=I64) as loop:
-        row = instruction(v, code, reversed_index(v, count, loop.index), st.STAR_FIELDS)
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
+        row = instruction(v, code, reversed_index(v, loop.index), st.STAR_FIELDS)
         leaves = [v.row(tile, v.field(row, st.STAR_LEAVES + k)) for k in range(4)]
         center = v.row(tile, v.field(row, st.STAR_CENTER))
         grad_leaves = [v.row(grad, v.field(row, st.STAR_GRAD_LEAVES + k)) for k in range(4)]
@@ -247,7 +247,7 @@ def stars_backward(v, count, tile, code, coefficients, grad, sums, scratch):
 
 
 @primitive
-def pulls_backward(v, count, tile, targets, pulls, coefficients, grad):
+def pulls_backward(v, tile, targets, pulls, coefficients, grad):
     """Sum gradient rows over the gradients that their readers pass back, in the order of `pulls`.
 
     A pull is what stars, runs and gates add to the row, with the same roundings: g·to + sum is
@@ -256,7 +256,7 @@ def pulls_backward(v, count, tile, targets, pulls, coefficients, grad):
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(v.vectors)]
     offsets = [I64(k * v.width) for k in range(v.vectors)]
-    with cgutils.for_range(builder, count, intp=I64) as loop:
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
         row = instruction(v, targets, loop.index, st.TARGET_FIELDS)
         target = v.row(grad, v.field(row, st.TARGET_ROW))
         first = v.field(row, st.TARGET_PULLS)
@@ -290,11 +290,11 @@ def pulls_backward(v, count, tile, targets, pulls, coefficients, grad):
 
 
 @primitive
-def sums_backward(v, count, tile, code, grad, sums):
+def sums_backward(v, tile, code, grad, sums):
     """Add the four sums of each run of gates to its slot; the gradients of all rows are known."""
     builder = v.builder
     acc = [cgutils.alloca_once(builder, v.type) for _ in range(4)]
-    with cgutils.for_range(builder, count, intp=I64) as loop:
+    with cgutils.for_range(builder, v.count, intp=I64) as loop:
         row = instruction(v, code, loop.index, st.FIELDS)
         a, b = (v.row(tile, v.field(row, k)) for k in (st.A, st.B))
         out = v.row(grad, v.field(row, st.OUT))

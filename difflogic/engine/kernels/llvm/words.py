@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 
 from llvmlite import ir
@@ -10,7 +11,7 @@ from numba.core import cgutils
 
 from difflogic.engine.kernels.llvm.rows import I32, I64, Arrays, unpack
 from difflogic.engine.kernels.structures import FORCED, SPECIAL, WORDS
-from difflogic.system.jit.intrinsics import intrinsic
+from difflogic.system.jit.intrinsics import emitting
 
 
 class _Words(Arrays):
@@ -41,9 +42,12 @@ class _Words(Arrays):
         """Load the vector `offset` words after an element."""
         return self.load_from(self.builder.gep(element, [offset]))
 
+    @contextmanager
     def vectors(self, words):
-        """Return a loop over the vectors of `words` words; its index counts them."""
-        return cgutils.for_range(self.builder, self.builder.udiv(words, I64(WORDS)), intp=I64)
+        """Loop over the vectors of `words` words, by their offsets."""
+        count = self.builder.udiv(words, I64(WORDS))
+        with cgutils.for_range(self.builder, count, intp=I64) as loop:
+            yield self.row(loop.index)
 
     def form(self, array, place):
         """Return an op's four coefficients, which begin at a place of an array, in all words."""
@@ -83,16 +87,13 @@ class _Words(Arrays):
 def words_primitive(emit, returned=types.void):
     """Make an intrinsic of (arrays…), (integers…): `emit` gets an emitter and the integers."""
 
-    def typer(typing_context, arrays, integers):
-        def codegen(context, builder, signature, args):
-            values, numbers = unpack(context, builder, arrays, integers, args)
-            found = emit(_Words(context, builder, arrays, values), *numbers)
-            return context.get_dummy_value() if found is None else found
+    def emit_words(context, builder, signature, args):
+        values, numbers = unpack(context, builder, *signature.args, args)
+        found = emit(_Words(context, builder, signature.args[0], values), *numbers)
+        return context.get_dummy_value() if found is None else found
 
-        return returned(arrays, integers), codegen
-
-    typer.__name__ = emit.__name__
-    return intrinsic(typer)
+    emit_words.__name__ = emit.__name__
+    return emitting(lambda arrays, integers: returned(arrays, integers))(emit_words)
 
 
 words_query = partial(words_primitive, returned=types.int64)
@@ -107,8 +108,7 @@ def hard_gate(v, x, y, op, place, words):
     """
     builder = v.builder
     c = v.form(1, builder.mul(op, I64(4)))
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         a, b = (v.load(0, builder.add(start, offset)) for start in (x, y))
         v.store(v.gate(c, a, b), 0, builder.add(place, offset))
 
@@ -142,8 +142,7 @@ def hard_follow(v, first, end, base, words, changed):
             to = builder.mul(target, words)
             known = builder.add(base, to)
             found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-            with v.vectors(words) as loop:
-                offset = v.row(loop.index)
+            with v.vectors(words) as offset:
                 value = v.gate(c, *(v.step(row, offset) for row in rows))
                 v.store(value, 0, builder.add(to, offset))
                 differing = builder.xor(value, v.load(1, builder.add(known, offset)))
@@ -164,8 +163,7 @@ def hard_differ(v, x, y, words):
     """Return a number that is not 0 if words at `x` of one array and `y` of the other differ."""
     builder = v.builder
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         one, other = v.load(0, builder.add(x, offset)), v.load(1, builder.add(y, offset))
         builder.store(builder.or_(builder.load(found), builder.xor(one, other)), found)
     return v.some(builder.load(found))
@@ -183,8 +181,7 @@ def hard_list(v, first, end, words):
         *slots, form = (v.number(1, builder.add(record, I64(i))) for i in range(4))
         a, b, target = (builder.mul(slot, words) for slot in slots)
         c = v.form(2, builder.mul(builder.and_(form, I64(15)), I64(4)))
-        with v.vectors(words) as loop:
-            offset = v.row(loop.index)
+        with v.vectors(words) as offset:
             value = v.gate(c, v.load(0, builder.add(a, offset)), v.load(0, builder.add(b, offset)))
             v.store(value, 0, builder.add(target, offset))
 
@@ -192,8 +189,7 @@ def hard_list(v, first, end, words):
 @words_primitive
 def hard_copy(v, to, place, words):
     """Copy some words from a place of the second array to a place of the first."""
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         v.store(v.load(1, v.builder.add(place, offset)), 0, v.builder.add(to, offset))
 
 
@@ -206,8 +202,7 @@ def hard_view(v, to, own, place, first, end, mask, stride, words):
     """
     builder = v.builder
     states = v.either(own, 1, 2, place)
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         seen = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
         with cgutils.for_range_slice(builder, first, end, I64(1), intp=I64) as (number, _):
             skip, shift = (builder.load(v.at(array, number)) for array in (3, 4))
@@ -232,8 +227,7 @@ def hard_advance(v, row, row_own, before, before_own, after, base, fire, keep, w
     builder = v.builder
     new, old = v.either(row_own, 0, 1, row), v.either(before_own, 2, 3, before)
     found = cgutils.alloca_once_value(builder, ir.Constant(v.type, [0] * WORDS))
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         held, value = v.step(old, offset), v.step(new, offset)
         changed = builder.and_(builder.xor(held, value), v.load(4, builder.add(fire, offset)))
         state = builder.and_(builder.xor(held, changed), v.load(5, builder.add(keep, offset)))
@@ -252,8 +246,7 @@ def hard_count(v, own, place, target, counted, words):
     builder = v.builder
     states = v.either(own, 0, 1, place)
     total = cgutils.alloca_once_value(builder, I64(0))
-    with v.vectors(words) as loop:
-        offset = v.row(loop.index)
+    with v.vectors(words) as offset:
         differing = builder.xor(v.step(states, offset), v.load(2, builder.add(target, offset)))
         differing = builder.and_(differing, v.load(3, builder.add(counted, offset)))
         ones = v.call(f"llvm.ctpop.v{WORDS}i64", v.type, differing)
@@ -262,12 +255,7 @@ def hard_count(v, own, place, target, counted, words):
     return builder.load(total)
 
 
-@intrinsic
-def ones(typing_context, word):
+@emitting(lambda word: types.int64(types.uint64))
+def ones(context, builder, signature, args):
     """Return the number of ones in a word of 64 bits."""
-    signature = types.int64(types.uint64)
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return signature, codegen
+    return builder.ctpop(args[0])
