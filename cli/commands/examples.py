@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.calling import Call, calls
-from cli.errors import FAILURE, note
+from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson
 from cli.terminal import output
@@ -42,7 +42,7 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
         proof = found.summary["scores"]["assurance"]["text"]
         typer.echo(f"examples   {right}")
         typer.echo(f"proof      {proof}; other grids are not proved")
-        typer.echo(f"circuit    {found.words}")
+        typer.echo(f"circuit    {in_one_line(found.words)}")
         typer.echo(f"run        {found.path}")
         typer.echo(f"next       dct apply {found.path} FILE, or dct simplify {found.path} -o FILE")
     if interruption.requested:
@@ -73,7 +73,7 @@ def apply(run: Call, *, to: Grids = None, force: Force = False, as_json: AsJson 
             verdict = {None: "", True: ": right", False: ": wrong"}[each.right]
             typer.echo(f"{each.place}{verdict}")
             for row in each.after if to is None else ():
-                typer.echo("  " + " ".join(row))
+                typer.echo("  " + in_one_line(" ".join(row)))
     known = [each.right for each in found if each.right is not None]
     if known and not as_json:
         typer.echo(f"{sum(known)} of {len(known)} right")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cli.calling import Call, calls
+from cli.errors import in_one_line
 from cli.options import AsJson
 from cli.progress import show_progress
 from cli.terminal import output
@@ -80,7 +81,7 @@ def _text(found: Inspection, trained: Automaton, limit: int | None) -> str:
         limit=limit,
         symbols=SYMBOLS,
         state_channels=_state_channels(automaton),
-        meanings=_meanings(automaton),
+        meanings={label: in_one_line(name) for label, name in _meanings(automaton).items()},
         cells=_cells(found),
         fan_out={
             "mean": fan_out[fan_out > 0].mean(),

@@ -29,6 +29,9 @@ def test_a_rule_is_learned_and_applied(dct, pairs):
     assert saved["test"][0]["output"] == [[0, 3, 0, 0, 0, 0]]
     again = dct("apply", "learned", "more.json", "-o", "out.json")
     assert "exists already" in again.refusal
+    Path("hostile.json").write_text(json.dumps([[["\x1b]0;title\x07", 0, 0]]]))
+    assert "\n  0 \\x1b]0;title\\x07 0\n" in dct("apply", "learned", "hostile.json").stdout
+    assert "meaning: 0: this" in dct("inspect", "learned").stdout
 
 
 REFUSED = {

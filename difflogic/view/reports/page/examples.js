@@ -104,9 +104,9 @@ export class Examples {
   /** Give a screen the symbols' colours: the background is that of the page's cells. */
   color(screen) {
     const { colors, background } = this.encoding;
-    const { zero, wrong } = screen.colors;
+    const { zero, one } = screen.colors;
     screen.named = Array.from({ length: 2 ** SYMBOL_BITS.length }, (_, symbol) =>
-      symbol === background ? zero : colors[symbol] ?? wrong,
+      symbol === background ? zero : colors[symbol] ?? one, // two symbols at once
     );
     for (const radio of document.querySelectorAll("[name=brush]")) {
       radio.nextElementSibling.style.setProperty("--swatch", `rgb(${screen.named[radio.value]})`);
