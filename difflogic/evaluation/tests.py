@@ -171,7 +171,7 @@ def require_samples(task: Task) -> None:
     except TaskError as error:
         size = f"{task.height}×{task.width}"
         raise InapplicableError(
-            f"the class draws no sample on {size} cells, and defines no other larger task: {error}"
+            f"on {size} cells the class draws no sample, and it defines no larger task: {error}"
         ) from None
 
 

@@ -104,6 +104,8 @@ def test_the_class_checks_its_keys(tmp_path):
     message = error(path, ["task.bye=1"], allow_code=True)
     assert 'no key "bye" in [task]: did you mean "by"?' in message
     assert "[task] by: must be a boolean" in error(path, ["task.by={a=1}"])
+    path = write(tmp_path, SOURCE.replace("default=1", "default=9"))
+    assert "[task] by must be an integer from 0 to 3, not 9" in error(path, allow_code=True)
 
 
 def test_another_single_start_needs_a_name(tmp_path):
@@ -189,7 +191,7 @@ def test_one_row_without_a_larger_task_and_keys_from_the_command_line(tmp_path):
     assert "IndexError" in error(path, allow_code=True)
     config = resolve(path, ["task.by=1"], allow_code=True)
     found = run_tests(Model.create(config))
-    assert "draws no sample on 1×20 cells" in found["not_applicable"]["generalisation"]
+    assert "on 1×20 cells the class draws no sample" in found["not_applicable"]["generalisation"]
     assert set(found["tests"]) == {"exactness", "gates"}
 
 
