@@ -119,6 +119,7 @@ def train_pattern(
     colors: Colors = None,
     palette: Palette = None,
     dither: bool = False,
+    tough: bool = False,
     channels: Count | None = None,
     steps: Count | None = None,
     config: ConfigArgument = None,
@@ -144,13 +145,14 @@ def train_pattern(
         palette P: Colours to choose: median-cut, which suits the image; ega, 16 fixed ones; or a
             list such as #ffffff,#d63031, by default median-cut
         dither: Mix colours of a photo by patterns of cells
+        tough: Let cells count their places by majorities, so that damage stays where it is
         channels: State bits per cell; the update circuit is sized to fit, by default from CONFIG
         steps: Automaton steps for growing, by default chosen for the picture
     """
     from difflogic.library import growing
 
     chosen = hold or heal or (second, size, steps) != (None, None, None)
-    chosen = chosen or colors not in (None, 1, 3) or palette is not None or dither
+    chosen = chosen or colors not in (None, 1, 3) or palette is not None or dither or tough
     if colors in (1, 3) and (palette or dither):
         raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
     if colors is not None and palette:
@@ -159,8 +161,8 @@ def train_pattern(
         _refuse_both("--colors", config)
     if chosen and config is not None:
         raise ConfigError(
-            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette and "
-            f"--dither choose a configuration by the picture: leave {config} out, or use --set"
+            f"{config}: --hold, --heal, --second, --size, --steps, --colors, --palette, --dither "
+            f"and --tough choose a configuration by the picture: leave {config} out, or use --set"
         )
     is_image = target is not None and colors is None and growing.is_image(target)
     if config is None and options.resume is None and (chosen or is_image):
@@ -169,7 +171,9 @@ def train_pattern(
             picture = growing.read(first, colors, size, palette or (), dither)
         else:
             picture = growing.read_two(first, second, colors, size, palette or (), dither)
-        growth = growing.plan_growth(picture, hold=hold, heal=heal, channels=channels, steps=steps)
+        growth = growing.plan_growth(
+            picture, hold=hold, heal=heal, tough=tough, channels=channels, steps=steps
+        )
         if not options.quiet:
             for line in growth.lines:
                 note(line)

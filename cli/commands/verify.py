@@ -238,8 +238,8 @@ def convergence(
         proofs.show_convergence(found.findings, found.source.automaton.circuit.gates)
         if found.every_size is not None:
             proofs.show_every_size(found.every_size, found.assumed)
-        if found.confinement is not None:
-            typer.echo(f"Damage: {found.confinement.text}.")
+    if found.confinement is not None and not as_json:
+        typer.echo(f"Damage: {found.confinement.text}.")
     if to is not None and problem:
         note(f"{to} was not written: {problem}")
     elif to is not None and not as_json:

@@ -16,6 +16,7 @@ from difflogic.circuit.diagrams import CONSTANT, Diagram
 from difflogic.circuit.gates import PASS_THROUGH, Op
 from difflogic.circuit.netlist import WiredLayers
 from difflogic.circuit.places import counting, learned, learned_inputs
+from difflogic.circuit.staging import levels_of, staged
 from difflogic.circuit.wiring import Wiring
 
 Ints = npt.NDArray[np.integer]
@@ -71,34 +72,32 @@ def add_correction(layers: WiredLayers, diagram: Diagram) -> Corrected:
     """
     found, inputs = _learned_layers(layers)
     own = np.arange(len(found[-1].op))
-    rows, levels, last = _levels(diagram)
+    gates = diagram.op, diagram.a, diagram.b
+    levels = levels_of(diagram.inputs, *gates[1:])
+    constant = diagram.outputs == CONSTANT
     depth = max(len(found), int(levels.max(initial=0)))
     found += [_Layer.passing(own) for _ in range(depth - len(found))]
-    place, before = np.arange(len(rows)), 0
-    for number in range(1, depth + 1):
-        # Gates of this level, and values that later levels read.
-        here = np.flatnonzero((levels <= number) & (last >= number))
-        is_new = levels[here] == number
-        op = np.where(is_new, rows[here, 0], PASS_THROUGH)
-        a, b = (before + place[np.where(is_new, rows[here, side], here)] for side in (1, 2))
-        before = len(found[number - 1].op)
-        found[number - 1] = found[number - 1].beside(_Layer.new(op, a, b))
-        place[here] = np.arange(len(here))
-    constant = diagram.outputs == CONSTANT
+    stages, shown = staged(diagram.inputs, *gates, diagram.outputs[~constant], depth)
+    before = 0
+    for number, stage in enumerate(stages):
+        following = len(found[number].op)
+        found[number] = found[number].beside(
+            _Layer.new(stage.op, before + stage.a, before + stage.b)
+        )
+        before = following
     op = np.where(diagram.inverted, Op.XNOR, Op.XOR)
     op = np.where(constant, np.where(diagram.inverted, Op.NOT_A, Op.A), op)
-    found.append(_Layer.new(op, own, np.where(constant, own, before + place[diagram.outputs])))
+    b = own.copy()
+    b[~constant] = before + shown
+    found.append(_Layer.new(op, own, b))
     return _counted(layers, found, inputs)
 
 
 def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
     """Return the layers without counters, and the number of their inputs."""
     sizes = layers.architecture
-    known = sum(sizes.places) + sizes.switch
-    inputs = learned_inputs(sizes.channels, sizes.update_inputs, known)
-    _, widths = learned(
-        sizes.channels, sizes.update_inputs, sizes.update, sizes.places, sizes.switch
-    )
+    inputs = learned_inputs(sizes.channels, sizes.update_inputs, sizes.counters.known)
+    _, widths = learned(sizes.channels, sizes.update_inputs, sizes.update, sizes.counters)
     found: list[_Layer] = []
     first = sizes.kernels * sizes.kernel_gates
     for layer, width in zip(layers.update, widths, strict=True):
@@ -112,24 +111,6 @@ def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
     return found, len(inputs)
 
 
-def _levels(diagram: Diagram) -> tuple[Ints, Ints, Ints]:
-    """Return op, a and b of each row, its level, and the last level to which it is passed.
-
-    Inputs have level 0. Outputs are passed to the end.
-    """
-    gates = np.stack([diagram.op.astype(np.int64), diagram.a, diagram.b], axis=1)
-    rows = np.concatenate([np.zeros((diagram.inputs, 3), np.int64), gates])
-    levels = [0] * diagram.inputs
-    for a, b in gates[:, 1:].tolist():
-        levels.append(1 + max(levels[a], levels[b]))
-    level = np.array(levels)
-    last = np.full(len(rows), -1)
-    for side in (1, 2):
-        np.maximum.at(last, gates[:, side], level[diagram.inputs :] - 1)
-    last[diagram.outputs[diagram.outputs != CONSTANT]] = np.iinfo(last.dtype).max
-    return rows, level, last
-
-
 def _counted(layers: WiredLayers, found: list[_Layer], inputs: int) -> Corrected:
     """Return the layers with their counters, which go on beside new layers."""
     sizes, wired = layers.architecture, []
@@ -137,7 +118,7 @@ def _counted(layers: WiredLayers, found: list[_Layer], inputs: int) -> Corrected
         wired.append(Wiring(inputs, layer.a.astype(np.int32), layer.b.astype(np.int32)))
         inputs = len(layer.op)
     (looks,) = layers.perception[0]
-    update = counting(wired, sizes.channels, looks.a.tolist(), sizes.places, sizes.switch)
+    update = counting(wired, sizes.channels, looks.a.tolist(), sizes.counters)
     architecture = replace(sizes, update=tuple(layer.gates for layer in update))
     made = WiredLayers(architecture, layers.perception, update)
     origin, ops = np.arange(architecture.parameters), made.first_ops

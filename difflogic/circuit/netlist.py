@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difflogic.circuit.gates import PASS_THROUGH
 from difflogic.circuit.grid import CENTER, NEIGHBORHOOD
-from difflogic.circuit.places import counter_ops, counting, learned
+from difflogic.circuit.places import Counters, counting, learned
 from difflogic.circuit.wiring import (
     FIRST_TOPOLOGIES,
     Wiring,
@@ -57,6 +57,12 @@ class Architecture:
     """Bits of row and column in the last channels; () if they count nothing."""
     switch: bool = False
     """Whether the channel before the places is a switch: 1 everywhere once it is 1 anywhere."""
+    tough: bool = False
+    """Whether places are told by several neighbours, with flags before them."""
+
+    @property
+    def counters(self) -> Counters:
+        return Counters(self.places, self.switch, self.tough)
 
     @property
     def update_inputs(self) -> int:
@@ -139,12 +145,10 @@ class WiredLayers:
         if architecture.places:
             end = architecture.kernels * architecture.kernel_gates
             found[:end] = PASS_THROUGH
-            counters = counter_ops(
-                len(architecture.update), architecture.places, architecture.switch
-            )
-            for gates, chosen in zip(architecture.update, counters, strict=True):
+            stages = architecture.counters.stages(len(architecture.update))
+            for gates, stage in zip(architecture.update, stages, strict=True):
                 end += gates
-                found[end - len(chosen) : end] = chosen
+                found[end - len(stage.op) : end] = stage.op
         return found
 
 
@@ -161,19 +165,11 @@ def wire(architecture: Architecture, rng: np.random.Generator) -> WiredLayers:
     topologies = ["unique"] * len(architecture.update)
     inputs, sizes = architecture.update_inputs, architecture.update
     if architecture.places:
-        inputs, sizes = learned(
-            architecture.channels, inputs, sizes, architecture.places, architecture.switch
-        )
+        inputs, sizes = learned(architecture.channels, inputs, sizes, architecture.counters)
     update = _wire_layers("update", inputs, sizes, topologies, rng)
     if architecture.places:
         (looks,) = perception[0]
-        update = counting(
-            update,
-            architecture.channels,
-            looks.a.tolist(),
-            architecture.places,
-            architecture.switch,
-        )
+        update = counting(update, architecture.channels, looks.a.tolist(), architecture.counters)
     elif architecture.carry:
         update = carrying(update, architecture.channels, architecture.carry, rng)
     return WiredLayers(architecture, perception, update)

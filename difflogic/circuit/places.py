@@ -12,12 +12,15 @@ start chooses which of two pictures grows. Gates read it like a place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.grid import NEIGHBORS
+from difflogic.circuit.grid import CENTER, NEIGHBORS
+from difflogic.circuit.staging import Stage
+from difflogic.circuit.tough import FLAGS, tough_stages
 from difflogic.circuit.wiring import Wiring
 
 SURE = 1000.0
@@ -37,15 +40,16 @@ def place_bits(height: int, width: int) -> tuple[int, int]:
     return (height - 1).bit_length(), (width - 1).bit_length()
 
 
-def places(channels: int, height: int, width: int) -> Bits:
+def places(channels: int, height: int, width: int, tough: bool = False) -> Bits:
     """Return the counters' final state, all other channels 0, shape (channels, height, width).
 
     The first row and column are 1; after all ones, counting goes on with 0. The last channels are
-    the row's bits, then the column's, lowest first.
+    the row's bits, then the column's, lowest first. Before those of tough places are their flags.
     """
     rows, columns = place_bits(height, width)
     state = np.zeros((channels, height, width), np.uint8)
     first = channels - rows - columns
+    state[first - FLAGS * tough : first] = 1
     for bit in range(rows):
         state[first + bit] = (np.arange(1, height + 1) >> bit & 1)[:, None]
     for bit in range(columns):
@@ -53,16 +57,69 @@ def places(channels: int, height: int, width: int) -> Bits:
     return state
 
 
+def steps_to_show(height: int, width: int, tough: bool) -> int:
+    """Return the steps from zeros until every cell knows its place and shows a picture."""
+    longer, shorter = max(height, width), min(height, width)
+    return longer + 1 + (shorter + 1) // 2 * tough
+
+
+class Counters(NamedTuple):
+    """What the gates that count places depend on."""
+
+    bits: tuple[int, ...]
+    """Bits of row and column."""
+    switch: bool = False
+    tough: bool = False
+
+    @property
+    def known(self) -> int:
+        """Channels that learned gates read."""
+        return sum(self.bits) + self.switch
+
+    @property
+    def channels(self) -> int:
+        """All channels that are not learned: flags, then those that are known."""
+        return self.known + FLAGS * self.tough
+
+    def stages(self, layers: int) -> Sequence[Stage]:
+        """Return the gates in layers, the last gates of a circuit's layers.
+
+        Inputs are these channels of the nine cells. Raises ConfigError if tough places need more
+        layers. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on: each layer computes one more
+        bit, and ORs the switch with that of one more neighbour.
+        """
+        if self.tough:
+            return tough_stages(*self.bits, layers)
+        bits, switch = self.bits, self.switch
+        cells = np.arange(len(NEIGHBORS) * self.known).reshape(-1, self.known)
+        first = cells[np.repeat(AHEAD, bits), np.arange(switch, self.known)]
+        reads = [*first.tolist(), *([0] * len(bits))]
+        if switch:
+            reads = [int(cells[CENTER, 0]), *reads, *cells[list(AROUND), 0].tolist()]
+        found = []
+        for depth in range(layers):
+            a, b = np.array(reads), np.array(reads)
+            for bit, product, lowest in _spans(bits, switch, depth):
+                b[bit] = a[product] = reads[product] if depth else reads[lowest]
+                b[product] = reads[bit]
+            if switch and depth < len(AROUND):
+                b[0] = reads[depth - len(AROUND)]
+            kept = self.known if depth == layers - 1 else len(reads)
+            found.append(Stage(*(each[:kept] for each in (_ops(bits, switch, depth), a, b))))
+            reads = [*range(len(reads))]
+        return found
+
+
 def learned(
-    channels: int, inputs: int, sizes: Sequence[int], bits: Sequence[int], switch: bool
+    channels: int, inputs: int, sizes: Sequence[int], counters: Counters
 ) -> tuple[int, tuple[int, ...]]:
     """Return the inputs of the learned gates, and the number of learned gates in each layer.
 
     They read places and the switch only. The last gates of each layer are counters.
     """
-    *hidden, _ = sizes
-    kept, known = len(_ops(bits, switch, 0)), sum(bits) + switch
-    return inputs // channels * known, (*(size - kept for size in hidden), channels - known)
+    stages = counters.stages(len(sizes))
+    left = (size - len(stage.op) for size, stage in zip(sizes, stages, strict=True))
+    return inputs // channels * counters.known, tuple(left)
 
 
 def learned_inputs(channels: int, inputs: int, known: int) -> npt.NDArray[np.int64]:
@@ -77,48 +134,30 @@ def learned_inputs(channels: int, inputs: int, known: int) -> npt.NDArray[np.int
 
 
 def counting(
-    layers: Sequence[Wiring], channels: int, looks: Sequence[int], bits: Sequence[int], switch: bool
+    layers: Sequence[Wiring], channels: int, looks: Sequence[int], counters: Counters
 ) -> tuple[Wiring, ...]:
     """Return the wiring of an update circuit with counters after the gates of `layers`.
 
     `layers` are wired for the sizes of `learned`. `looks` are the neighbours that perception passes
-    on, `bits` the number of bits of row and column. The circuit's inputs are the centre's channels,
-    then what is perceived, by channel. b + 1 has the bits ¬b0, b1 ⊕ b0, b2 ⊕ b1·b0 and so on: each
-    layer computes one more bit, and ORs the switch with that of one more neighbour.
+    on. The circuit's inputs are the centre's channels, then what is perceived, by channel.
     """
-    total, ways, width = sum(bits), len(looks), channels * (1 + len(looks))
-    own = np.arange(channels - total, channels)
-    known = np.arange(channels - total - switch, channels)
-    ahead = np.repeat([looks.index(each) for each in AHEAD], bits)
-    reads = [*(channels + own * ways + ahead), *([0] * len(bits))]
-    if switch:
-        around = [channels + known[0] * ways + looks.index(each) for each in AROUND]
-        reads = [known[0], *reads, *around]
-    inputs = learned_inputs(channels, width, len(known))
-    wired = []
-    for depth, layer in enumerate(layers):
-        a, b = np.array(reads), np.array(reads)
-        for bit, product, first in _spans(bits, switch, depth):
-            b[bit] = a[product] = reads[product] if depth else reads[first]
-            b[product] = reads[bit]
-        if switch and depth < len(AROUND):
-            b[0] = reads[depth - len(AROUND)]
-        kept = total + switch if depth == len(layers) - 1 else len(reads)
+    ways, width = len(looks), channels * (1 + len(looks))
+    inputs = learned_inputs(channels, width, counters.known)
+    own = np.arange(channels - counters.channels, channels)
+    cells = (
+        own if cell == CENTER else channels + own * ways + looks.index(cell)
+        for cell in range(len(NEIGHBORS))
+    )
+    reads, wired = np.concatenate([*cells]), []
+    for layer, stage in zip(layers, counters.stages(len(layers)), strict=True):
         wires = (
-            np.concatenate([inputs[gates], counted[:kept]]).astype(np.int32)
-            for gates, counted in ((layer.a, a), (layer.b, b))
+            np.concatenate([inputs[gates], reads[counted]]).astype(np.int32)
+            for gates, counted in ((layer.a, stage.a), (layer.b, stage.b))
         )
         wired.append(Wiring(width, *wires))
-        inputs, width = np.arange(layer.gates), layer.gates + kept
-        reads = [*(layer.gates + np.arange(len(reads)))]
+        width = layer.gates + len(stage.op)
+        inputs, reads = np.arange(layer.gates), np.arange(layer.gates, width)
     return tuple(wired)
-
-
-def counter_ops(layers: int, bits: Sequence[int], switch: bool) -> list[npt.NDArray[np.uint8]]:
-    """Return the ops of each layer's counters, its last gates."""
-    found = [_ops(bits, switch, depth) for depth in range(layers)]
-    found[-1] = found[-1][: sum(bits) + switch]
-    return found
 
 
 def _ops(bits: Sequence[int], switch: bool, depth: int) -> npt.NDArray[np.uint8]:

@@ -77,6 +77,7 @@ class Config(Section):
             held=self.task.inputs,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
             switch=self.automaton.switch,
+            tough=self.automaton.tough,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,8 +187,9 @@ def _circuit_problems(config: Config) -> list[str]:
             '[perception] directions: "all" needs wiring = "moore": set that, or directions to '
             '"same" or "random"'
         ]
-    if config.automaton.switch and not config.automaton.places:
-        return ["[automaton] switch: needs counted places: set places = true"]
+    for key in ("switch", "tough"):
+        if getattr(config.automaton, key) and not config.automaton.places:
+            return [f"[automaton] {key}: needs counted places: set places = true"]
     if config.automaton.places:
         problems = _places_problems(config)
         if problems:
@@ -211,7 +213,7 @@ def _circuit_problems(config: Config) -> list[str]:
 
 def _places_problems(config: Config) -> list[str]:
     """Return why cells cannot count their places."""
-    perception, bits = config.perception, config.architecture.places
+    perception, counters = config.perception, config.architecture.counters
     fits = perception.kernels == 1 and perception.gates == (NEIGHBORHOOD - 1,)
     found = []
     if not fits or perception.wiring != "moore" or perception.directions != "same":
@@ -226,19 +228,24 @@ def _places_problems(config: Config) -> list[str]:
         )
     if config.training.form != "ops":
         found.append('[automaton] places: counters need [training] form = "ops"')
-    counters = sum(bits) + config.automaton.switch
-    if config.automaton.channels <= counters:
+    if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 2):
+        what = "2 rows and columns or more, and no switch"
+        return [*found, f"[automaton] tough: needs {what}: set tough = false"]
+    channels, gates = config.automaton.channels, config.update.gates
+    if channels <= counters.channels:
         found.append(
-            f"[automaton] places: the counters take {counters} channels: set channels above that, "
-            f"not to {config.automaton.channels}"
+            f"[automaton] places: the counters take {counters.channels} channels: set channels "
+            f"above that, not to {channels}"
         )
-    *hidden, _ = config.update.gates
-    switch = 4 * config.automaton.switch
-    layers, least = max(*bits, switch), counters + 2 + switch
-    if len(config.update.gates) < layers or min(hidden, default=0) <= least:
+    try:
+        least = [len(stage.op) for stage in counters.stages(len(gates))][:-1]
+    except ConfigError as error:
+        return [*found, str(error)]
+    layers = max(*counters.bits, 4 * counters.switch)
+    if len(gates) < layers or any(size <= need for size, need in zip(gates, least, strict=False)):
         found.append(
             f"[update] gates: counters need {layers} layers or more, all but the last of more than "
-            f"{least} gates"
+            f"{max(least, default=0)} gates"
         )
     return found
 

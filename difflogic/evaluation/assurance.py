@@ -15,6 +15,7 @@ from difflogic.evaluation.settling import lasts
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly, right_from
+from difflogic.proof.convergence.erasing import right_from_erased
 from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import (
@@ -344,7 +345,10 @@ def _of_one_start(
     goal = Question.of(automaton, target)
     steps, settled = task.due, right_from(goal)
     if settled is not None and settled <= steps:
-        return _of_every_state(goal, task, settled)
+        return _if_erased(goal, task, settled, Method.sets.value)
+    grown = None if start.any() else right_from_erased(goal)
+    if grown is not None and grown <= steps:
+        return _if_erased(goal, task, grown, "all ways to erase neighbours")
     begin = pack(goal.board, start[list(automaton.circuit.labels)])
     most = max(MOST_STEPS, 2 * steps) if deadline is None else math.inf
     found = orbit(goal, begin, deadline or NO_DEADLINE, most)
@@ -383,14 +387,12 @@ def _of_one_start(
     return assurance(Verdict.proved, text)
 
 
-def _of_every_state(goal: Question, task: Task, settled: int) -> Assurance:
-    """Describe a target that every state reaches within `settled` steps: all damage heals, too."""
+def _if_erased(goal: Question, task: Task, settled: int, method: str) -> Assurance:
+    """Describe a target that heals within `settled` steps, whatever cells are erased."""
     text = f"proved at step {task.due} and at every later one"
     healed = tuple(Healing(side, 1, (settled,) * places) for side, places in task.damages.items())
     verdict, text = _verdict_on(healed, text) if healed else (Verdict.proved, text)
-    return Assurance(
-        verdict, "the only start", text, "sets of values", settled, period=1, healing=healed
-    )
+    return Assurance(verdict, "the only start", text, method, settled, period=1, healing=healed)
 
 
 def _heal(

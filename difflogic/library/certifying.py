@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -43,6 +44,8 @@ from difflogic.proof.convergence import (
 from difflogic.proof.convergence.confinement import REACHES, Confinement, Ground, Wound, confine
 from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.orbits import repeated
+from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
@@ -177,8 +180,9 @@ def certify(
     if damage is None and (margin or contents != "zeros"):
         raise ConfigError("--contents and --margin describe damage: give its side by --damage")
     seconds = SECONDS if time_limit is None else time_limit
+    wound = None if damage is None else Wound(damage, margin=margin, zeros=contents == "zeros")
     if goal is not None and goal.find_lasting_target() is None:
-        if sizes or all_sizes or damage:
+        if sizes or all_sizes or (damage and not goal.holds):
             raise ConfigError(
                 f"the task {goal.name} has no target that every start should end in, so sizes "
                 "and damage cannot be certified"
@@ -187,7 +191,11 @@ def certify(
         if lines is not None:
             return Certified(loaded, (), of_lines(lines, goal), lines=lines)
         found = assure_automaton(automaton, goal, Deadline.after(seconds))
-        return Certified(loaded, (), found, all_cases(automaton, goal))
+        cases, kept = all_cases(automaton, goal), None
+        if wound is not None:
+            progress(Progress(GRIDS, 1, 1, "damage"))
+            kept = _confined_picture(live_part(automaton), cases, wound, Deadline.after(seconds))
+        return Certified(loaded, (), found, cases, confinement=kept)
     grids = sizes or [(automaton.height, automaton.width)]
     for size in grids:
         require_provable(loaded.name, automaton.circuit, *size)
@@ -225,9 +233,8 @@ def certify(
             f"{CHECKED}×{CHECKED} cells it does"
         )
     kept = None
-    if damage is not None:
+    if wound is not None:
         progress(Progress(GRIDS, len(grids), len(grids), "damage"))
-        wound = Wound(damage, margin=margin, zeros=contents == "zeros")
         kept = _confined(everywhere, findings[0], wound, Deadline.after(seconds))
     return Certified(loaded, tuple(findings), None, None, None, everywhere, assumed, kept)
 
@@ -243,6 +250,26 @@ def _confined(
         ground = Ground(as_array(question.board, finding.final_sets))
     else:
         question, ground = everywhere.table.question, Ground.of(everywhere.table)
+    return _confined_on(question, ground, wound, deadline)
+
+
+def _confined_picture(
+    automaton: Automaton, cases: Cases | None, wound: Wound, deadline: Deadline
+) -> Confinement:
+    """Decide whether damage stays local in the state in which a picture's only start settles."""
+    if cases is None or len(cases.starts) != 1:
+        return Confinement(wound, Verdict.open)
+    question = Question.of(automaton, cases.targets[0])
+    start = pack(question.board, cases.starts[0][list(automaton.circuit.labels)])
+    found = repeated(question.network, question.board, start, deadline, math.inf)
+    if found is None or found[1] != 1 or not question.is_right(found[0]):
+        return Confinement(wound, Verdict.open)
+    return _confined_on(question, Ground(unpack(question.board, found[0])), wound, deadline)
+
+
+def _confined_on(
+    question: Question, ground: Ground, wound: Wound, deadline: Deadline
+) -> Confinement:
     for reach in REACHES:
         found = confine(question, replace(wound, reach=reach), ground, deadline)
         if found.margin is not None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.places import place_bits
+from difflogic.circuit.grid import NEIGHBORHOOD
+from difflogic.circuit.places import Counters, place_bits, steps_to_show
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.sections import fit_layer_widths
 from difflogic.pictures.colors import Color, hex_color
@@ -242,19 +243,23 @@ def plan_growth(
     *,
     hold: bool = False,
     heal: bool = False,
+    tough: bool = False,
     channels: int | None = None,
     steps: int | None = None,
     typed: str = "--target",
 ) -> Growth:
     """Return how to grow a picture, and then hold it, or heal it after damage.
 
-    `typed` is the option in error messages. Raises ConfigError for a picture that is too large, or
-    too small to heal.
+    With `tough`, cells count their places so that damage stays where it is. `typed` is the option
+    in error messages. Raises ConfigError for a picture that is too large, or too small to heal, and
+    for choices that do not fit.
     """
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
     two = picture.second is not None
-    counts = two or (longer > LEARNED_SIDE and channels is None)
+    if tough and (two or channels is not None):
+        raise ConfigError("--tough goes neither with --second nor with --channels: leave one out")
+    counts = two or tough or (longer > LEARNED_SIDE and channels is None)
     most = MOST_SIDE if counts and not two else MOST_LEARNED
     if longer > most:
         why = " with --second" if two else "" if counts else " with --channels"
@@ -267,7 +272,7 @@ def plan_growth(
             f"{picture.name}: {height}×{width} cells are too few to heal: use {LEAST_HEALED} rows "
             "and columns or more, or leave --heal out"
         )
-    steps = steps or max(12, round(1.125 * longer))
+    steps = steps or max(12, round(1.125 * longer), steps_to_show(height, width, tough))
     what = "heal" if heal else "hold" if hold else "grow"
     base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": hold or heal}
@@ -282,7 +287,7 @@ def plan_growth(
         squares = " or ".join(map(str, sides))
         goal += f", and grow back after any square of {squares} cells is erased"
     if counts:
-        changes |= COUNTING | _counting_circuit(picture.bits, two)
+        changes |= COUNTING | _counting_circuit(picture.bits, two, tough)
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"{typed} {picture.name}")
@@ -294,7 +299,8 @@ def plan_growth(
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
     config = load_config(base, overrides)
-    places = ", its place among them" if config.automaton.places else ""
+    told = ", told by majorities" if tough else ""
+    places = f", its place among them{told}" if config.automaton.places else ""
     lines += [
         f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
         f"{config.update.gates[0]} gates; from nothing, zero boundary",
@@ -303,17 +309,22 @@ def plan_growth(
     return Growth(picture, base, overrides, tuple(lines))
 
 
-def _counting_circuit(bits: npt.NDArray[np.uint8], switch: bool = False) -> dict[str, Any]:
+def _counting_circuit(
+    bits: npt.NDArray[np.uint8], switch: bool = False, tough: bool = False
+) -> dict[str, Any]:
     """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
     own, *grid = bits.shape
-    counted_bits = place_bits(*grid)
-    extra = sum(counted_bits) + len(counted_bits) + 5 * switch
-    widths = [COUNTING_WIDTH] * COUNTING_LAYERS
+    counters = Counters(place_bits(*grid), switch, tough)
+    seen = NEIGHBORHOOD * counters.known
+    # No two gates of a layer read the same pair.
+    widths = [min(COUNTING_WIDTH, seen * (seen - 1) // 2)] * COUNTING_LAYERS
     while widths[-1] > 2 * own:
-        widths.append(widths[-1] // 2)
-    channels = own + sum(counted_bits) + switch
-    gates = [*(width + extra for width in widths), channels]
-    return {"automaton.channels": channels, "update.gates": gates, "automaton.switch": switch}
+        widths.append((widths[-1] + 1) // 2)
+    widths.append(own)
+    stages = counters.stages(len(widths))
+    gates = [width + len(stage.op) for width, stage in zip(widths, stages, strict=True)]
+    sizes = {"automaton.channels": gates[-1], "update.gates": gates}
+    return sizes | {"automaton.switch": switch, "automaton.tough": tough}
 
 
 def _picture_settings(picture: Picture) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.grid import Boundary, Start
-from difflogic.circuit.places import place_bits, places
+from difflogic.circuit.places import place_bits, places, steps_to_show
 from difflogic.circuit.specification import Bits, Cases
 from difflogic.pictures.colors import Color, parse_color
 from difflogic.pictures.text import parse_picture
@@ -98,10 +98,11 @@ class PatternSection(TaskSection):
         if self.second:
             return self._problems_of_second(automaton)
         longer, shorter = max(self.height, self.width), min(self.height, self.width)
-        if automaton.places and self.start != "places" and automaton.steps <= longer:
+        least = steps_to_show(longer, shorter, automaton.tough)
+        if automaton.places and self.start != "places" and automaton.steps < least:
             return [
                 f"[automaton] steps: {automaton.steps} steps are too few to count {longer} cells "
-                f"and then show them: use {longer + 1} or more"
+                f"and then show them: use {least} or more"
             ]
         if self.hold and automaton.fire_rate < 1:
             return [
@@ -163,7 +164,7 @@ class Pattern(Task):
         """Shape (channels, height, width)."""
         shape = (self.channels, self.height, self.width)
         if self.section.start == "places":
-            return places(*shape)
+            return places(*shape, self.automaton.tough)
         return center_start(*shape) if self.start == "center" else np.zeros(shape, np.uint8)
 
     @cached_property

@@ -39,6 +39,11 @@ class AutomatonConfig(Section):
         description="whether the last channels count each cell's row and column from the edges, by "
         "fixed gates; all other gates then read only these channels",
     )
+    tough: bool = Field(
+        default=False,
+        description="whether places are told by majorities of neighbours, so that damage stays "
+        "where it is; takes three more channels, before those of places",
+    )
     switch: bool = Field(
         default=False,
         description="whether the automaton has one more channel, before those of places, that "

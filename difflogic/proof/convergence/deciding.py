@@ -78,20 +78,29 @@ def right_from(question: Question) -> int | None:
     Their visible channels follow from others, which nothing else changes. Those are run on sets
     until each has one value, and then all channels in one step. None if that proves nothing.
     """
-    circuit, board = question.circuit, question.board
-    read = sorted({channel for _, channel in question.network.inputs})
-    if not 0 < len(read) < circuit.channels:
+    read = read_channels(question)
+    if not read:
         return None
-    network = Network(folded_part(circuit, read))
+    network = Network(folded_part(question.circuit, read))
     most = STEPS_PER_SIDE * (question.height + question.width)
-    run = list(itertools.islice(sets.descend(network, board), most))
-    if run[-1].least != run[-1].most:
-        return None
-    values = dict(zip(read, run[-1].least, strict=True))
-    resting = tuple(values.get(channel, 0) for channel in range(circuit.channels))
+    run = list(itertools.islice(sets.descend(network, question.board), most))
+    rest = run[-1]
+    is_known = rest.least == rest.most
+    return len(run) if is_known and is_right_after(question, read, rest.least) else None
+
+
+def read_channels(question: Question) -> list[int]:
+    """Return the channels that gates read; none if these are all, or none."""
+    read = sorted({channel for _, channel in question.network.inputs})
+    return read if len(read) < question.circuit.channels else []
+
+
+def is_right_after(question: Question, read: Sequence[int], values: Planes) -> bool:
+    """Return whether the target is shown a step after the channels that are read have `values`."""
+    known = dict(zip(read, values, strict=True))
     # Channels that nothing reads may have any value before.
-    right = question.is_right(question.network.step(board, resting))
-    return len(run) if right else None
+    state = tuple(known.get(channel, 0) for channel in range(question.circuit.channels))
+    return question.is_right(question.network.step(question.board, state))
 
 
 @dataclass

@@ -58,11 +58,26 @@ def test_one_command_grows_holds_and_heals_in_the_pictures_colours(dct, flag):
     np.testing.assert_array_equal(drawn[~clear], original[~clear][:, :3])
 
 
+@pytest.mark.slow
+def test_a_tough_picture_keeps_damage_where_it_is(dct, flag):
+    arguments = ["--heal", "--tough", "--size=16x20", "--seed=3", "--dir=out"]
+    result = dct("train-pattern", "--target", str(flag), *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert "its place among them, told by majorities" in result.stderr
+    found = dct("verify", "convergence", "out", "--damage=4", "--contents=any")
+    assert found.exit_code == 0
+    assert "proved at step 29 and at every later one" in found.stdout
+    assert "Damage: a wound of 4×4 cells with any content never reaches" in found.stdout
+    found = dct("verify", "convergence", "out", "--damage=4", "--json")
+    assert "on 16×20 cells" in json.loads(found.stdout)["damage"]["text"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--size=257x257"], "more than 256×256"),
-        (["--hold", "lizard"], "choose a configuration by the picture"),
+        (["--tough", "lizard"], "choose a configuration by the picture"),
+        (["--tough", "--channels=64"], "--tough goes neither with --second nor with --channels"),
         (["--hold", "--dir=full"], "full: is not empty"),
     ],
 )

@@ -1,0 +1,52 @@
+"""Gates in layers, each of which reads the one before, so that values are passed on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from difflogic.circuit.gates import PASS_THROUGH
+
+Ints = npt.NDArray[np.integer]
+
+
+class Stage(NamedTuple):
+    """One layer: ops, and the places in the layer before, or the inputs, that they read."""
+
+    op: Ints
+    a: Ints
+    b: Ints
+
+
+def levels_of(inputs: int, a: Ints, b: Ints) -> Ints:
+    """Return the layer of each row: 0 for inputs, then of gates in topological order."""
+    levels = [0] * inputs
+    for pair in zip(a.tolist(), b.tolist(), strict=True):
+        levels.append(1 + max(levels[row] for row in pair))
+    return np.array(levels)
+
+
+def staged(
+    inputs: int, op: Ints, a: Ints, b: Ints, outputs: Ints, depth: int
+) -> tuple[list[Stage], Ints]:
+    """Return gates in `depth` layers, and the places of `outputs` in the last one.
+
+    Rows are the inputs, then gates in topological order. `depth` is at least the highest level.
+    """
+    level = levels_of(inputs, a, b)
+    rows = np.stack([np.concatenate([np.arange(inputs), wires]) for wires in (op, a, b)])
+    last = np.full(len(level), -1)
+    for source in (a, b):
+        np.maximum.at(last, source, level[inputs:] - 1)
+    last[outputs] = depth
+    place, found = np.arange(len(level)), []
+    for number in range(1, depth + 1):
+        # Gates of this level, and values that later levels read.
+        here = np.flatnonzero((level <= number) & (last >= number))
+        is_new = level[here] == number
+        wires = (place[np.where(is_new, rows[side, here], here)] for side in (1, 2))
+        found.append(Stage(np.where(is_new, rows[0, here], PASS_THROUGH), *wires))
+        place[here] = np.arange(len(here))
+    return found, place[outputs]

@@ -1,0 +1,161 @@
+"""Tough places: against the same votes in whole numbers, and under erasures and noise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from difflogic.circuit.places import places, steps_to_show
+from difflogic.circuit.tough import FLAGS, SIDES, tough_stages
+from difflogic.config import load_config
+from difflogic.library import growing
+from difflogic.library.certifying import certify
+from difflogic.model.hardening import from_model
+from difflogic.model.model import Model
+from difflogic.proof.convergence import Question
+from difflogic.proof.convergence.folding import fold
+from difflogic.proof.convergence.orbits import plain_step
+from difflogic.search.correcting import Corrector
+from difflogic.system.errors import ConfigError
+from difflogic.tasks import make_task
+
+NAMES = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+
+
+def grown(height, width, *overrides, tough=True):
+    """A model that shows noise, without training: all of it is corrected."""
+    bits = np.random.default_rng(height).integers(0, 2, (1, height, width), np.uint8)
+    growth = growing.plan_growth(growing.Picture("noise", bits), hold=True, tough=tough)
+    model = Model.create(load_config(growth.config, [*growth.overrides, *overrides]))
+    return Corrector(model, make_task(model.config).stages[0]).correct(model).model
+
+
+def question_of(model):
+    """A question about the circuit without the gates that nothing reads."""
+    target = make_task(model.config).target
+    automaton = from_model(model)
+    small = automaton.with_circuit(fold(automaton.circuit))
+    return Question.of(small, target.astype(np.uint8))
+
+
+def vote(cells, bits, way):
+    """Return flag and number of a row (way 0) or column, by counting votes.
+
+    `cells` maps names to (alive, (flag of row, flag of column), (row, column)).
+    """
+    behind, *beside = "NWE" if way == 0 else "WNS"
+    at_edge = {
+        side: cells["C"][0] and not any(cells[name][0] for name in (side, *others))
+        for side, others in SIDES.items()
+    }
+    told = {name: cells[name][1][way] for name in NAMES}
+    number = {name: cells[name][2][way] for name in NAMES}
+    knows = told[behind] or at_edge[behind]
+    word = (number[behind] + 1) % 2**bits
+    if not knows:
+        word &= 2**bits - 2
+    either = number[beside[0]] | number[beside[1]]
+    own = number["C"] if told["C"] else number["C"] | word | (0 if knows else either)
+    voters = [word if knows else word | own] * 2 + [own]
+    voters += [number[name] if told[name] else number[name] | own for name in beside]
+    known = told["C"] + knows + sum(told[name] or at_edge[name] for name in beside) >= 2
+    voted = sum(1 << bit for bit in range(bits) if sum(each >> bit & 1 for each in voters) >= 3)
+    return known, voted * known
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 4), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.05, 0.95))
+def test_gates_count_votes(rows, columns, seed, share):
+    channels, rng = FLAGS + rows + columns, np.random.default_rng(seed)
+    bits = (rng.random((9, channels)) < share).astype(int)
+    values = bits.ravel()
+    for op, a, b in tough_stages(rows, columns, 16):
+        values = op >> 3 - (2 * values[a] + values[b]) & 1
+    weights = 1 << np.arange(rows), 1 << np.arange(columns)
+    cells = {
+        name: (
+            cell[0],
+            (cell[1], cell[2]),
+            (cell[FLAGS : FLAGS + rows] @ weights[0], cell[FLAGS + rows :] @ weights[1]),
+        )
+        for name, cell in zip(NAMES, bits, strict=True)
+    }
+    assert values[0] == 1
+    for way, (own, weight) in enumerate(
+        zip(np.split(values[FLAGS:], [rows]), weights, strict=True)
+    ):
+        assert (values[1 + way], own @ weight) == vote(cells, len(weight), way)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", [(2, 3), (5, 4), (16, 16), (9, 17), (18, 2)])
+def test_pictures_grow_in_time_and_any_cells_may_be_erased(size):
+    question, steps = question_of(grown(*size)), steps_to_show(*size, True)
+    rest, rng = places(question.circuit.channels, *size, True), np.random.default_rng(0)
+    for share in (0, 0.1, 0.5, 0.9):
+        state = rest * (rng.random(size) < share)
+        for step in range(steps + 2):
+            if step >= steps:
+                np.testing.assert_array_equal(state[:1], question.target)
+                np.testing.assert_array_equal(state[1:], rest[1:])
+            state = plain_step(question, state)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    "corner", [(0, 0), (0, 8), (12, 0), (12, 8), (0, 4), (6, 0), (12, 3), (6, 4)]
+)
+def test_wounds_with_any_content_and_any_order_of_firing_stay_where_they_are(corner, at_once):
+    (row, column), side, rng = corner, 5, np.random.default_rng(sum(corner))
+    question = question_of(grown(17, 13))
+    rest = plain_step(question, places(question.circuit.channels, 17, 13, True))
+    state, outside = rest.copy(), np.ones((17, 13), np.bool_)
+    wound = np.s_[:, row : row + side, column : column + side]
+    state[wound] = rng.integers(0, 2, state[wound].shape)
+    outside[wound[1:]] = False
+    for _ in range((2 * side + 1) * (1 if at_once else 8)):
+        fire = np.ones((17, 13)) if at_once else rng.random((17, 13)) < 0.5
+        state = np.where(fire, plain_step(question, state), state)
+        np.testing.assert_array_equal(state[1:, outside], rest[1:, outside])
+    np.testing.assert_array_equal(state, rest)
+
+
+def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_to_spread():
+    for contents in ("zeros", "any"):
+        found = certify(grown(16, 20), damage=4, contents=contents)
+        assert found.proved
+        assert found.assurance.method == "all ways to erase neighbours"
+        assert found.confinement.reach <= 1
+        assert found.confinement.rounds <= 9
+    plain = certify(grown(20, 20, tough=False), damage=4)
+    assert plain.assurance.proved
+    assert not plain.proved
+    assert "makes a cell wrong" in plain.confinement.text
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("automaton.places=false", "tough: needs counted places"),
+        ("automaton.switch=true", "and no switch"),
+        ("automaton.steps=27", "use 30 or more"),
+        ("update.gates=[200,200,200,14]", "need 16 layers or more"),
+        (f"update.gates=[{'40,' * 20}14]", "all but the last of more than"),
+    ],
+)
+def test_settings_without_tough_places_are_refused(override, message):
+    with pytest.raises(ConfigError) as raised:
+        grown(18, 20, override)
+    assert message in str(raised.value)
+
+
+def test_choices_without_tough_places_are_refused():
+    bits = np.eye(20, dtype=np.uint8)[None]
+    for picture, options, message in (
+        (growing.Picture("x", bits), {"channels": 64}, "--tough goes neither"),
+        (growing.Picture("x", bits, second=bits), {}, "--tough goes neither"),
+        (growing.Picture("x", bits[:, :1]), {}, "needs 2 rows and columns or more"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            growing.plan_growth(picture, tough=True, **options)
