@@ -11,7 +11,7 @@ import numpy as np
 from difflogic.circuit.circuit import Circuit
 from difflogic.simulation import native
 from difflogic.simulation.bit_grid import LINE, BitGrid, Geometry, Words
-from difflogic.simulation.random_bits import Fire, Noise, digits
+from difflogic.simulation.random_bits import Chance, digits
 from difflogic.simulation.running import Field, kept_rows
 from difflogic.system.arrays import aligned
 
@@ -44,12 +44,13 @@ class Compiled:
         self,
         circuit: Circuit,
         geometry: Geometry,
+        chance: Chance,
         workers: int,
-        pause: Callable[[], None] = lambda: None,
+        pause: Callable[[], None],
     ) -> None:
         self._native = native.native(circuit, pause)
         self._yield = native.yield_address()
-        self._geometry = geometry
+        self._geometry, self._chance = geometry, chance
         at_once = self._native.rows
         self._bands, self._depth = choose_bands(geometry, workers, at_once)
         self._ticket_seconds: float | None = None
@@ -76,14 +77,7 @@ class Compiled:
             self._workers = None
 
     def take(
-        self,
-        source: BitGrid,
-        target: BitGrid,
-        step: int,
-        most: int,
-        fire: Fire | None,
-        noise: Noise | None,
-        pause: Callable[[], None],
+        self, source: BitGrid, target: BitGrid, step: int, most: int, pause: Callable[[], None]
     ) -> tuple[int, int]:
         """Take one to `most` steps from `source`, for about CALL_SECONDS.
 
@@ -94,8 +88,9 @@ class Compiled:
         blocks = max(1, min(most // depth, self._tickets() // self._bands))
         # The last cache line holds the next ticket.
         done = aligned(((self._bands + 1) * LINE,), np.uint64)
+        noise = self._chance.noise
         labels = np.array(noise.labels if noise else (), np.uint64)
-        parameters = self._parameters(source, target, step, fire, done)
+        parameters = self._parameters(source, target, step, done)
         if noise is not None:
             how = labels.ctypes.data, noise.key, noise.threshold, digits(noise.threshold)
             parameters[Field.LABELS :] = np.array(how, np.uint64)
@@ -125,10 +120,8 @@ class Compiled:
             self._workers.run(self._native.run, calls)
         self._ticket_seconds = (time.perf_counter() - started) / tickets
 
-    def _parameters(
-        self, source: BitGrid, target: BitGrid, step: int, fire: Fire | None, done: Words
-    ) -> Words:
-        g = self._geometry
+    def _parameters(self, source: BitGrid, target: BitGrid, step: int, done: Words) -> Words:
+        g, fire = self._geometry, self._chance.fire
         seed, limit = fire or (0, 0)
         periodic = g.boundary == "periodic"
         full_rows = g.width % (64 * self._native.vector_words) == 0

@@ -11,7 +11,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
 from difflogic.circuit.grid import OFFSETS
 from difflogic.simulation.bit_grid import WORD, BitGrid, Geometry, Words
-from difflogic.simulation.random_bits import Fire, Noise
+from difflogic.simulation.random_bits import Chance
 from difflogic.simulation.schedule import schedule
 
 BAND_WORDS = 2048
@@ -21,8 +21,8 @@ BAND_WORDS = 2048
 class Interpreter:
     """Takes steps of a circuit in the memory of one band."""
 
-    def __init__(self, circuit: Circuit) -> None:
-        self._order = schedule(circuit)
+    def __init__(self, circuit: Circuit, chance: Chance) -> None:
+        self._order, self._chance = schedule(circuit), chance
         self._spent = _last_reads(self._order)
 
     def __enter__(self) -> Interpreter:
@@ -32,21 +32,14 @@ class Interpreter:
         """Nothing to release."""
 
     def take(
-        self,
-        source: BitGrid,
-        target: BitGrid,
-        step: int,
-        most: int,
-        fire: Fire | None,
-        noise: Noise | None,
-        pause: Callable[[], None],
+        self, source: BitGrid, target: BitGrid, step: int, most: int, pause: Callable[[], None]
     ) -> tuple[int, int]:
         """Take one step from `source`, the state after `step` steps, and write it to `target`.
 
         Calls `pause` between bands; if it raises, `source` is unchanged. Returns the number of
         steps taken and of grid swaps, 1 and 1, as `Compiled.take` does.
         """
-        geometry = source.geometry
+        geometry, (fire, noise) = source.geometry, self._chance
         rows = band_rows(geometry)
         for first in range(0, geometry.height, rows):
             band = slice(first, min(first + rows, geometry.height))

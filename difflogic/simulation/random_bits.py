@@ -116,3 +116,10 @@ class Noise(NamedTuple):
         keys = child_keys(child_keys(own, rows)[:, None], self.labels)
         drawn = bernoulli(keys.ravel(), words, self.threshold)
         return drawn.reshape(len(rows), len(self.labels), words)
+
+
+class Chance(NamedTuple):
+    """What is random in a simulation; None is not."""
+
+    fire: Fire | None
+    noise: Noise | None

@@ -109,19 +109,18 @@ class Simulator:
         self.step = 0
         """Number of steps taken."""
         self._grids = (BitGrid(conditions.geometry), BitGrid(conditions.geometry))
-        self._fire = None
-        if conditions.fire_rate < 1:
-            self._fire = random_bits.Fire.of(conditions.seed, conditions.fire_rate)
-        self._noise = None
-        if conditions.noise:
-            self._noise = random_bits.Noise.of(conditions.seed, conditions.noise, circuit.labels)
+        seed, rate, noise = conditions.seed, conditions.fire_rate, conditions.noise
+        chance = random_bits.Chance(
+            random_bits.Fire.of(seed, rate) if rate < 1 else None,
+            random_bits.Noise.of(seed, noise, circuit.labels) if noise else None,
+        )
         self._engine: Interpreter | Compiled
         if engine == "interpreter":
-            self._engine = Interpreter(circuit)
+            self._engine = Interpreter(circuit, chance)
         else:
             from difflogic.simulation.compiled import Compiled
 
-            self._engine = Compiled(circuit, conditions.geometry, workers, pause)
+            self._engine = Compiled(circuit, conditions.geometry, chance, workers, pause)
 
     def __enter__(self) -> Simulator:
         self._engine.__enter__()
@@ -175,9 +174,7 @@ class Simulator:
         while self.step < end:
             hits = (step for each in damage for step in each.steps if step > self.step)
             most = min([end, *hits]) - self.step
-            taken, blocks = self._engine.take(
-                *self._grids, self.step, most, self._fire, self._noise, report
-            )
+            taken, blocks = self._engine.take(*self._grids, self.step, most, report)
             self.step += taken
             if blocks % 2:
                 self._grids = (self._grids[1], self._grids[0])
