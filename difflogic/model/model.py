@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -168,13 +167,8 @@ class Model:
 
 
 def _read_config(reader: NpzReader, source: str) -> Config:
-    try:
-        text = reader.text("header", MAX_HEADER_BYTES) if "header" in reader.names else ""
-        header: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise reader.error("is an npz archive, but not a model saved by dct")
+    foreign = "is an npz archive, but not a model saved by dct"
+    header = reader.header(FORMAT, MAX_HEADER_BYTES, foreign)
     version = header.get("version")
     if type(version) is not int or version != VERSION:
         raise reader.error(

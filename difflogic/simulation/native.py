@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -30,7 +29,7 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.simulation.schedule import schedule
 from difflogic.system.code_cache import CodeCache
 from difflogic.system.errors import TrainingError
-from difflogic.system.programs import attend
+from difflogic.system.programs import attend, isolated
 
 CACHE = CodeCache("simulation", "compiled circuits")
 
@@ -170,19 +169,17 @@ def _lower_text(text: str) -> bytes:
 
 def _lower_aside(module: Any, pause: Callable[[], None]) -> bytes:
     """Do the same as `lower` in another process, which is killed if `pause` raises."""
-    # Isolated, so that it imports the same packages, and nothing from the working directory.
-    places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
     program = (
-        f"import sys; sys.path[:] = {places!r}\n"
-        f"from {__name__} import _lower_text\n"
+        f"import sys; from {__name__} import _lower_text\n"
         "code = _lower_text(sys.stdin.buffer.read().decode())\n"
         "sys.stdout.buffer.write(code)"
     )
     with TemporaryFile() as text, TemporaryFile() as code:
         text.write(_assembly(module).encode())
         text.seek(0)
-        command = [sys.executable, "-I", "-c", program]
-        status = attend(command, pause, stdin=text, stdout=code, stderr=subprocess.DEVNULL)
+        status = attend(
+            isolated(program), pause, stdin=text, stdout=code, stderr=subprocess.DEVNULL
+        )
         if status:
             raise TrainingError(
                 "the compiler failed on this circuit, perhaps for lack of memory: use the "

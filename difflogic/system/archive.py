@@ -7,6 +7,7 @@ array that the reader asks for.
 from __future__ import annotations
 
 import io
+import json
 import math
 import os
 import zipfile
@@ -127,6 +128,19 @@ class NpzReader:
             return found.tobytes().decode()
         except UnicodeDecodeError:
             raise self.error(f'entry "{name}" is not UTF-8 text') from None
+
+    def header(self, form: str, limit: int, foreign: str) -> dict[str, Any]:
+        """Return the JSON object in the entry "header"; refuse as `foreign` what has not its form.
+
+        `form` is its "format", `limit` its most bytes.
+        """
+        try:
+            found: Any = json.loads(self.text("header", limit) if "header" in self.names else "")
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or found.get("format") != form:
+            raise self.error(foreign)
+        return found
 
     def array(
         self, name: str, shape: tuple[int, ...], dtypes: Sequence[npt.DTypeLike]

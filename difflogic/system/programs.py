@@ -5,15 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from difflogic.system.callbacks import undoing
 
 POLL = 0.05
 """Seconds between looks at a running program."""
+
+
+def isolated(program: str) -> list[str]:
+    """Return the command that runs a Python program with the packages of this process.
+
+    It imports nothing from the working directory, and heeds no variables of Python's.
+    """
+    places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
+    return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {places!r}\n{program}"]
 
 
 def attend(command: Sequence[str], pause: Callable[[], object], **options: Any) -> int:

@@ -142,13 +142,7 @@ def made_with() -> dict[str, str]:
 
 
 def _read_header(reader: NpzReader) -> dict[str, Any]:
-    try:
-        text = reader.text("header", MAX_HEADER_BYTES) if "header" in reader.names else ""
-        header: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise reader.error("is not a checkpoint of dct")
+    header = reader.header(FORMAT, MAX_HEADER_BYTES, "is not a checkpoint of dct")
     version = header.get("version")
     if type(version) is int and version > VERSION:
         raise NewerCheckpointError(

@@ -11,12 +11,12 @@ from __future__ import annotations
 import gc
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent import futures
+from concurrent.futures import Future
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from difflogic.system.callbacks import never_stop
 from difflogic.system.jit import JIT, is_compiled, keeps_code
 from difflogic.system.jit.cache import SAVING
 from difflogic.system.machine import cpu_count
+from difflogic.system.programs import isolated
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.warming import (
     CELL,
@@ -166,19 +167,14 @@ class HelperProcess:
 
     def __init__(self, precision: str) -> None:
         """Raises OSError if the process cannot be started."""
-        # Isolated: it imports from the same places as this process, never from the working
-        # directory. It ignores Ctrl-C; this process handles that, and ends the helper.
-        places = [str(Path(__file__).parents[2]), *filter(os.path.isabs, sys.path)]
+        # It ignores Ctrl-C; this process handles that, and ends the helper.
         program = (
-            "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-            f"sys.path[:] = {places!r}\nfrom {__name__} import compile_for_parent\n"
-            f"compile_for_parent({precision!r})"
+            "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+            f"from {__name__} import compile_for_parent\ncompile_for_parent({precision!r})"
         )
-        self._compiled: set[str] = set()
-        self._ended = False
-        self._changed = threading.Condition()
+        self._compiled: dict[str, Future[bool]] = {stage: Future() for stage in get_args(Stage)}
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", program],
+            isolated(program),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -195,24 +191,22 @@ class HelperProcess:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            with self._changed:
-                self._compiled.add(line.strip())
-                self._changed.notify_all()
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
+            if line.strip() in self._compiled:
+                self._compiled[line.strip()].set_result(True)
+        for stage in self._compiled.values():
+            if not stage.done():
+                stage.set_result(False)
 
     def wait(self, stage: Stage, should_stop: Callable[[], bool] = never_stop) -> bool | None:
         """Wait until a stage is compiled or the process has ended; return whether it is compiled.
 
         Calls `should_stop` repeatedly, and returns None once that returns True.
         """
-        with self._changed:
-            while stage not in self._compiled and not self._ended:
-                if should_stop():
-                    return None
-                self._changed.wait(POLL_SECONDS)
-            return stage in self._compiled
+        while not self._compiled[stage].done():
+            if should_stop():
+                return None
+            futures.wait([self._compiled[stage]], POLL_SECONDS)
+        return self._compiled[stage].result()
 
     def close(self) -> None:
         """End the process."""
