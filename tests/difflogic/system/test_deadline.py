@@ -1,0 +1,62 @@
+"""Each part of long work looks at the clock, whatever other parts do."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.xag import Xag
+from difflogic.inspection import fixed_points, symmetry
+from difflogic.proof.satisfiability import Formula
+from difflogic.simplification import annealing, windows
+from difflogic.simplification.nets import from_circuit
+from difflogic.simulation.life import life_automaton
+from difflogic.system.deadline import GATES_AT_ONCE
+from tests.difflogic.circuit.circuits import automaton
+from tests.difflogic.circuit.rules import random_circuit
+from tests.difflogic.system.clocks import Clock
+
+
+def looks(work):
+    """Return how often `work` looks at a clock that never passes."""
+    clock = Clock()
+    work(clock)
+    return clock.looks
+
+
+def circuit(gates, channels=1):
+    return random_circuit(np.random.default_rng(0), channels=channels, gates=gates)
+
+
+@pytest.mark.thorough
+def test_windows():
+    net, roots = from_circuit(circuit(200, channels=20)), []
+    work = partial(windows.rewrite, net, 8, 0, 0, lambda: roots.append(1))
+    assert looks(work) == len(roots) > 10
+
+
+def test_annealing():
+    net = from_circuit(life_automaton().circuit)
+    swept, annealed = (looks(partial(annealing.anneal, net, n, 0)) for n in (0, 10_000))
+    assert swept > 0
+    assert annealed - swept >= 10_000 // annealing.CHUNK
+
+
+@pytest.mark.parametrize("gates", [10, 2 * GATES_AT_ONCE])
+def test_fixed_points(gates):
+    example = automaton(circuit(gates))
+    with Formula() as formula:
+        found = looks(partial(fixed_points._Torus, example, 1, 3, formula))
+    assert found == 3 * (1 + gates // GATES_AT_ONCE)
+
+
+def test_symmetry():
+    large = circuit(2 * GATES_AT_ONCE)
+    moved = partial(symmetry._moved_differences, large, symmetry.turned((0, 1, -1, 0)), 0)
+    assert looks(moved) == 2 * 2
+    affine = partial(symmetry._affine_differences, large, [0])
+    assert looks(affine) == 3 * 2
+    chain, literal = Xag(9), 2
+    for row in range(2 * GATES_AT_ONCE):
+        literal = chain.and_(chain.xor_(literal, chain.input(row % 9)), chain.input(row // 9 % 9))
+    assert looks(partial(symmetry.decide_all_zero, chain, [literal])) >= 2
