@@ -144,7 +144,8 @@ def complete(section: CustomSection) -> CustomSection:
     if not is_loaded(section):
         return section
     keys = class_of(section).Section
-    checked = keys.model_validate(keys.model_validate(section.model_dump()).model_dump())  # defaults
+    filled = keys.model_validate(section.model_dump()).model_dump()
+    checked = keys.model_validate(filled)  # with its defaults
     whole = CustomSection.model_validate(checked.model_dump())
     return whole.of_code(section.sha256, section.start_name)
 

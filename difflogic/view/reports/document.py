@@ -8,7 +8,7 @@ from typing import Any
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.gates import READS, Op
 from difflogic.formats.diagram.graph import DRAWN
-from difflogic.tasks import exhibit_of, make_task
+from difflogic.tasks import exhibit_of
 from difflogic.tasks.parts import Exhibit
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, examples
@@ -65,7 +65,7 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "automaton": circuits.running(small) | {"encoding": encoding},
         "target": shown.target,
         "first": first,
-        "examples": [] if model is None else examples.examples_of(small, make_task(model.config)),
+        "examples": examples.examples_of(small, model),
         "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},

@@ -10,8 +10,9 @@ from PIL import ImageColor
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.settling import LONGEST, outcomes
 from difflogic.examples.encoding import Encoding
+from difflogic.model.model import Model
 from difflogic.pictures.colors import Color, parse_color
-from difflogic.tasks import Task
+from difflogic.tasks import make_task
 
 COLORS = (
     *("#000000", "#1e78d2", "#e2433b", "#2fa84f", "#f2c500", "#9a9a9a", "#d63fb0", "#f28a2e"),
@@ -38,8 +39,11 @@ def _color(number: int, name: str) -> Color:
     return parse_color(known) if isinstance(known, str) else known
 
 
-def examples_of(automaton: Automaton, task: Task) -> list[dict[str, Any]]:
-    """Return a task's examples, and whether an automaton makes of the input what it should."""
+def examples_of(automaton: Automaton, model: Model | None) -> list[dict[str, Any]]:
+    """Return a model's examples, and whether its automaton makes of them what it should."""
+    if model is None or automaton.encoding is None:
+        return []
+    task = make_task(model.config)
     return [
         {"part": part, "number": number, "pair": str(pair), "right": right}
         for part, found in outcomes(automaton, task).items()
