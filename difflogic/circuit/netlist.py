@@ -53,6 +53,8 @@ class Architecture:
     """Steps for which `wiring.carrying` lets a signal keep its direction; 0 leaves it to chance."""
     held: tuple[int, ...] = ()
     """Channels that never change, whatever their gates compute."""
+    moving: tuple[tuple[int, int, int], ...] = ()
+    """Channels that are copied, whatever their gates compute: (channel, neighbour, its channel)."""
     places: tuple[int, ...] = ()
     """Bits of row and column in the last channels; () if they count nothing."""
     switch: bool = False
@@ -293,6 +295,8 @@ def flatten(layers: WiredLayers) -> Netlist:
         rows = out
     held = list(architecture.held)
     rows[held] = center[held]
+    for copy, neighbor, original in architecture.moving:
+        rows[copy] = neighbor * channels + original
 
     a, b, param = (np.concatenate(part).astype(np.int32) for part in zip(*parts, strict=True))
     return Netlist(channels, a, b, param, rows, parameter)

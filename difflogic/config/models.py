@@ -75,6 +75,7 @@ class Config(Section):
             all_directions=perception.directions == "all",
             carry=self.update.carry,
             held=self.task.inputs,
+            moving=self.task.moving,
             places=place_bits(self.task.height, self.task.width) if self.automaton.places else (),
             switch=self.automaton.switch,
             tough=self.automaton.tough,

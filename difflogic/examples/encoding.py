@@ -8,6 +8,8 @@ symbol. The other ones see no symbol's name, so a rule that uses them works for 
     this      it has the symbol whose turn it is
     another   it has a symbol that is neither the background nor this one
     single    its symbol occurs in one cell only; such cells keep their symbols
+    odd       its block, connected cells of one symbol, has an odd number of cells
+    largest   no other block but the background's has more cells than its own
 
 With "this" among the outputs, the circuit runs once for each symbol of a grid, and says where this
 symbol will be: it treats all symbols alike.
@@ -21,9 +23,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difflogic.circuit.grid import NEIGHBORS
 from difflogic.examples.pairs import Grid, Pair
 
-NAMES = ("inside", "filled", "this", "another", "single")
+MOVES = {
+    "this-right": ("this", 0, "W"),
+    "single-right": ("single", 1, "C"),
+    "single-right-2": ("", -1, "W"),
+    "this-left": ("this", 0, "E"),
+    "single-left": ("single", 1, "C"),
+    "single-left-2": ("", -1, "E"),
+}
+"""Features that wires move on: of what they are a copy, and which channel they take over in each
+step: that of the feature after, before or itself, from this neighbour."""
+
+NAMES = ("inside", "filled", "this", "another", "single", "odd", "largest", *MOVES)
 CLASH = 255
 """Stands in a decoded grid where a cell got two symbols."""
 
@@ -44,6 +58,26 @@ class Encoding:
         """Whether the circuit runs once for each symbol."""
         return "this" in self.outputs
 
+    @property
+    def keeps_singles(self) -> bool:
+        """Whether symbols that occur in one cell only stay, and have no run."""
+        return any(name.startswith("single") for name in self.features)
+
+    @property
+    def held(self) -> tuple[int, ...]:
+        """The channels that no step changes."""
+        return tuple(n for n, feature in enumerate(self.features) if feature not in MOVES)
+
+    @property
+    def moving(self) -> tuple[tuple[int, int, int], ...]:
+        """The channels that are copied in each step: (channel, neighbour, its channel)."""
+        return tuple(
+            (channel, NEIGHBORS.index(neighbor), channel + shift)
+            for channel, feature in enumerate(self.features)
+            if feature in MOVES
+            for _, shift, neighbor in [MOVES[feature]]
+        )
+
     def named(self, channels: Sequence[int]) -> list[str]:
         """Return what each of some channels means, such as "another" or "memory 1"."""
         names = [*self.features, *(f"next {name}" for name in self.outputs)]
@@ -54,11 +88,13 @@ class Encoding:
         """Return the symbol of each run that a grid needs; one run of no matter what, if one."""
         if not self.per_symbol:
             return [self.background]
-        kept = _singles(grid) if "single" in self.features else []
+        kept = _singles(grid) if self.keeps_singles else []
         return [each for each in np.unique(grid).tolist() if each not in (self.background, *kept)]
 
     def _plane(self, feature: str, grid: Grid, run: int) -> npt.NDArray[np.bool_]:
-        match feature:
+        match MOVES[feature][0] if feature in MOVES else feature:
+            case "":
+                return np.zeros(grid.shape, np.bool_)
             case "inside":
                 return np.ones(grid.shape, np.bool_)
             case "filled":
@@ -67,6 +103,11 @@ class Encoding:
                 return np.asarray(grid == run)
             case "another":
                 return np.asarray((grid != run) & (grid != self.background))
+            case "odd":
+                return np.asarray((grid != self.background) & (_block_sizes(grid) % 2 == 1))
+            case "largest":
+                sizes = np.where(grid == self.background, 0, _block_sizes(grid))
+                return np.asarray((sizes == sizes.max()) & (sizes > 0))
             case "single":
                 kept = np.isin(grid, _singles(grid)) & (grid != self.background)
                 return np.asarray(kept)
@@ -105,7 +146,7 @@ class Encoding:
                 symbol = run if feature == "this" else self.symbols.index(feature[1:])
                 found = np.where(bits, np.where(taken, CLASH, symbol), found).astype(np.uint8)
                 taken |= bits
-        if "single" in self.features and self.per_symbol:
+        if self.keeps_singles and self.per_symbol:
             single = self._plane("single", grid, 0)
             found[single] = np.where(taken, CLASH, grid)[single]
         return found
@@ -124,6 +165,20 @@ class Encoding:
                 if seen.setdefault(key, target.tobytes()) != target.tobytes():
                     return False
         return True
+
+
+def _block_sizes(grid: Grid) -> npt.NDArray[np.int64]:
+    """Return how many cells each cell's block has: connected cells of one symbol."""
+    labels = np.arange(grid.size).reshape(grid.shape)
+    while True:
+        before = labels.copy()
+        for cells, numbers in (grid, labels), (grid.T, labels.T):
+            joined = cells[1:] == cells[:-1]
+            most = np.maximum(numbers[1:], numbers[:-1])
+            numbers[1:] = np.where(joined, most, numbers[1:])
+            numbers[:-1] = np.where(joined, np.maximum(most, numbers[:-1]), numbers[:-1])
+        if np.array_equal(labels, before):
+            return np.bincount(labels.ravel())[labels]
 
 
 def _singles(grid: Grid) -> list[int]:
@@ -148,9 +203,13 @@ def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) 
     ]
     if all(_singles(pair.before) for pair in pairs):
         choices.append((("single",), ("this",)))
+        if all(len(pair.before) == 1 for pair in pairs):
+            copies = tuple(MOVES)
+            choices += [(("this", *some), ("this",)) for some in (copies[:3], copies[3:])]
     choices.append(((*before, "inside"), new))
     if len(before) > 1:
         choices.append((("filled", "inside"), new))
+    choices.append(((*before, "odd", "largest"), new))
     found = [Encoding(symbols, background, *choice) for choice in choices]
     return [encoding for encoding in found if encoding.fits(pairs)]
 

@@ -177,3 +177,15 @@ def without_background(pair: Pair, background: int) -> Pair:
     rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
     part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return Pair(pair.before[part], pair.after[part])
+
+
+def shortened(pair: Pair, most: int) -> Pair:
+    """Return a pair with at most `most` equal rows, or columns, side by side; more are cut out."""
+    grids = np.stack([pair.before, pair.after])
+    for axis in 1, 2:
+        lines = np.moveaxis(grids, axis, 0)
+        numbers = np.arange(len(lines))
+        differs = np.append(True, (lines[1:] != lines[:-1]).any(axis=(1, 2)))
+        first = np.maximum.accumulate(np.where(differs, numbers, 0))
+        grids = np.compress(numbers - first < most, grids, axis=axis)
+    return Pair(grids[0], grids[1])

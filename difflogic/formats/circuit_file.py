@@ -53,7 +53,8 @@ class Gate(_Section):
 
 
 Symbol = Annotated[str, Field(min_length=1, max_length=41)]
-Feature = Annotated[str, Field(pattern=r"^(inside|filled|this|another|single|=.{1,40})$")]
+_NAMED = "inside|filled|another|odd|largest|(this|single)(-right|-left)?|single-(right|left)-2"
+Feature = Annotated[str, Field(pattern=rf"^({_NAMED}|=.{{1,40}})$")]
 
 
 class Encoding(_Section):
@@ -66,7 +67,7 @@ class Encoding(_Section):
         description="number of the symbol around everything"
     )
     features: Annotated[list[Feature], Field(max_length=24)] = Field(
-        description="what the first channels say of each cell, and keep"
+        description="what the first channels say of each cell, and keep or carry on"
     )
     outputs: Annotated[list[Feature], Field(min_length=1, max_length=16)] = Field(
         description="what the next channels should say in the end"

@@ -51,6 +51,9 @@ FIRST_EPOCHS = 100
 STAGES = (0.15, 0.35, 0.65)
 """Shares of the examples, the smallest ones, that the stages learn from."""
 
+SHORT = 2, 4
+"""Most equal rows or columns side by side in the stages before these."""
+
 
 @dataclass(frozen=True)
 class Way:
@@ -252,6 +255,8 @@ class Size:
     """Of the update's first layers."""
     staged: bool = True
     """Whether the smallest examples come first."""
+    shortened: tuple[int, ...] = ()
+    """Most equal rows, or columns, side by side in the examples that come first of all."""
     restart: int = 50
     """Epochs until learning starts over."""
 
@@ -263,9 +268,13 @@ def _sizes(encoding: Encoding, side: int) -> list[Size]:
     """
     shown = len(encoding.features) + len(encoding.outputs)
     if encoding.features == ("single",):
-        return [Size(ceil(1.5 * side), shown, (32, 16, 8, 4))]
+        return [Size(ceil(1.5 * side), shown, (32, 16, 8, 4), shortened=SHORT)]
+    if encoding.moving:
+        return [Size(side, shown, (32, 16, 8), shortened=SHORT)]
     if encoding.features == ("this",):
         return [Size(side, shown + 1, (32, 16, 8))]
+    if "largest" in encoding.features:
+        return [Size(2, shown + 1, (48, 24, 12), staged=False)]
     far = Size(side, shown + 4, (64, 32, 16))
     if encoding.per_symbol:
         return [Size(2, shown + 2, (48, 24, 12), staged=False), far]
@@ -278,7 +287,7 @@ def _configure(
 ) -> Config:
     height, width = largest(examples.train)
     channels = size.channels
-    held, line = len(encoding.features), height == 1
+    shown, line = len(encoding.features), height == 1
     kernels, per_kernel = 8 if channels < 4 else 4, [4, 2, 1]
     if not line:
         kernels, per_kernel = 8, [8, 4, 2, 1]
@@ -297,8 +306,9 @@ def _configure(
                 "features": list(encoding.features),
                 "outputs": list(encoding.outputs),
                 "stages": _stages(examples) if size.staged else [],
-                "inputs": list(range(held)),
-                "loss_channels": list(range(held, held + len(encoding.outputs))),
+                "shortened": list(size.shortened),
+                "inputs": list(encoding.held),
+                "loss_channels": list(range(shown, shown + len(encoding.outputs))),
             },
             "automaton": {"channels": channels, "boundary": boundary, "steps": size.steps},
             "perception": {

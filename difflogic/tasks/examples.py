@@ -11,8 +11,15 @@ import numpy.typing as npt
 from pydantic import Field
 
 from difflogic.circuit.specification import Bits, Cases
-from difflogic.examples.encoding import NAMES, Encoding, stacked
-from difflogic.examples.pairs import MOST_SYMBOLS, Pair, largest, without_background
+from difflogic.examples.encoding import MOVES, NAMES, Encoding, stacked
+from difflogic.examples.pairs import (
+    MOST_SYMBOLS,
+    Pair,
+    contradiction,
+    largest,
+    shortened,
+    without_background,
+)
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 from difflogic.system.streams import Purpose, stream
@@ -43,7 +50,10 @@ class ExamplesSection(TaskSection):
         default=("this", "another", "inside"),
         description="what the first channels say of each cell, and keep. inside: it is in the "
         "grid; filled: it is no background; this: it has the symbol whose turn it is; another: a "
-        "further symbol; single: its symbol occurs in one cell only; =red: it has the symbol red",
+        "further symbol; single: its symbol occurs in one cell only; odd: its block of equal cells "
+        "has an odd number of cells; largest: no block has more; =red: it has the symbol red; "
+        "this-right, this-left: this, which wires carry on by one cell in each step; single-right "
+        "with single-right-2 after it, and so on: single, by one cell in two steps",
     )
     outputs: Annotated[Texts, Field(min_length=1)] = Field(
         default=("this",),
@@ -57,6 +67,13 @@ class ExamplesSection(TaskSection):
         "background around them, in fewer steps",
     )
 
+    shortened: tuple[Size, ...] = Field(
+        default=(),
+        strict=False,
+        description="most equal rows, or columns, side by side in the examples to learn first of "
+        "all, in this order: further ones are cut out",
+    )
+
     def encoding(self) -> Encoding:
         """Return what the channels mean. Raises ConfigError for a feature that is unknown."""
         known = {*NAMES, *(f"={name}" for name in self.symbols)}
@@ -65,6 +82,10 @@ class ExamplesSection(TaskSection):
             what = f'no feature "{unknown[0]}"' if unknown else f"no symbol {self.background}"
             raise ConfigError(f"[task] features: {what}: choose from {', '.join(sorted(known))}")
         return Encoding(self.symbols, self.background, self.features, self.outputs)
+
+    @property
+    def moving(self) -> tuple[tuple[int, int, int], ...]:
+        return self.encoding().moving
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Check the examples, and the channels of features and outputs."""
@@ -80,13 +101,18 @@ class ExamplesSection(TaskSection):
             return [
                 f"[task] pairs: a symbol has no name among {counted(len(self.symbols), 'name')}"
             ]
-        held = len(self.features)
-        compared = tuple(range(held, held + len(self.outputs)))
-        if (self.inputs, self.loss_channels) != (tuple(range(held)), compared):
+        shown, held = len(self.features), self.encoding().held
+        compared = tuple(range(shown, shown + len(self.outputs)))
+        if (self.inputs, self.loss_channels) != (held, compared):
             return [
-                f"[task] inputs, loss_channels: {held} features and {len(compared)} outputs need "
-                f"inputs = {list(range(held))} and loss_channels = {list(compared)}"
+                f"[task] inputs, loss_channels: {shown} features and {len(compared)} outputs need "
+                f"inputs = {list(held)} and loss_channels = {list(compared)}"
             ]
+        for channel, feature in enumerate(self.features):
+            shift = MOVES[feature][1] if feature in MOVES else 0
+            partner = feature.removesuffix("-2") + "-2" * (shift > 0)
+            if shift and self.features[channel + shift :][:1] != (partner,):
+                return [f"[task] features: {feature}: needs {partner} beside it"]
         if any(side >= max(size) for side in self.stages):
             return [f"[task] stages: each must be shorter than the longest side, {max(size)}"]
         return []
@@ -151,20 +177,28 @@ class Examples(Task):
 
     @property
     def stages(self) -> tuple[Task, ...]:
-        """The smallest examples first, without the background around them; all of them last."""
+        """Shortened and then the smallest examples first, without the background around them."""
         bare = [without_background(pair, self.section.background) for pair in self.pairs]
-        return (*(self._of(bare, side) for side in self.section.stages), self)
+        found = []
+        for most in self.section.shortened:
+            pairs = [shortened(pair, most) for pair in bare]
+            if largest(pairs) != largest(bare) and not contradiction(pairs):
+                found.append(self._of(pairs))
+        for side in self.section.stages:
+            found.append(self._of([pair for pair in bare if max(pair.before.shape) <= side]))
+        return (*found, self)
 
-    def _of(self, pairs: Sequence[Pair], side: int) -> Task:
-        chosen = [pair for pair in pairs if max(pair.before.shape) <= side]
-        height, width = largest(chosen)
+    def _of(self, pairs: Sequence[Pair]) -> Task:
+        chosen = dict.fromkeys(map(str, pairs))
+        height, width = largest(pairs)
         share = max(height, width) / max(self.height, self.width)
         section = self.section.model_copy(
             update={
-                "pairs": tuple(map(str, chosen)),
+                "pairs": tuple(chosen),
                 "height": height,
                 "width": width,
                 "stages": (),
+                "shortened": (),
             }
         )
         steps = max(1, round(self.automaton.steps * share))

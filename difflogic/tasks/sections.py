@@ -68,6 +68,11 @@ class TaskSection(Section):
         default=(), description="channels that keep their start values: no step changes them"
     )
 
+    @property
+    def moving(self) -> tuple[tuple[int, int, int], ...]:
+        """Wired channels, each a copy of a neighbour's: (channel, neighbour, its channel)."""
+        return ()
+
     def problems(self, automaton: AutomatonConfig) -> list[str]:
         """Return problems of values that are valid alone, as "[task] key: problem"."""
         return []

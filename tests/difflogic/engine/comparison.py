@@ -144,6 +144,8 @@ def netlists(draw):
     channels, kernels = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     distinct = draw(st.booleans())
     held = tuple(draw(st.sets(st.integers(0, channels - 1), max_size=channels - 1)))
+    one, neighbor = st.integers(0, channels - 1), st.integers(0, NEIGHBORHOOD - 1)
+    moving = tuple(draw(st.lists(st.tuples(one, neighbor, one), max_size=2)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     if draw(st.booleans()):
         perception = draw(st.sampled_from([(8,), (8, 4), (8, 4, 2), (8, 4, 2, 1), (8, 7, 5)]))
@@ -154,13 +156,13 @@ def netlists(draw):
         first = draw(st.sampled_from(["moore", "random"]))
         rest = draw(st.sampled_from(["unique", "random"]))
         architecture = Architecture(
-            channels, kernels, perception, update, first, rest, distinct, held=held
+            channels, kernels, perception, update, first, rest, distinct, held=held, moving=moving
         )
         return flatten(wire(architecture, rng))
     perception = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     update = (*draw(st.lists(st.integers(1, 12), max_size=4)), channels)
     architecture = Architecture(
-        channels, kernels, perception, update, distinct_wiring=distinct, held=held
+        channels, kernels, perception, update, distinct_wiring=distinct, held=held, moving=moving
     )
     return flatten(arbitrary_circuit(architecture, rng))
 

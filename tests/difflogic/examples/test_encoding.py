@@ -6,12 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule, encodings
-from difflogic.examples.pairs import Pair, without_background
+from difflogic.examples.pairs import Pair, shortened, without_background
 
 SYMBOLS = tuple(map(str, range(5)))
 ALIKE = Encoding(SYMBOLS, 0, ("this", "another", "inside"), ("this",))
 SINGLE = Encoding(SYMBOLS, 0, ("single",), ("this",))
 NAMED = Encoding(SYMBOLS, 0, ("=1", "=3", "filled", "inside"), ("=2", "=4"))
+BLOCKS = Encoding(SYMBOLS, 0, ("odd", "largest"), ("=2",))
+COPIES = ("this-right", "single-right", "single-right-2")
+MOVING = Encoding(SYMBOLS, 0, ("single", *COPIES), ("this",))
 
 
 @st.composite
@@ -27,11 +30,29 @@ def pairs(draw):
     return Pair(before, draw(grids(*before.shape)))
 
 
+def block(grid, place):
+    """The cells of one symbol that a walk from a cell reaches."""
+    reached, waiting = {place}, [place]
+    while waiting:
+        y, x = waiting.pop()
+        for near in (y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1):
+            inside = min(near) >= 0 and near[0] < len(grid) and near[1] < len(grid[0])
+            if inside and near not in reached and grid[near] == grid[place]:
+                reached.add(near)
+                waiting.append(near)
+    return reached
+
+
 def say(feature, grid, y, x, run):
     """Whether a feature is true of a cell, in plain words."""
     symbol = int(grid[y, x])
     times = sum(int(each) == symbol for each in grid.flat)
+    sizes = {place: len(block(grid, place)) for place in np.ndindex(grid.shape) if grid[place]}
+    feature = {"this-right": "this", "single-right": "single"}.get(feature, feature)
     return {
+        "odd": sizes.get((y, x), 0) % 2 == 1,
+        "largest": symbol != 0 and sizes[y, x] == max(sizes.values()),
+        "single-right-2": False,
         "inside": True,
         "filled": symbol != 0,
         "this": symbol == run,
@@ -40,12 +61,13 @@ def say(feature, grid, y, x, run):
     }.get(feature, feature == f"={symbol}")
 
 
-@given(grid=grids(), encoding=st.sampled_from([ALIKE, SINGLE, NAMED]))
+@given(grid=grids(), encoding=st.sampled_from([ALIKE, SINGLE, NAMED, BLOCKS, MOVING]))
 def test_each_start_says_what_its_features_say(grid, encoding):
     height, width = grid.shape
     starts = encoding.starts(grid, (height + 1, width + 2), 7)
     runs = encoding.runs(grid)
-    kept = {s for s in range(1, 5) if encoding is SINGLE and (grid == s).sum() == 1}
+    singles = "single" in encoding.features
+    kept = {s for s in range(1, 5) if singles and (grid == s).sum() == 1}
     if encoding.per_symbol:
         assert runs == sorted({*grid.ravel().tolist()} - {0} - kept)
     assert starts.shape == (len(runs), 7, height + 1, width + 2)
@@ -82,7 +104,8 @@ def test_equal_starts_with_different_targets_do_not_fit():
     assert not ALIKE.fits([first, other])
     found = encodings([first, other], SYMBOLS, 0)
     # The outputs start with the symbols, too, so two names suffice.
-    assert [each.features for each in found] == [("=1", "=2", "inside"), ("filled", "inside")]
+    told = [each.features for each in found]
+    assert told == [("=1", "=2", "inside"), ("filled", "inside"), ("=1", "=2", "odd", "largest")]
 
 
 @given(some=st.lists(grids(), min_size=1, max_size=5))
@@ -105,6 +128,19 @@ def test_only_background_is_cut_off(pair):
     assert (rows, columns) == (1, 1) or (
         both[0].any() and both[-1].any() and both[:, 0].any() and both[:, -1].any()
     )
+
+
+@given(pair=pairs(), most=st.integers(1, 3))
+def test_long_stretches_are_shortened(pair, most):
+    found = shortened(pair, most)
+    both = np.stack([pair.before, pair.after], axis=-1).tolist()
+    for _ in range(2):  # rows, then the columns, as the rows of the transposed grids
+        kept = []
+        for row in both:
+            if kept[-most:] != [row] * most:
+                kept.append(row)
+        both = [list(column) for column in zip(*kept, strict=True)]
+    assert np.stack([found.before, found.after], axis=-1).tolist() == both
 
 
 @pytest.mark.parametrize(

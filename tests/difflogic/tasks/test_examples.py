@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from difflogic.config.checking import config_from_dict
+from difflogic.engine.hard import HardSimulator
+from difflogic.engine.layout import Grid
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.library.exemplifying import ways_to_learn
+from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
 from difflogic.system.streams import Purpose
 from difflogic.tasks import make_task
@@ -57,7 +60,48 @@ def test_stages_have_the_smallest_examples_without_background():
     assert [stage.automaton.steps for stage in (first, second, last)] == [3, 4, 8]
 
 
+def test_wires_carry_symbols_on():
+    """A symbol moves by a cell in each step, a single one in two, to either side."""
+    pairs = Examples(tuple("012"), tuple(map(Pair.parse, ["00110002000>00000002011"] * 1)))
+    ways = [way.config for way in ways_to_learn(pairs) if "-2" in way.words]
+    assert len(ways) == 2
+    for config, side in zip(ways, (1, -1), strict=True):
+        model = Model.create(config)
+        (start,) = make_task(config).find_cases().starts
+        for step in range(1, 7):
+            simulator = HardSimulator(model.netlist, Grid(1, 11, "zero"), 1)
+            simulator.load(model.ops)
+            _, block, first, second = simulator.rollout(start[None], step)[0, :4, 0]
+            assert np.flatnonzero(block).tolist() == [
+                x for x in (2 + side * step, 3 + side * step) if x >= 0
+            ]
+            marked = first if step % 2 == 0 else second
+            assert np.flatnonzero(marked).tolist() == [7 + side * ((step + 1) // 2)]
+            assert not (first & second).any()
+            assert first.sum() + second.sum() == 1
+
+
+def test_shortened_examples_come_first(config):
+    pairs = ["0111000>0000111", "2220000>0000222", "0000110>0011000"]
+    data = config.to_dict()
+    data["task"] |= {"pairs": pairs, "width": 7, "shortened": [1, 2, 9], "stages": [4]}
+    stages = make_task(config_from_dict(data, "here")).stages
+    listed = [stage.section.pairs for stage in stages]
+    # The second pair has a gap of one cell. Nothing has nine equal columns.
+    assert listed == [
+        ("10>01", "200>002", "01>10"),
+        ("1100>0011", "22000>00022", "0011>1100"),
+        ("0011>1100",),
+        tuple(pairs),
+    ]
+
+
 REFUSED = {
+    "half": (
+        {"features": ["single-right", "this", "inside"], "inputs": [1, 2]},
+        "needs single-right-2 beside it",
+    ),
+    "other half": ({"features": ["this-right-2", "this", "inside"]}, "no feature"),
     "sizes": ({"width": 7}, "the largest grids have other sizes"),
     "text": ({"pairs": ["01>1"]}, "a pair needs two grids of one size"),
     "digits": ({"pairs": ["0x>x0"]}, "invalid literal"),
