@@ -188,6 +188,12 @@ def _singles(grid: Grid) -> list[int]:
     return singles
 
 
+def _shift(pair: Pair, background: int) -> float:
+    """Return by how many columns the middle of a pair's symbols moves to the right."""
+    before, after = (np.nonzero(grid != background)[1] for grid in (pair.before, pair.after))
+    return float(after.mean() - before.mean()) if len(after) and len(before) else 0.0
+
+
 def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) -> list[Encoding]:
     """Return the encodings that fit some pairs, those that treat symbols alike first."""
 
@@ -204,8 +210,12 @@ def encodings(pairs: Sequence[Pair], symbols: tuple[str, ...], background: int) 
     if all(_singles(pair.before) for pair in pairs):
         choices.append((("single",), ("this",)))
         if all(len(pair.before) == 1 for pair in pairs):
+            ways = {int(np.sign(_shift(pair, background))) for pair in pairs}
             copies = tuple(MOVES)
-            choices += [(("this", *some), ("this",)) for some in (copies[:3], copies[3:])]
+            if ways != {-1}:
+                choices.append((("this", *copies[:3]), ("this",)))
+            if ways != {1}:
+                choices.append((("this", *copies[3:]), ("this",)))
     choices.append(((*before, "inside"), new))
     if len(before) > 1:
         choices.append((("filled", "inside"), new))

@@ -62,12 +62,14 @@ def test_stages_have_the_smallest_examples_without_background():
 
 def test_wires_carry_symbols_on():
     """A symbol moves by a cell in each step, a single one in two, to either side."""
-    pairs = Examples(tuple("012"), tuple(map(Pair.parse, ["00110002000>00000002011"] * 1)))
-    ways = [way.config for way in ways_to_learn(pairs) if "-2" in way.words]
-    assert len(ways) == 2
+    there, back = "00110002000>00000002011", "00020001100>11020000000"
+    for rows, sides in ([there], [1]), ([back], [-1]), ([there, back], [1, -1]):
+        pairs = Examples(tuple("012"), tuple(map(Pair.parse, rows)))
+        ways = [way.config for way in ways_to_learn(pairs) if "-2" in way.words]
+        assert [("single-right" in way.task.features) for way in ways] == [s > 0 for s in sides]
     for config, side in zip(ways, (1, -1), strict=True):
         model = Model.create(config)
-        (start,) = make_task(config).find_cases().starts
+        start = make_task(config).find_cases().starts[0]
         for step in range(1, 7):
             simulator = HardSimulator(model.netlist, Grid(1, 11, "zero"), 1)
             simulator.load(model.ops)
