@@ -14,33 +14,16 @@ from functools import reduce
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
-from difflogic.circuit.xag import FALSE, TRUE, Literals
+from difflogic.circuit.xag import TRUE, Xag
 from difflogic.formats.common import head, leb128
 from difflogic.formats.interface import Interface, used_interface
 
 
-class Graph(Literals):
+class Graph(Xag):
     """ANDs without equal gates, after the inputs and latches.
 
     Literals are those of the file: twice a variable, plus one if inverted; 0 is constant 0.
     """
-
-    def __init__(self, variables: int) -> None:
-        self.first = 1 + variables
-        self.ands: list[tuple[int, int]] = []
-        self._known: dict[tuple[int, int], int] = {}
-
-    def and_(self, x: int, y: int) -> int:
-        if x < y:
-            x, y = y, x
-        if y == FALSE or x ^ y == 1:
-            return FALSE
-        if y in (TRUE, x):
-            return x
-        if (x, y) not in self._known:
-            self._known[x, y] = 2 * (self.first + len(self.ands))
-            self.ands.append((x, y))
-        return self._known[x, y]
 
     def xor_(self, x: int, y: int) -> int:
         return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
@@ -69,9 +52,9 @@ class Graph(Literals):
 
         A latch is its next value and its initial value. `names` are the lines of the symbol table.
         """
-        before = self.first - 1
+        before, gates = self.inputs, len(self.kind)
         inputs = before - len(latches)
-        sizes = [before + len(self.ands), inputs, len(latches), len(outputs), len(self.ands)]
+        sizes = [before + gates, inputs, len(latches), len(outputs), gates]
         sizes += [len(bad)] if bad else []
         lines = [" ".join(map(str, ["aag" if text else "aig", *sizes]))]
         if text:
@@ -81,7 +64,8 @@ class Graph(Literals):
             lines.append(f"{own}{after} {first}")
         lines += map(str, [*outputs, *bad])
         ands = b""
-        for place, (x, y) in enumerate(self.ands, before + 1):
+        # In a Xag, the second literal is the larger one.
+        for place, (x, y) in enumerate(zip(self.y, self.x, strict=True), before + 1):
             if text:
                 lines.append(f"{2 * place} {x} {y}")
             else:
