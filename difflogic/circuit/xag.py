@@ -86,6 +86,16 @@ class Literals(Logic[int]):
         rows = evaluate(circuit, inputs, self, pause=deadline.check)
         return [rows[row] for row in circuit.outputs.tolist()]
 
+    def any_of(self, numbers: Iterable[int], bits: Sequence[int]) -> int:
+        """Return a literal: `bits`, lowest first, are one of these numbers."""
+        found = FALSE
+        for number in numbers:
+            equal = TRUE
+            for place, bit in enumerate(bits):
+                equal = self.and_(equal, bit ^ 1 ^ number >> place & 1)
+            found = self.or_(found, equal)
+        return found
+
     def count_ones(self, literals: Sequence[int]) -> list[int]:
         """Return the number of literals that are 1, as binary digits, lowest first."""
         digits, column = [], list(literals)

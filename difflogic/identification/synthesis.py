@@ -281,19 +281,10 @@ def _counted(space: Space, tables: Sequence[int]) -> Built:
     xag = Xag(NEIGHBORHOOD * space.bits)
     cells = _inputs(space, xag)
     literals = cells.pop(space.centre)
+    codes = range(1 << space.bits)
     for like in space.neighbour_states.values():
-        literals += xag.count_ones([_is(xag, cell, like, space.states) for cell in cells])
+        # Codes above the last state count as it.
+        alike = [code for code in codes if min(code, space.states - 1) in like]
+        literals += xag.count_ones([xag.any_of(alike, cell) for cell in cells])
     expand = Expansion(xag, literals, davio=False)
     return xag, [expand(table) for table in tables]
-
-
-def _is(xag: Xag, cell: Sequence[int], like: Sequence[int], states: int) -> int:
-    """Return a literal: a cell has one of these states. Codes above the last state count as it."""
-    found = 0
-    for code in range(1 << len(cell)):
-        if min(code, states - 1) in like:
-            equal = 1
-            for place, bit in enumerate(cell):
-                equal = xag.and_(equal, bit if code >> place & 1 else bit ^ 1)
-            found = xag.or_(found, equal)
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import CENTER, OFFSETS, Boundary
-from difflogic.circuit.xag import FALSE, TRUE, Xag, to_circuit
+from difflogic.circuit.xag import Xag, to_circuit
 
 
 def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Automaton:
@@ -16,17 +16,9 @@ def life_automaton(rule: str = "B3/S23", boundary: Boundary = "periodic") -> Aut
     xag = Xag(len(OFFSETS))
     count = xag.count_ones([xag.input(n) for n in range(len(OFFSETS)) if n != CENTER])
 
-    def any_of(digits: str) -> int:
-        found = FALSE
-        for digit in map(int, digits):
-            equal = TRUE
-            for weight, bit in enumerate(count):
-                equal = xag.and_(equal, bit if digit >> weight & 1 else bit ^ 1)
-            found = xag.or_(found, equal)
-        return found
-
     alive = xag.input(CENTER)
-    following = xag.or_(xag.and_(alive, any_of(survive)), xag.and_(alive ^ 1, any_of(born)))
+    stays = xag.and_(alive, xag.any_of(map(int, survive), count))
+    following = xag.or_(stays, xag.and_(alive ^ 1, xag.any_of(map(int, born), count)))
     circuit = to_circuit(xag, [following], (0,), [0])
     return Automaton(
         f"life-{rule.replace('/', '')}",
