@@ -21,7 +21,7 @@ from difflogic.model.model import Model
 from difflogic.tasks import make_task
 from difflogic.training.metrics import PhaseTimer, StepResult
 from difflogic.training.pool import draw_pool
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, staged
+from difflogic.training.sampling import attempt_of, draw_samples, staged
 
 Array = npt.NDArray[Any]
 
@@ -51,8 +51,8 @@ class ReferenceTrainer:
         netlist, channels = self.model.netlist, list(self.task.loss_channels)
         steps, boundary = config.automaton.steps, config.automaton.boundary
         with phase("sample"):
-            starts, targets, masks = draw_epoch(self.task, config, self.epoch)
-            loss_steps = draw_loss_steps(self.task, config, self.epoch)
+            samples = draw_samples(self.task, config, self.epoch)
+            starts, targets, masks, loss_steps = samples
         ops = gates.harden(self.model.logits)
         with phase("forward"):
             probabilities = gates.softmax(self.model.logits.astype(np.float64))

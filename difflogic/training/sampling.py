@@ -5,7 +5,8 @@ Each epoch has its own random streams, so a resumed run draws the same numbers.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,29 +69,47 @@ def draw_loss_steps(task: Task, config: Config, epoch: int) -> tuple[int, ...]:
     return steps, steps + int(rng.integers(1, more + 1))
 
 
-def own_batch(
-    starts: npt.ArrayLike | None,
-    targets: npt.ArrayLike | None,
-    drawn_starts: Bits,
-    drawn_targets: Array,
-) -> tuple[Bits, Array]:
-    """Return the caller's batch if there is one, else the drawn one.
+class Samples(NamedTuple):
+    """What an epoch trains on."""
 
-    Raises ConfigError unless the caller's batch has the shapes of the drawn one.
+    starts: Array
+    """Bits (samples, C, H, W)."""
+    targets: Array
+    """Numbers (samples, loss channels, H, W), or NaN for cells that do not count."""
+    masks: Bits | None
+    """The cells that fire (samples, steps, H, W); None: all."""
+    loss_steps: Sequence[int]
+    """The steps after which there is a loss, ascending."""
+
+    def some(self, chosen: slice) -> Samples:
+        """Return some of the samples."""
+        masks = None if self.masks is None else self.masks[chosen]
+        return Samples(self.starts[chosen], self.targets[chosen], masks, self.loss_steps)
+
+
+def draw_samples(task: Task, config: Config, epoch: int) -> Samples:
+    """Draw the samples of an epoch, with their loss steps."""
+    return Samples(*draw_epoch(task, config, epoch), draw_loss_steps(task, config, epoch))
+
+
+def own_batch(
+    starts: npt.ArrayLike | None, targets: npt.ArrayLike | None, drawn: Samples
+) -> Samples:
+    """Return the drawn samples, or those with the caller's starts and targets if there are any.
+
+    Raises ConfigError unless these have the shapes of the drawn ones.
     """
     if starts is None and targets is None:
-        return drawn_starts, drawn_targets
+        return drawn
     if starts is None or targets is None:
         raise ConfigError("an own batch: give starts and targets")
     found = []
-    for name, given, drawn in (
-        ("starts", starts, drawn_starts),
-        ("targets", targets, drawn_targets),
-    ):
+    for name, given, like in ("starts", starts, drawn.starts), ("targets", targets, drawn.targets):
         array = real_numbers(name, given, nan=name == "targets")
-        if array.shape != drawn.shape:
-            raise ConfigError(f"{name} have shape {array.shape}: give {drawn.shape}")
+        if array.shape != like.shape:
+            raise ConfigError(f"{name} have shape {array.shape}: give {like.shape}")
         found.append(array)
     if np.isnan(found[1]).all():
-        raise ConfigError(f"targets of shape {drawn_targets.shape}: give more than NaN")
-    return bits("starts", found[0]), found[1].astype(drawn_targets.dtype)
+        raise ConfigError(f"targets of shape {drawn.targets.shape}: give more than NaN")
+    own = found[1].astype(drawn.targets.dtype)
+    return drawn._replace(starts=bits("starts", found[0]), targets=own)

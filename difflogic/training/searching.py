@@ -28,7 +28,7 @@ from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
 from difflogic.training.metrics import StepResult
-from difflogic.training.sampling import staged
+from difflogic.training.sampling import Samples, staged
 from difflogic.training.trainer import Descent
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Trainer(Descent):
         self.stop_compiling()
         super().__exit__(*raised)
 
-    def _finished(self, result: StepResult, starts: Array, masks: Bits | None) -> StepResult:
+    def _finished(self, result: StepResult, samples: Samples) -> StepResult:
         if not self._best.is_due(self.epoch):
             return result
         stage = self.stage
@@ -71,9 +71,9 @@ class Trainer(Descent):
         if self.exact_epoch == self.epoch and self.stage == stage and self.ranks.leads:
             finisher, found = self._finisher, self.result
             if isinstance(finisher, Corrector):
-                shown = finisher.run(found, starts)[0]
+                shown = finisher.run(found, samples.starts)[0]
             else:
-                shown = self._last_states(found.ops, starts, masks)[0].copy()
+                shown = self._last_states(found.ops, samples)[0].copy()
             result = replace(result, hard_state=shown)
         return result
 

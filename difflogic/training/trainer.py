@@ -6,7 +6,7 @@ It is compared with `reference.py`, epoch by epoch.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +28,7 @@ from difflogic.training.optimizer import make_learned, require_finite
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.pool import AT_ONCE, draw_pool_sample, pool_samples
 from difflogic.training.rank_plan import OrderedSum, RankPlan, exchanged_bytes, split_exchanged
-from difflogic.training.sampling import attempt_of, draw_epoch, draw_loss_steps, own_batch, staged
+from difflogic.training.sampling import Samples, attempt_of, draw_samples, own_batch, staged
 from difflogic.training.warming import compile_rollouts, compile_steps, rollouts_are_cached
 
 if TYPE_CHECKING:
@@ -110,16 +110,15 @@ class Descent:
         phase = self.phases
         self._start_over_if_due()
         with phase("sample"):
-            drawn_starts, drawn_targets, masks = draw_epoch(self.task, self._staged, self.epoch)
-            starts, targets = own_batch(starts, targets, drawn_starts, drawn_targets)
-            loss_steps = draw_loss_steps(self.task, self._staged, self.epoch)
+            drawn = draw_samples(self.task, self._staged, self.epoch)
+            samples = own_batch(starts, targets, drawn)
         with phase("forward"):
             coefficients = self._learned.mix()
-        gradients, losses = self._differentiate(coefficients, starts, targets, masks, loss_steps)
+        gradients, losses = self._differentiate(coefficients, samples)
         self._learn_from_pool(coefficients, gradients)
         soft_loss = require_finite(sum(losses), gradients, self.epoch + 1, self.config.training)
         with phase("hard"):
-            scores = self._evaluate_hard(starts, targets, masks)
+            scores = self._evaluate_hard(samples)
         with phase("optimizer"):
             self._learned.step(gradients)
         self.epoch += 1
@@ -131,20 +130,13 @@ class Descent:
             attempt=self.attempt,
             stage=self.stage + 1,
         )
-        return self._finished(result, starts, masks)
+        return self._finished(result, samples)
 
-    def _finished(self, result: StepResult, starts: Array, masks: Bits | None) -> StepResult:
+    def _finished(self, result: StepResult, samples: Samples) -> StepResult:
         """Return the result of a step; a `Trainer` may add that of a search."""
         return result
 
-    def _differentiate(
-        self,
-        coefficients: Array,
-        starts: Array,
-        targets: Array,
-        masks: Bits | None,
-        loss_steps: Sequence[int],
-    ) -> tuple[Array, list[float]]:
+    def _differentiate(self, coefficients: Array, samples: Samples) -> tuple[Array, list[float]]:
         """Return dL/d(coefficients) (parameters, 4), and the loss of each sample of the batch."""
         # The ranks exchange one buffer: the sums and the losses.
         buffer = np.zeros(exchanged_bytes(self.config, len(coefficients)), np.uint8)
@@ -154,12 +146,10 @@ class Descent:
         # Waves bound memory; usually there is one. Their number does not change the order of sums.
         for first in range(own.start, own.stop, self.plan.wave):
             pause("batch", first - own.start, own.stop - own.start, "samples")
-            samples = slice(first, min(first + self.plan.wave, own.stop))
-            fired = None if masks is None else masks[samples]
-            batch = coefficients, starts[samples], targets[samples]
-            own_losses.extend(self._run_batch(*batch, fired, loss_steps))
+            wave = slice(first, min(first + self.plan.wave, own.stop))
+            own_losses.extend(self._run_batch(coefficients, samples.some(wave)))
             with self.phases("reduce"):
-                total.add(self.engine, last=samples.stop == own.stop)
+                total.add(self.engine, last=wave.stop == own.stop)
 
         def add_losses() -> None:
             losses[own] = own_losses
@@ -168,16 +158,9 @@ class Descent:
             total.combine(buffer, add_losses)
         return gradients, losses.tolist()
 
-    def _run_batch(
-        self,
-        coefficients: Array,
-        starts: Array,
-        targets: Array,
-        masks: Bits | None,
-        loss_steps: Sequence[int],
-    ) -> list[float]:
+    def _run_batch(self, coefficients: Array, samples: Samples) -> list[float]:
         """Run samples forward and back; return the loss of each."""
-        engine, phase = self.engine, self.phases
+        engine, phase, (starts, targets, masks, loss_steps) = self.engine, self.phases, samples
         if not self.task.has_loss():
             # Forward, loss and backward are one parallel call, which measures their seconds.
             batch = coefficients, starts, targets, self._channels, masks, loss_steps
@@ -214,29 +197,27 @@ class Descent:
                 with phase("sample"):
                     sample = draw_pool_sample(self.task, self._staged, self.epoch, number, run)
                 start, target = sample.start[None], sample.target[None]
-                self._run_batch(coefficients, start, target, None, (sample.step,))
+                self._run_batch(coefficients, Samples(start, target, None, (sample.step,)))
                 with phase("reduce"):
                     total.add(self.engine)
             with phase("reduce"):
                 total.combine()
 
-    def _evaluate_hard(
-        self, starts: Array, targets: Array, masks: Bits | None
-    ) -> tuple[float | None, float | None, Bits | None]:
+    def _evaluate_hard(self, samples: Samples) -> tuple[float | None, float | None, Bits | None]:
         """Return hard loss and accuracy on the batch, and the first sample's last state."""
         # Training does not depend on it; only the rank that writes the run needs it.
         if not self.ranks.leads:
             return None, None, None
-        states = self._last_states(self._learned.ops, starts, masks)
+        states, targets = self._last_states(self._learned.ops, samples), samples.targets
         errors = (states[:, self._channels] - targets)[~np.isnan(targets)] ** 2
         wrong = (errors > 0.25).sum()
         return float(errors.sum()), 1.0 - float(wrong) / errors.size, states[0].copy()
 
-    def _last_states(self, ops: Bits, starts: Array, masks: Bits | None) -> Bits:
+    def _last_states(self, ops: Bits, samples: Samples) -> Bits:
         """Return the states of a hard circuit at the training step, (samples, C, H, W)."""
-        hard, steps = self._attempt.hard, self._staged.automaton.steps
+        hard, steps, masks = self._attempt.hard, self._staged.automaton.steps, samples.masks
         hard.load(ops)
-        return hard.rollout(starts, steps, None if masks is None else masks[:, :steps])
+        return hard.rollout(samples.starts, steps, None if masks is None else masks[:, :steps])
 
     # Attempts and stages
 
@@ -294,11 +275,9 @@ class Descent:
     def time_step(self) -> float:
         """Return the seconds of a training step, by a trial that changes nothing."""
         with self.phases("other"):
-            starts, targets, masks = draw_epoch(self.task, self._staged, self.epoch)
-            steps = draw_loss_steps(self.task, self._staged, self.epoch)
-            began, one = time.perf_counter(), slice(0, 1)
-            fired = None if masks is None else masks[one]
-            self._run_batch(self._learned.mix(), starts[one], targets[one], fired, steps)
+            one = draw_samples(self.task, self._staged, self.epoch).some(slice(1))
+            began = time.perf_counter()
+            self._run_batch(self._learned.mix(), one)
             return (time.perf_counter() - began) * self.config.training.batch
 
     def trace(self, tracer: Tracer | None) -> None:

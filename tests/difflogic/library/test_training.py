@@ -30,14 +30,14 @@ def test_an_interrupted_run_is_saved_and_resumes_to_the_same_bits(tmp_path, with
         if result.epoch == 3 and within == "between epochs":
             signal.raise_signal(signal.SIGINT)
 
-    draw = trainer.draw_epoch
+    draw = trainer.draw_samples
 
     def interrupted(task, config, epoch):
         if epoch == 3 and within == "in a step":
             signal.raise_signal(signal.SIGINT)
         return draw(task, config, epoch)
 
-    monkeypatch.setattr(trainer, "draw_epoch", interrupted)
+    monkeypatch.setattr(trainer, "draw_samples", interrupted)
     with pytest.raises(KeyboardInterrupt):
         difflogic.train(config, directory=tmp_path / "half", progress=progress)
     monkeypatch.undo()

@@ -171,15 +171,16 @@ TRAINING_MUTATIONS = {
         "return gradients« →  * (1.5 if len(losses) > 1 else 1.0)», losses.tolist()"
     ),
     "* every sample has the first one's target": (
-        "starts[samples], «targets[samples] → np.repeat(targets[:1], len(starts[samples]), axis=0)»"
+        "«self.targets[chosen] → np.repeat(self.targets[:1], len(self.targets[chosen]), axis=0)»"
+        ", masks"
     ),
     "every sample is the first one": (
-        "batch = coefficients, "
-        "«starts[samples] → np.repeat(starts[:1], len(starts[samples]), axis=0)», "
+        "Samples(«self.starts[chosen] → "
+        "np.repeat(self.starts[:1], len(self.starts[chosen]), axis=0)», "
     ),
     "every sample has the first one's mask": (
-        "None if masks is None else "
-        "«masks[samples] → np.repeat(masks[:1], len(masks[samples]), axis=0)»"
+        "None if self.masks is None else "
+        "«self.masks[chosen] → np.repeat(self.masks[:1], len(self.masks[chosen]), axis=0)»"
     ),
     "* every epoch has the first one's samples": (
         "starts, targets = draw_batch(task, training.seed, «epoch → 0», training.batch)"
@@ -194,7 +195,7 @@ TRAINING_MUTATIONS = {
         "stream(seed, purpose, epoch, «sample → 0») for sample in drawn"
     ),
     "* every wave has the first one's masks": (
-        "None if masks is None else masks[«samples → : samples.stop - samples.start»]"
+        "None if self.masks is None else self.masks[«chosen → : chosen.stop - chosen.start»]"
     ),
     "* the sides of a mask swapped": (
         "        size.«height → width»,\n        size.«width → height»,\n"
@@ -204,7 +205,8 @@ TRAINING_MUTATIONS = {
         "stream(config.training.seed, Purpose.LATER_STEP«, epoch → »)"
     ),
     "* a resumed run forgets what the optimizer averaged": (
-        "«        self._optimizer.restore(state)\n → »"
+        '«        self._first[:] = state["adamw_first"]\n'
+        '        self._second[:] = state["adamw_second"]\n → »'
     ),
     "* hard evaluation against the first target": (
         "errors = (states[:, self._channels] - targets« → [:1]»)[~np.isnan(targets)] ** 2"
