@@ -115,7 +115,6 @@ class Head(_Section):
     outputs: Annotated[list[Row], Field(min_length=1, max_length=MAX_CHANNELS)] = Field(
         description="row of each channel's next state"
     )
-
     palette: Annotated[
         list[Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]], Field(max_length=16)
     ] = Field(
@@ -123,7 +122,6 @@ class Head(_Section):
         description="optional: a colour for each number that the visible bits give; the first "
         "channel is the lowest bit",
     )
-
     encoding: Encoding | None = Field(
         default=None,
         description="optional: what the channels say of a grid's symbols, for dct apply",
@@ -233,6 +231,10 @@ def parse(data: Any, source: str) -> Automaton:
         )
     try:
         head = Head.model_validate({key: data[key] for key in data if key != "gates"})
+        if (encoding := head.encoding) is not None:
+            first = len(encoding.features)
+            if head.visible != list(range(first, first + len(encoding.outputs))):
+                raise CircuitError('"visible" must be the channels of the outputs of "encoding"')
         op, a, b = _gates(data)
         circuit = Circuit(
             op.astype(np.uint8), a, b, np.array(head.outputs, np.int32), tuple(head.channels)

@@ -125,6 +125,7 @@ def test_a_contradicting_encoding_is_refused():
         {"symbols": ["0", "1"], "background": 2, "features": [], "outputs": ["this"]},
         {"symbols": ["0", "1"], "background": 0, "features": ["=2"], "outputs": ["this"]},
         {"symbols": ["0", "1"], "background": 0, "features": ["those"], "outputs": ["this"]},
+        {"symbols": ["0", "1"], "background": 0, "features": [], "outputs": ["this", "=1"]},
     ],
 )
 def test_a_damaged_encoding_is_refused(tmp_path, encoding):
