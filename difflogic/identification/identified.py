@@ -44,8 +44,8 @@ TRIED = 1000
 
 
 @dataclass(frozen=True)
-class Identified:
-    """A rule that explains a recording, and which of its entries are shown to be unique."""
+class Identified(Solved):
+    """A rule that explains a recording, and how it was found."""
 
     recording: Recording
     space: Space
@@ -53,15 +53,6 @@ class Identified:
     gap: int
     method: str
     """table, SAT or MaxSAT."""
-    table: Table
-    """The next state by entry; UNKNOWN if no seen cell depends on it."""
-    determined: Flags
-    """By entry: it is the same in every rule that explains the recording."""
-    open: Flags
-    """By entry: it differs in another rule that explains the recording. Entries that are neither
-    determined, open nor UNKNOWN are undecided."""
-    second: Table | None
-    """Another rule that explains the recording, if one was found."""
     flipped: npt.NDArray[np.int64] | None = None
     """In a recording with noise: the cells that were recorded wrongly, (n, 4). Fewer of the
     considered cells do not explain it."""
@@ -240,7 +231,7 @@ def _identified(
 ) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
     origin = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(*origin, method, *found, flipped, agreement, question.likely)
+    return Identified(*found, *origin, method, flipped, agreement, question.likely)
 
 
 def _with_noise(question: Question) -> Identified:

@@ -38,7 +38,7 @@ class Solved:
     determined: Flags
     """Entries that are the same in every rule that explains the recording."""
     open: Flags
-    """Entries that differ in another rule that explains it. All others are undecided."""
+    """Entries that differ in another rule that explains it. Others that occur are undecided."""
     second: Table | None
     """Another rule that explains it and differs in an entry that occurs, if one was found."""
 
