@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -55,6 +56,12 @@ NEIGHBORHOODS = {
 
 OUTSIDE = -1
 """Stands for a neighbour beyond a zero boundary, where all bits are 0."""
+
+
+def turned(matrix: Sequence[int], offsets: Sequence[tuple[int, int]] = OFFSETS) -> list[int]:
+    """Return the place to which a matrix, row by row, moves each of some offsets (dy, dx)."""
+    a, b, c, d = matrix
+    return [offsets.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in offsets]
 
 
 def neighbors(height: int, width: int, boundary: Boundary | Walls) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ of a rule's table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,7 +16,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import numpy.typing as npt
 
-from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS
+from difflogic.circuit.grid import NEIGHBORHOOD, NEIGHBORHOODS, NEIGHBORS, OFFSETS, turned
 from difflogic.identification import hensel
 from difflogic.system.errors import ConfigError, did_you_mean
 
@@ -202,20 +202,19 @@ class Space:
             for counts in self._counts(read)[1:]:
                 keys = keys * (self.cells + 1) + counts
         else:
-            weights, turned = self.weights[:, 1], read
-            mirrored = self._moved(_mirror)
+            weights, moved = self.weights[:, 1], read
+            # Left to right, or in a hexagon, along a diagonal.
+            mirror = (0, 1, 1, 0) if self.neighbourhood == "hexagonal" else (1, 0, 0, -1)
+            mirrored = turned(mirror, self.offsets)
+            turn = turned(_TURNS[self.neighbourhood], self.offsets)
             keys = weights @ read
             # A hexagon has six rotations; a square repeats its four.
             for _ in range(6 if self.symmetry in ("rotations", "isotropic") else 1):
-                keys = np.minimum(keys, weights @ turned)
+                keys = np.minimum(keys, weights @ moved)
                 if self.symmetry in ("reflections", "isotropic"):
-                    keys = np.minimum(keys, weights @ turned[mirrored])
-                turned = turned[self._moved(_turn)]
+                    keys = np.minimum(keys, weights @ moved[mirrored])
+                moved = moved[turn]
         return keys
-
-    def _moved(self, move: Callable[[str, int, int], tuple[int, int]]) -> list[int]:
-        """Return for each cell the one that a symmetry moves to its place."""
-        return [self.offsets.index(move(self.neighbourhood, *each)) for each in self.offsets]
 
     @cached_property
     def entry_of(self) -> npt.NDArray[np.int64]:
@@ -304,17 +303,6 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
             while last + 1 in numbers:
                 last += 1
             yield str(number) if last == number else f"{number}-{last}"
-
-
-def _turn(neighbourhood: str, dy: int, dx: int) -> tuple[int, int]:
-    """Return where the smallest rotation moves an offset."""
-    a, b, c, d = _TURNS[neighbourhood]
-    return a * dy + b * dx, c * dy + d * dx
-
-
-def _mirror(neighbourhood: str, dy: int, dx: int) -> tuple[int, int]:
-    """Return where a mirror moves an offset: left to right, or in a hexagon, along a diagonal."""
-    return (dx, dy) if neighbourhood == "hexagonal" else (dy, -dx)
 
 
 def spread_states(

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from difflogic.circuit.cases import Words
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.evaluate import Bits, evaluate
-from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, OFFSETS
+from difflogic.circuit.grid import CENTER, NEIGHBORHOOD, turned
 from difflogic.circuit.xag import Kind, Xag
 from difflogic.proof.satisfiability import Formula
 from difflogic.system.deadline import Deadline
@@ -98,12 +98,6 @@ def examine(circuit: Circuit, seconds: float) -> Rule:
         # A living centre adds one to the sum of all nine.
         None if table is None else bool((table[0, 1:] == table[1, :-1]).all()),
     )
-
-
-def turned(matrix: Sequence[int]) -> list[int]:
-    """Return where a symmetry moves each of the nine cells."""
-    a, b, c, d = matrix
-    return [OFFSETS.index((a * dy + b * dx, c * dy + d * dx)) for dy, dx in OFFSETS]
 
 
 def _moved_differences(
