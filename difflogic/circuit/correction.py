@@ -96,7 +96,7 @@ def add_correction(layers: WiredLayers, diagram: Diagram) -> Corrected:
 def _learned_layers(layers: WiredLayers) -> tuple[list[_Layer], int]:
     """Return the layers without counters, and the number of their inputs."""
     sizes = layers.architecture
-    inputs = learned_inputs(sizes.channels, sizes.update_inputs, sizes.counters.known)
+    inputs = learned_inputs(sizes.channels, sizes.update_inputs, sizes.counters)
     _, widths = learned(sizes.channels, sizes.update_inputs, sizes.update, sizes.counters)
     found: list[_Layer] = []
     first = sizes.kernels * sizes.kernel_gates

@@ -119,18 +119,20 @@ def learned(
     """
     stages = counters.stages(len(sizes))
     left = (size - len(stage.op) for size, stage in zip(sizes, stages, strict=True))
-    return inputs // channels * counters.known, tuple(left)
+    ways = 1 if counters.tough else inputs // channels
+    return ways * counters.known, tuple(left)
 
 
-def learned_inputs(channels: int, inputs: int, known: int) -> npt.NDArray[np.int64]:
+def learned_inputs(channels: int, inputs: int, counters: Counters) -> npt.NDArray[np.int64]:
     """Return the inputs of an update circuit that learned gates read, ascending.
 
-    The last `known` channels are the places and the switch. `inputs` counts those of the circuit:
-    the centre's channels, then what is perceived of each channel.
+    The last channels are the places and the switch; of tough places, only the cell's own are read.
+    `inputs` counts those of the circuit: the centre's channels, then what is perceived of each.
     """
     ways = inputs // channels - 1
-    own = np.arange(channels - known, channels)
-    return np.concatenate([own, np.arange(channels + own[0] * ways, inputs)])
+    own = np.arange(channels - counters.known, channels)
+    around = np.arange(channels + own[0] * ways, inputs)
+    return own if counters.tough else np.concatenate([own, around])
 
 
 def counting(
@@ -142,7 +144,7 @@ def counting(
     on. The circuit's inputs are the centre's channels, then what is perceived, by channel.
     """
     ways, width = len(looks), channels * (1 + len(looks))
-    inputs = learned_inputs(channels, width, counters.known)
+    inputs = learned_inputs(channels, width, counters)
     own = np.arange(channels - counters.channels, channels)
     cells = (
         own if cell == CENTER else channels + own * ways + looks.index(cell)

@@ -229,8 +229,8 @@ def _places_problems(config: Config) -> list[str]:
         )
     if config.training.form != "ops":
         found.append('[automaton] places: counters need [training] form = "ops"')
-    if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 2):
-        what = "2 rows and columns or more, and no switch"
+    if counters.tough and (counters.switch or min(config.task.height, config.task.width) < 3):
+        what = "3 rows and columns or more, and no switch"
         return [*found, f"[automaton] tough: needs {what}: set tough = false"]
     channels, gates = config.automaton.channels, config.update.gates
     if channels <= counters.channels:

@@ -315,9 +315,11 @@ def _counting_circuit(
     """Return the sizes of a circuit that counts places, for a picture (channels, height, width)."""
     own, *grid = bits.shape
     counters = Counters(place_bits(*grid), switch, tough)
-    seen = NEIGHBORHOOD * counters.known
-    # No two gates of a layer read the same pair.
-    widths = [min(COUNTING_WIDTH, seen * (seen - 1) // 2)] * COUNTING_LAYERS
+    inputs, widths = counters.known * (1 if tough else NEIGHBORHOOD), list[int]()
+    for _ in range(COUNTING_LAYERS):
+        # No two gates of a layer read the same pair.
+        inputs = min(COUNTING_WIDTH, inputs * (inputs - 1) // 2)
+        widths.append(inputs)
     while widths[-1] > 2 * own:
         widths.append((widths[-1] + 1) // 2)
     widths.append(own)
