@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,6 +19,15 @@ def rendered(
 
     It includes others by their paths, such as "formats/write_c.jinja".
     """
+    return _read(template, filters).render(values)
+
+
+def macros(template: Path, **values: Any) -> Any:
+    """Return the macros of a template that knows `values`, as functions without parameters."""
+    return _read(template).make_module(values)
+
+
+def _read(template: Path, filters: dict[str, Callable[..., Any]] | None = None) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     environment = Environment(
@@ -25,4 +37,4 @@ def rendered(
         keep_trailing_newline=True,
     )
     environment.filters |= filters or {}
-    return environment.from_string(template.read_text(encoding="utf-8")).render(values)
+    return environment.from_string(template.read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from difflogic.model.model import Model
 from difflogic.search.memory import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
+from difflogic.system.templates import macros
 from difflogic.training.pool import pool_steps
 
 SPARE = 0.1
@@ -225,124 +227,27 @@ class Decision:
 
 def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
     """Return the decisions of the plan for `config`, in the order in which they are made."""
-    grid = plan.rollouts.grid
-    samples = counted(plan.samples_per_group, "sample")
-    wave = counted(plan.wave, "sample")
-    return [
-        Decision("lanes", f"{plan.lanes}", _why_lanes(config, plan)),
-        Decision(
-            "chunks",
-            f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}",
-            _why_chunks(config, plan),
-        ),
-        Decision(
-            "groups",
-            f"{plan.groups} of {samples}",
-            f"{grid.height}×{grid.width} cells in tiles of up to 64",
-        ),
-        Decision("workers", f"{plan.workers}", _why_workers(config, plan)),
-        Decision(
-            "strategy", ", then ".join(plan.strategies) or "sequential", _why_strategy(config, plan)
-        ),
-        Decision(
-            "tasks",
-            f"{plan.tasks}",
-            f"{plan.tasks / plan.workers:.3g} per worker at the same time; their number and size "
-            f"allow at most {plan.ceiling():.2f} times the speed of one worker",
-        ),
-        Decision("waves", f"{plan.waves}", f"{wave} in flight: {_why_waves(config, plan)}"),
-        Decision("memory", show_bytes(plan.bytes), _why_memory(config, plan)),
-    ]
-
-
-def _why_lanes(config: Config, plan: ParallelPlan) -> str:
-    rows = plan.rollouts.program.backward_rows + plan.rollouts.program.gradient_rows
-    tile = show_bytes(rows * plan.lanes * plan.rollouts.dtype.itemsize)
-    if config.parallel.lanes != "auto":
-        return f"[parallel] lanes; a tile takes {tile}"
-    return (
-        f"at most four vectors of {plan.machine.vector} bytes; a tile of {tile} should fit in the "
-        f"second-level cache of {show_bytes(plan.machine.l2)}, and tiles should share the grid "
-        "evenly"
-    )
-
-
-def _why_chunks(config: Config, plan: ParallelPlan) -> str:
-    if config.parallel.chunk != "auto":
-        least = "[parallel] chunk"
-    else:
-        least = f"the smallest: one tile, or more where a group has over {SLOTS}"
-    if config.parallel.tasks_per_worker != "auto":
-        return (
-            f"[parallel] tasks_per_worker, from {plan.slots} of {counted(plan.chunk, 'tile')} to "
-            f"one of all {len(plan.tiles)}; {least}"
-        )
-    return (
-        f"{least}; small chunks balance the load; results depend on the smallest size, not on the "
-        "workers"
-    )
-
-
-def _why_waves(config: Config, plan: ParallelPlan) -> str:
-    if plan.waves == 1:
-        return "the whole batch"
-    if plan.wave == _most_at_once(config, plan.rollouts.grid):
-        return "[parallel] samples_at_once"
-    return "as many as the memory holds"
-
-
-def _why_workers(config: Config, plan: ParallelPlan) -> str:
-    requested, memory = config.parallel.workers, "as many as the memory holds"
-    if requested == plan.workers:
-        return "[parallel] workers"
-    if config.parallel.strategy == "sequential":
-        return "[parallel] strategy"
-    if requested != "auto":
-        return memory
+    chunks = f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}"
+    groups = f"{plan.groups} of {counted(plan.samples_per_group, 'sample')}"
+    values = {
+        "lanes": f"{plan.lanes}",
+        "chunks": chunks,
+        "groups": groups,
+        "workers": f"{plan.workers}",
+        "strategy": ", then ".join(plan.strategies) or "sequential",
+        "tasks": f"{plan.tasks}",
+        "waves": f"{plan.waves}",
+        "memory": show_bytes(plan.bytes),
+    }
     # A budget lowers the samples in flight after the workers.
     whole = replace(plan, wave=_most_at_once(config, plan.rollouts.grid))
-    tasks = whole.at(plan.machine.cores).tasks
-    bounds = {
-        counted(plan.machine.cores, "core"): plan.machine.cores,
-        counted(tasks, "task"): tasks,
-        "the step is too short for more": whole.useful_workers,
-    }
-    least = min(bounds.values())
-    if plan.workers < least:
-        return memory
-    return next(name for name, bound in bounds.items() if bound == least)
-
-
-def _why_strategy(config: Config, plan: ParallelPlan) -> str:
-    strategy = config.parallel.strategy
-    if not plan.strategies:
-        return "[parallel] strategy" if strategy == "sequential" else "one worker does it all"
-    whole, shared = plan.team.groups_alone, plan.groups - plan.team.groups_alone
-    reasons = []
-    if whole:
-        who = "one worker each, without waiting"
-        if plan.parts > 1:
-            who = f"{plan.parts} workers, who meet after each layer of a tile's gates"
-        reasons.append(f"{counted(whole, 'group')} by {who}")
-    if shared:
-        how = {
-            "cells": "which all wait after each step",
-            "steps": "which take each chunk as soon as the chunks around it are done",
-            "gates": f"{plan.parts} of them for the gates of each tile",
-        }[plan.sharing.strategy]
-        reasons.append(f"{counted(shared, 'group')} by all workers, {how}")
-    if strategy != "auto":
-        reasons.append("[parallel] strategy")
-    return "; ".join(reasons)
-
-
-def _why_memory(config: Config, plan: ParallelPlan) -> str:
-    source = (
-        "available" if config.parallel.memory_budget == "auto" else "in [parallel] memory_budget"
+    why = macros(
+        Path(__file__).with_suffix(".jinja"),
+        config=config,
+        plan=plan,
+        whole=whole,
+        most_slots=SLOTS,
+        counted=counted,
+        show_bytes=show_bytes,
     )
-    budget = "no limit known" if plan.budget is None else f"{show_bytes(plan.budget)} {source}"
-    search = f" ({show_bytes(plan.search_bytes)} of it for searches)" if plan.search_bytes else ""
-    return (
-        f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)} shared"
-        f"{search}; {budget}"
-    )
+    return [Decision(what, value, str(getattr(why, what)())) for what, value in values.items()]
