@@ -27,6 +27,11 @@ export function parsePair(text) {
   return { height: before.length, width: before[0].length, before: symbols(before), after: symbols(after) };
 }
 
+/** Whether symbols that occur in one cell only stay, and have no run. */
+function keepsSingles(features) {
+  return features.some((name) => name.startsWith("single"));
+}
+
 /** Runs of one circuit on a grid of symbols: one, or one for each symbol. */
 export class SymbolSimulation extends Simulation {
   get copies() {
@@ -67,7 +72,7 @@ export class SymbolSimulation extends Simulation {
     const { height, width, input } = this.kept;
     const { perSymbol, background, features, outputs } = this.automaton.encoding;
     const singles = this.singles;
-    const inRuns = (symbol) => symbol !== background && !(features.includes("single") && singles.has(symbol));
+    const inRuns = (symbol) => symbol !== background && !(keepsSingles(features) && singles.has(symbol));
     this.turns = perSymbol ? [...new Set(input)].filter(inRuns).sort((a, b) => a - b) : [background];
     this.ended = this.turns.length ? "" : "at rest";
     const meanings = [...features, ...outputs];
@@ -77,7 +82,7 @@ export class SymbolSimulation extends Simulation {
       if (place >= this.turns.length) return;
       this.automaton.circuit.labels.forEach((label, channel) => {
         const holds = this.feature(meanings[label], this.turns[place], singles);
-        input.forEach((symbol, at) => grid.setBit(channel, Math.floor(at / width), at % width, holds(symbol)));
+        input.forEach((symbol, at) => grid.setBit(channel, Math.floor(at / width), at % width, holds(symbol, at)));
       });
       for (let y = 0; y < height; y++) grid.refreshEnds(y);
     });
@@ -91,10 +96,39 @@ export class SymbolSimulation extends Simulation {
     return new Set([...times.keys()].filter((symbol) => times.get(symbol) === 1));
   }
 
-  /** What a channel says at the start: a function of the cell's symbol. */
+  /** How many cells each cell's block has: connected cells of one symbol; 0 on the background. */
+  get blockSizes() {
+    const { height, width, input } = this.kept;
+    const sizes = new Uint32Array(input.length);
+    input.forEach((symbol, first) => {
+      if (sizes[first] || symbol === this.automaton.encoding.background) return;
+      const block = new Set([first]);
+      for (const at of block) { // goes on to those that are added meanwhile
+        const [y, x] = [Math.floor(at / width), at % width];
+        for (const [row, column] of [[y - 1, x], [y + 1, x], [y, x - 1], [y, x + 1]]) {
+          const isInside = row >= 0 && row < height && column >= 0 && column < width;
+          if (isInside && input[row * width + column] === symbol) block.add(row * width + column);
+        }
+      }
+      for (const at of block) sizes[at] = block.size;
+    });
+    return sizes;
+  }
+
+  /** What a channel says at the start: a function of the cell's symbol and place. */
   feature(name, turn, singles) {
     const { background, symbols } = this.automaton.encoding;
-    switch (name) {
+    switch (name?.replace(/^(this|single)-(right|left)$/, "$1")) {
+      case "odd": {
+        const sizes = this.blockSizes;
+        return (symbol, at) => sizes[at] % 2 === 1;
+      }
+      case "largest": {
+        const sizes = this.blockSizes;
+        const most = sizes.reduce((a, b) => Math.max(a, b), 1);
+        return (symbol, at) => sizes[at] === most;
+      }
+      case "single-right-2": case "single-left-2":
       case undefined: return () => false; // memory
       case "inside": return () => true;
       case "filled": return (symbol) => symbol !== background;
@@ -150,7 +184,7 @@ export class SymbolSimulation extends Simulation {
         taken[at] = 1;
       }
     }));
-    if (perSymbol && features.includes("single")) {
+    if (perSymbol && keepsSingles(features)) {
       const isSingle = this.feature("single", background, this.singles);
       input.forEach((symbol, at) => {
         if (isSingle(symbol)) found[at] = taken[at] ? CLASH : symbol;

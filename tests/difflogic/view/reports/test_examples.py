@@ -23,6 +23,8 @@ CODES = [
     (("single",), ("this",)),
     (("=red", "=2", "inside"), ("=red", "=x")),
     (("filled", "inside"), ("=2", "=red", "=x")),
+    (("odd", "largest"), ("=x",)),
+    (("this-right", "single-right", "single-right-2", "this-left", "single-left"), ("this",)),
 ]
 
 
