@@ -54,6 +54,9 @@ STAGES = (0.15, 0.35, 0.65)
 SHORT = 2, 4
 """Most equal rows or columns side by side in the stages before these."""
 
+FEW = 12
+"""Up to this many pairs are shortened for stages: among more there are small ones."""
+
 
 @dataclass(frozen=True)
 class Way:
@@ -306,7 +309,7 @@ def _configure(
                 "features": list(encoding.features),
                 "outputs": list(encoding.outputs),
                 "stages": _stages(examples) if size.staged else [],
-                "shortened": list(size.shortened),
+                "shortened": list(size.shortened if len(examples.train) <= FEW else ()),
                 "inputs": list(encoding.held),
                 "loss_channels": list(range(shown, shown + len(encoding.outputs))),
             },
