@@ -174,33 +174,12 @@ def test_cells_that_do_not_count_contradict_nothing():
         assert contradiction(cases) == found
 
 
-LINE = """
-    def sample(self, rng):
-        board = np.zeros((1, 1, 5), np.uint8)
-        board[:] = rng.integers(0, 2, 5)
-        return board, np.roll(board, self.section.by, axis=2).astype(float)
-"""
-
-
-def test_one_row_without_a_larger_task_and_keys_from_the_command_line(tmp_path):
-    """The file alone has no data to draw from: only --set makes the task whole."""
-    line = SOURCE.replace(SOURCE[SOURCE.index("    def sample") :], LINE)
-    line = line.replace("default=1, ge=0, le=3", "default=9")
-    line = line.replace("self.section.by, axis", "[0, 1][self.section.by], axis")
-    path = write(tmp_path, line, CONFIG.replace("height = 4", "height = 1"))
-    assert "IndexError" in error(path, allow_code=True)
-    config = resolve(path, ["task.by=1"], allow_code=True)
-    found = run_tests(Model.create(config))
-    assert "on 1×20 cells the class draws no sample" in found["not_applicable"]["generalisation"]
-    assert set(found["tests"]) == {"exactness", "gates"}
-
-
 LATE = """
     stays = True
 
     @property
     def due(self):
-        return self.automaton.steps + self.section.by
+        return self.automaton.steps + [0, 3][self.section.by]
 
     @property
     def lasting_target(self):
@@ -211,17 +190,21 @@ LATE = """
 """
 
 
-def test_a_target_may_be_due_later_than_the_training_step(tmp_path):
+def test_a_row_without_larger_ones_that_is_due_later_than_the_training_step(tmp_path):
     """Zeros enter from the left, so that all cells of 1×6 are 0 from step 6 on."""
     text = CONFIG.replace("height = 4\nwidth = 5", "height = 1\nwidth = 6")
     text = text.replace("periodic", "zero").replace("steps = 1", "steps = 3")
-    path = write(tmp_path, SOURCE + LATE, text)
+    source = (SOURCE + LATE).replace("default=1", "default=3")
+    path = write(tmp_path, source, text)
+    assert "Shift.due failed in line 26: IndexError" in error(path, allow_code=True)
     netlist, ops = netlist_of(circuit_of([(Op.AND, 3, 4)], [9]), 1)
-    for by, right in (0, False), (3, True):
-        config = load_config(path, [f"task.by={by}"], allow_code=True)
+    for by, right in (0, False), (1, True):
+        config = resolve(path, [f"task.by={by}"], allow_code=True)  # tries the class with this key
         plan = Plan.of(config, 64, held_out_streams(0))
         assert Verifier(netlist, plan).verify(ops)[0] is right
         counted = plan.judge(count_wrong(netlist, ops, plan.scene, plan.starts))
-        assert (counted.exact, counted.counts[0].step) == (right, 3 + by)
-    write(tmp_path, SOURCE + LATE.replace("+ self.section.by", "- 1"), text)
-    assert "due must be a whole number from 3" in error(path, allow_code=True)
+        assert (counted.exact, counted.counts[0].step) == (right, 3 + 3 * by)
+    refused = run_tests(Model.create(config), ["gates"])["not_applicable"]
+    assert "on 1×24 cells the class draws no sample" in refused["generalisation"]
+    write(tmp_path, source.replace("+ [0", "- [1"), text)
+    assert "due must be a whole number from 3" in error(path, ["task.by=0"], allow_code=True)

@@ -1,6 +1,6 @@
 // Runs rules from examples in Node.js: reads {page, cases} on stdin and prints, for each case and engine,
-// the symbols at the end, and whether the state rests. A case is an automaton from a report, with the
-// size and symbols of a grid, and strokes of the brush [y, x, size, symbol] on it.
+// the symbols at the end, and whether the state rests. A case is an automaton from a report, the size
+// and the symbols of a grid, and strokes of the brush [y, x, size, symbol] on it.
 import { readFileSync } from "node:fs";
 
 const { page, cases } = JSON.parse(readFileSync(0));
@@ -8,10 +8,10 @@ const load = (name) => import(`${page}/${name}`);
 const { engines } = await load("compiled.js");
 const { SymbolSimulation } = await load("encoding.js");
 
-const results = cases.map(({ automaton, height, width, symbols, strokes }) =>
+const results = cases.map(([automaton, size, symbols, strokes]) =>
   engines(automaton).found.map((engine) => {
     const simulation = new SymbolSimulation(automaton, engine);
-    simulation.enter(height, width, Uint8Array.from(symbols));
+    simulation.enter(...size, Uint8Array.from(symbols));
     simulation.run(3);
     for (const stroke of strokes) simulation.paint(...stroke);
     simulation.run(1);

@@ -1,6 +1,6 @@
 """The page of a rule from examples: the symbols of `dct apply`, in Node.js and in a browser."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -33,17 +33,12 @@ def random_case(number):
     rng = np.random.default_rng(number)
     encoding = Encoding(SYMBOLS, int(rng.integers(0, 2)), *CODES[number % len(CODES)])
     held, outputs = len(encoding.features), len(encoding.outputs)
-    labels = [*range(held), *range(held, held + outputs), held + outputs + 1]
-    hidden = rng.permutation(labels[:held])[: rng.integers(0, held + 1)]
-    labels = [label for label in labels if label not in hidden]
+    read = rng.permutation(held)[: rng.integers(0, held + 1)].tolist()
+    labels = [*read, *range(held, held + outputs + 1)]
     circuit = random_circuit(rng, len(labels), int(rng.integers(1, 30)), labels)
-    found = replace(
-        automaton(circuit, boundary=["zero", "periodic"][number % 3 == 0], steps=3),
-        visible=tuple(range(held, held + outputs)),
-        encoding=asdict(encoding),
-        height=2,
-        width=4,
-    )
+    boundary, visible = ["zero", "periodic"][number % 3 == 0], tuple(range(held, held + outputs))
+    settings = {"boundary": boundary, "visible": visible, "steps": 3, "height": 2, "width": 4}
+    found = automaton(circuit, encoding=asdict(encoding), **settings)
     height = 1 if number % 2 else int(rng.integers(1, 8))
     grid = rng.integers(0, 4, (height, int(rng.integers(1, 80))), np.uint8)
     grid[rng.random(grid.shape) < 0.7] = encoding.background
@@ -55,25 +50,17 @@ def random_case(number):
 @needs_node
 def test_random_rules_give_the_symbols_of_dct_apply():
     cases = [random_case(number) for number in range(48)]
-    results = run_node(
-        Path(__file__).with_name("run_examples.mjs"),
-        cases=[
-            {
-                "automaton": running(found) | {"encoding": encoding_of(found)},
-                "height": grid.shape[0],
-                "width": grid.shape[1],
-                "symbols": grid.ravel().tolist(),
-                "strokes": strokes,
-            }
-            for found, _, grid, strokes in cases
-        ],
-    )
+    sent = [
+        (running(found) | {"encoding": encoding_of(found)}, grid.shape, grid.ravel().tolist(), more)
+        for found, _, grid, more in cases
+    ]
+    results = run_node(Path(__file__).with_name("run_examples.mjs"), cases=sent)
     seen = set()
     for (found, encoding, grid, strokes), engines in zip(cases, results, strict=True):
         for y, x, size, symbol in strokes:
             top, left = y - size // 2, x - size // 2
             grid[max(0, top) : top + size, max(0, left) : left + size] = symbol
-        channels = 1 + max(*found.circuit.labels, len(encoding.features) + len(encoding.outputs))
+        channels = 1 + max(found.circuit.labels)
         (after,) = apply_rule(encoding, channels, [grid], lambda s, a=found: settle(a, s).shown)
         expected = np.where(after == CLASH, 16, after).ravel().tolist()
         assert [name for name, *_ in engines] == ["WebAssembly", "JavaScript"]
@@ -83,23 +70,14 @@ def test_random_rules_give_the_symbols_of_dct_apply():
     assert seen == {"at rest", "cut off", "clash"}
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A rule that fills rows between posts, learned from lines, with a pair kept aside."""
-    folder = tmp_path_factory.mktemp("fences")
-    lines = [".aa.a..", ".aaaa..", "b...b", "bbbbb", "..c.c.", "..ccc.", "a.a", "aaa"]
-    text = "\n\n".join(",".join(line) for line in lines)
-    (folder / "fences.csv").write_text(text)
-    return train_examples(folder / "fences.csv", hold_out=0.2, directory=folder / "run")
-
-
 @needs_browser
 @pytest.mark.slow
-def test_stepping_through_examples_and_painting_in_a_browser(window, run, tmp_path):
-    path = tmp_path / "page.html"
-    report(run.path, path)
-    window.open(path)
-    symbols = "return [dct.simulation.geometry.width, ...dct.simulation.decode()]"
+def test_stepping_through_examples_and_painting_in_a_browser(window, tmp_path):
+    lines = [".aa.a..", ".aaaa..", "b...b", "bbbbb", "..c.c.", "..ccc.", "a.a", "aaa"]
+    (tmp_path / "fences.csv").write_text("\n\n".join(",".join(line) for line in lines))
+    run = train_examples(tmp_path / "fences.csv", hold_out=0.2, directory=tmp_path / "run")
+    report(run.path, tmp_path / "page.html")
+    window.open(tmp_path / "page.html")
     shown = "return document.querySelector('#example').selectedOptions[0].textContent"
     for number in (1, 2, 3):
         assert window.js(shown) == f"training {number}: right"
@@ -110,25 +88,17 @@ def test_stepping_through_examples_and_painting_in_a_browser(window, run, tmp_pa
         window.wait("return /, at rest$/.test(document.querySelector('#shown-step').textContent)")
         window.find("#next").click()
     assert window.js(shown).startswith("held out 1: ")
-    window.find("#next").click()
-    assert window.js(shown) == "your own grid"
     window.set("#rows", 2)
     window.set("#columns", 11)
+    assert window.js(shown) == "your own grid"
     names = window.js("return [...document.querySelectorAll('.symbol')].map((e) => e.textContent)")
-    for name, *cells in (".", *np.ndindex(2, 11)), ("a", (0, 2), (0, 8)), ("c", (1, 1), (1, 4)):
-        window.js(
-            "document.querySelectorAll('[name=brush]')[arguments[0]].click()", names.index(name)
-        )
-        for cell in cells:
-            window.js("dct.paint(...arguments)", *map(int, cell))
+    window.find(f"[name=brush][value='{names.index('c')}']").find_element("xpath", "..").click()
+    window.drag((1, 2))
+    window.drag((1, 8))
+    own = "return [...(arguments[0] ? dct.simulation.decode() : dct.simulation.kept.input)]"
+    before = [names[symbol] for symbol in window.js(own, 0)]
+    assert [before[11 + column] for column in (1, 2, 3, 8)] == [".", "c", ".", "c"]
     window.js("dct.player.advance(1000)")
-    own = [["."] * 11 for _ in range(2)]
-    own[0][2] = own[0][8] = "a"
-    own[1][1] = own[1][4] = "c"
-    (found,) = apply(run.path, [own])
-    width, *after = window.js(symbols)
-    assert width == 11
-    assert [[names[symbol] for symbol in row] for row in np.reshape(after, (2, 11))] == [
-        list(row) for row in found.after
-    ]
+    (found,) = apply(run.path, [[before[:11], before[11:]]])
+    assert [names[symbol] for symbol in window.js(own, 1)] == [*found.after[0], *found.after[1]]
     assert window.messages() == []
