@@ -150,15 +150,7 @@ def simulate(
         seconds = time.perf_counter() - began
     name = start if isinstance(start, str) else "array"
     return Simulated(
-        loaded,
-        automaton,
-        running,
-        start=name,
-        seed=conditions.seed,
-        steps=steps,
-        engine=chosen,
-        workers=count,
-        seconds=seconds,
+        loaded, automaton, running, name, conditions.seed, steps, chosen, count, seconds
     )
 
 

@@ -16,6 +16,7 @@ from difflogic.formats.diagram.graph import Family, Node, diagram
 from difflogic.model.model import Model
 from difflogic.simulation.running import Field
 from difflogic.system.errors import CircuitError
+from difflogic.system.json_values import chosen
 from difflogic.view.webassembly import VECTOR_WORDS, compile_module
 
 MOST_NODES = 3000
@@ -27,11 +28,7 @@ LOGIT_STEP = 0.01
 
 def grid_of(automaton: Automaton) -> dict[str, Any]:
     """Return all about an automaton but its circuit and start."""
-    return {
-        "height": automaton.height,
-        "width": automaton.width,
-        "boundary": automaton.boundary,
-        "steps": automaton.steps,
+    return chosen(automaton, "height", "width", "boundary", "steps") | {
         "fireRate": automaton.fire_rate,
         "visible": list(automaton.visible_rows),
         "palette": [list(color) for color in automaton.palette],
@@ -43,14 +40,7 @@ def running(automaton: Automaton) -> dict[str, Any]:
     circuit = automaton.circuit
     return grid_of(automaton) | {
         "start": automaton.start,
-        "circuit": {
-            "channels": circuit.channels,
-            "labels": list(circuit.labels),
-            "op": circuit.op.tolist(),
-            "a": circuit.a.tolist(),
-            "b": circuit.b.tolist(),
-            "outputs": circuit.outputs.tolist(),
-        },
+        "circuit": chosen(circuit, "channels", "labels", "op", "a", "b", "outputs"),
         "wasm": {
             "code": base64.b64encode(compile_module(circuit)).decode(),
             "vectorWords": VECTOR_WORDS,
@@ -87,7 +77,7 @@ def drawing(automaton: Automaton, channels: Sequence[int] | None = None) -> dict
         first.append(a)
         second.append(b)
         names.append(name)
-    about = {"gates": circuit.gates, "depth": circuit.depth, "channels": circuit.channels}
+    about = chosen(circuit, "gates", "depth", "channels")
     if len(kinds) > MOST_NODES:
         bits = 16 if max(names) < 2**16 else 32
         return about | {
