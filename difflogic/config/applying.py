@@ -1,4 +1,4 @@
-"""Warnings about settings that have no effect for a configuration's task.
+"""Warnings about samples that contradict each other, and settings without effect for a task.
 
 They are not errors, so that the task of a shipped recipe can be changed without its levers.
 """
@@ -6,15 +6,26 @@ They are not errors, so that the task of a shipped recipe can be changed without
 from __future__ import annotations
 
 from difflogic.config.models import Config
-from difflogic.tasks import custom, make_task
+from difflogic.tasks import CustomSection, custom, draw_batch, make_task
+from difflogic.tasks.code import contradiction
 
 LARGE = 2**18
 """Cells of a grid above which no sample is drawn to see whether starts are random."""
 
+SAMPLES = 64
+"""Samples of a class of one's own that are compared with each other."""
+
 
 def without_effect(config: Config) -> list[str]:
-    """Return a warning for each setting without effect: why, and what to do."""
+    """Return a warning for contradictory samples, and each setting without effect: what to do."""
     finishing, found = config.finishing, []
+    if isinstance(config.task, CustomSection) and custom.is_loaded(config.task):
+        clash = contradiction(*draw_batch(make_task(config), 0, 0, SAMPLES))
+        if clash is not None:
+            found.append(
+                f"samples {clash[0]} and {clash[1]} of the task have equal starts and different "
+                "targets: no circuit is right on both: correct the data, unless chance is meant"
+            )
     if finishing.rectify:
         why = why_not_rectify(config)
         if why is not None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difflogic.circuit.grid import Start
-from difflogic.circuit.specification import Cases
+from difflogic.circuit.specification import Bits
 from difflogic.system.errors import ConfigError, MissingFileError, did_you_mean
 from difflogic.system.files import read_named
 from difflogic.tasks import custom
@@ -82,7 +82,7 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
             f"on; it is {due!r:.100}"
         )
     cases = task.find_cases()
-    clash = None if cases is None else contradiction(cases)
+    clash = None if cases is None else contradiction(cases.starts, cases.targets)
     if clash is not None:
         raise TaskError(
             f"{task.prefix}.cases gives equal starts different targets: case {clash[0]} has the "
@@ -95,13 +95,13 @@ def try_out(section: CustomSection, automaton: AutomatonConfig) -> Start:
     return start
 
 
-def contradiction(cases: Cases) -> tuple[int, int] | None:
+def contradiction(starts: Bits, targets: npt.NDArray[Any]) -> tuple[int, int] | None:
     """Return the first case whose start has another target before, and the first with this start.
 
     Cells that do not count are no difference. None if no two cases contradict each other.
     """
     seen: dict[bytes, tuple[int, npt.NDArray[Any]]] = {}
-    for number, (start, target) in enumerate(zip(cases.starts, cases.targets, strict=True)):
+    for number, (start, target) in enumerate(zip(starts, targets, strict=True)):
         first, known = seen.setdefault(start.tobytes(), (number, target))
         free = np.isnan(known)
         if ((target != known) & ~free & ~np.isnan(target)).any():

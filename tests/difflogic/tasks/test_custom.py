@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from difflogic.circuit.gates import Op
-from difflogic.circuit.specification import Cases
 from difflogic.config import load_config
+from difflogic.config.applying import without_effect
 from difflogic.config.document import describe
 from difflogic.evaluation import run_tests
 from difflogic.evaluation.exactness import Plan, held_out_streams
@@ -170,8 +170,23 @@ def test_cells_that_do_not_count_contradict_nothing():
         ([[0, nan], [nan, 1], [0, 1], [0, nan]], None),
         ([[0, nan], [nan, 1], [0, 0], [0, nan]], (2, 0)),
     ):
-        cases = Cases("all", starts, np.array(targets)[:, None, None], "zero", 1, "")
-        assert contradiction(cases) == found
+        assert contradiction(starts, np.array(targets)[:, None, None]) == found
+
+
+def test_samples_that_contradict_each_other_are_worth_a_warning(tmp_path):
+    assert without_effect(load_config(write(tmp_path), allow_code=True)) == []
+    loose = SOURCE.replace("self.section.by, axis", "rng.integers(0, 2), axis")
+    (words,) = without_effect(
+        load_config(
+            write(
+                tmp_path,
+                loose.replace("self.height", "1"),
+                CONFIG.replace("height = 4", "height = 1"),
+            ),
+            allow_code=True,
+        )
+    )
+    assert "equal starts and different targets" in words
 
 
 LATE = """

@@ -62,7 +62,9 @@ def trained():
 
 @pytest.fixture(scope="module")
 def hostile(trained):
-    small = replace(automaton("checkerboard"), name=HOSTILE)
+    names = {"symbols": (HOSTILE, "b"), "background": 1}
+    encoding = names | {"features": (f"={HOSTILE}",), "outputs": ("=b",)}
+    small = replace(automaton("checkerboard"), name=HOSTILE, encoding=encoding)
     return build(trained, small, run_tests(trained.model, ["gates"]))
 
 
