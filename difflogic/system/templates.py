@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,15 +16,6 @@ def rendered(
 
     It includes others by their paths, such as "formats/write_c.jinja".
     """
-    return _read(template, filters).render(values)
-
-
-def macros(template: Path, **values: Any) -> Any:
-    """Return the macros of a template that knows `values`, as functions without parameters."""
-    return _read(template).make_module(values)
-
-
-def _read(template: Path, filters: dict[str, Callable[..., Any]] | None = None) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
 
     environment = Environment(
@@ -37,4 +25,4 @@ def _read(template: Path, filters: dict[str, Callable[..., Any]] | None = None) 
         keep_trailing_newline=True,
     )
     environment.filters |= filters or {}
-    return environment.from_string(template.read_text(encoding="utf-8"))
+    return environment.from_string(template.read_text(encoding="utf-8")).render(values)

@@ -24,7 +24,7 @@ from difflogic.model.model import Model
 from difflogic.search.memory import search_bytes
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import at_least, counted, parse_bytes, show_bytes
-from difflogic.system.templates import macros
+from difflogic.system.templates import rendered
 from difflogic.training.pool import pool_steps
 
 SPARE = 0.1
@@ -227,21 +227,9 @@ class Decision:
 
 def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
     """Return the decisions of the plan for `config`, in the order in which they are made."""
-    chunks = f"{len(plan.chunks)} of {counted(plan.tiles_per_chunk, 'tile')}"
-    groups = f"{plan.groups} of {counted(plan.samples_per_group, 'sample')}"
-    values = {
-        "lanes": f"{plan.lanes}",
-        "chunks": chunks,
-        "groups": groups,
-        "workers": f"{plan.workers}",
-        "strategy": ", then ".join(plan.strategies) or "sequential",
-        "tasks": f"{plan.tasks}",
-        "waves": f"{plan.waves}",
-        "memory": show_bytes(plan.bytes),
-    }
     # A budget lowers the samples in flight after the workers.
     whole = replace(plan, wave=_most_at_once(config, plan.rollouts.grid))
-    why = macros(
+    text = rendered(
         Path(__file__).with_suffix(".jinja"),
         config=config,
         plan=plan,
@@ -250,4 +238,4 @@ def explain(config: Config, plan: ParallelPlan) -> list[Decision]:
         counted=counted,
         show_bytes=show_bytes,
     )
-    return [Decision(what, value, str(getattr(why, what)())) for what, value in values.items()]
+    return [Decision(*line.split(" | ")) for line in text.splitlines()]
