@@ -120,6 +120,7 @@ def train_pattern(
     palette: Palette = None,
     dither: bool = False,
     tough: bool = False,
+    teach: bool = False,
     channels: Count | None = None,
     steps: Count | None = None,
     config: ConfigArgument = None,
@@ -146,12 +147,13 @@ def train_pattern(
             list such as #ffffff,#d63031, by default median-cut
         dither: Mix colours of a photo by patterns of cells
         tough: Let cells count their places by majorities, so that damage stays where it is
+        teach: Teach cells to count their places, so that all gates are learned
         channels: State bits per cell; the update circuit is sized to fit, by default from CONFIG
         steps: Automaton steps for growing, by default chosen for the picture
     """
     from difflogic.library import growing
 
-    chosen = hold or heal or (second, size, steps) != (None, None, None)
+    chosen = hold or heal or teach or (second, size, steps) != (None, None, None)
     chosen = chosen or colors not in (None, 1, 3) or palette is not None or dither or tough
     if colors in (1, 3) and (palette or dither):
         raise ConfigError(f"--colors {colors} has no palette: leave --palette and --dither out")
@@ -172,7 +174,7 @@ def train_pattern(
         else:
             picture = growing.read_two(first, second, colors, size, palette or (), dither)
         growth = growing.plan_growth(
-            picture, hold=hold, heal=heal, tough=tough, channels=channels, steps=steps
+            picture, hold=hold, heal=heal, tough=tough, teach=teach, channels=channels, steps=steps
         )
         if not options.quiet:
             for line in growth.lines:

@@ -87,14 +87,18 @@ class Plan:
     every_size_task: Task | None = None
     """The task, if every length or size must be decided: proved, or for lengths also refuted."""
     settling_task: Task | None = None
-    """The task, if its cases must still be right when their states settle."""
+    """The task, if its cases must still be right when their states settle, or are lessons."""
     numbered_starts: NumberedStarts | None = None
     """If every start must reach one target: that target, and starts found by certificates."""
 
     @classmethod
     def of(cls, config: Config, starts: int, streams: Streams) -> Plan:
         """Return the plan for `starts` random starts, one start, or all cases."""
-        task = make_task(config)
+        return cls.of_task(make_task(config), starts, streams)
+
+    @classmethod
+    def of_task(cls, task: Task, starts: int, streams: Streams) -> Plan:
+        """Return the same for a task."""
         cases = task.find_cases() if task.automaton.fire_rate == 1 else None
         if cases is None:
             return cls.sampled(task, starts, streams)

@@ -53,28 +53,40 @@ COUNTING_LAYERS, COUNTING_WIDTH = 12, 512
 COUNTING_EPOCHS = 200
 """With counted places, what is still wrong after the last epoch is corrected."""
 
-COUNTING = {
-    "automaton.places": True,
+SINGLE_STEPS = {
     "perception.kernels": 1,
     "perception.gates": [8],
     "perception.directions": "same",
     "update.carry": 0,
     "training.weight_decay": 0,
     "training.later_steps": 0,
+    "training.restart_every": 0,
     "pool.batch": 0,
     "pool.damage_tries": 1,
+}
+"""One step is learned: the rest of a growth follows from it."""
+
+COUNTING = SINGLE_STEPS | {
+    "automaton.places": True,
     "finishing.rectify": 0,
     "finishing.candidates": 0,
     "finishing.from_epoch": 0,
     "finishing.every": 10**6,
     "training.epochs": COUNTING_EPOCHS,
-    "training.restart_every": 0,
 }
 
-EPOCHS = {"grow": 100, "hold": 100, "heal": 150}
-SECONDS_PER_CELL = 6e-2
-"""Measured without counted places (docs/notebook/pictures.md): epochs until the proof, and
-processor time until then per cell."""
+TEACHING_LAYERS, TEACHING_WIDTH = 16, 512
+TEACHING = SINGLE_STEPS | {
+    "task.taught": True,
+    "training.batch": 2,
+    "training.learning_rate": 0.2,
+    "training.initial_logit": 5,
+    "finishing.rectify": 256,
+    "finishing.candidates": 10000,
+    "finishing.from_epoch": 400,
+    "finishing.every": 200,
+}
+"""Measured on circuits that only count (docs/notebook/pictures.md): depth helps more than width."""
 
 
 @dataclass(frozen=True)
@@ -244,25 +256,30 @@ def plan_growth(
     hold: bool = False,
     heal: bool = False,
     tough: bool = False,
+    teach: bool = False,
     channels: int | None = None,
     steps: int | None = None,
     typed: str = "--target",
 ) -> Growth:
     """Return how to grow a picture, and then hold it, or heal it after damage.
 
-    With `tough`, cells count their places so that damage stays where it is. `typed` is the option
-    in error messages. Raises ConfigError for a picture that is too large, or too small to heal, and
+    With `tough`, cells count their places so that damage stays where it is; to `teach` is to let
+    them learn to count. `typed` is the option in error messages. Raises ConfigError for a picture that is too large, or too small to heal, and
     for choices that do not fit.
     """
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
     two = picture.second is not None
-    if tough and (two or channels is not None):
-        raise ConfigError("--tough goes neither with --second nor with --channels: leave one out")
-    counts = two or tough or (longer > LEARNED_SIDE and channels is None)
+    if teach and tough:
+        raise ConfigError("--tough wires what --teach would teach: leave one out")
+    if (teach or tough) and (two or channels is not None):
+        given = "--teach" if teach else "--tough"
+        raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")
+    counts = not teach and (two or tough or (longer > LEARNED_SIDE and channels is None))
     most = MOST_SIDE if counts and not two else MOST_LEARNED
     if longer > most:
         why = " with --second" if two else "" if counts else " with --channels"
+        why = " with --teach" if teach else why
         raise ConfigError(
             f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "
             "choose a smaller grid with --size"
@@ -273,8 +290,8 @@ def plan_growth(
             "and columns or more, or leave --heal out"
         )
     steps = steps or max(12, round(1.125 * longer), steps_to_show(height, width, tough))
-    what = "heal" if heal else "hold" if hold else "grow"
-    base = "letter-g" if what == "grow" and not counts else f"lizard-{'heal' if heal else 'hold'}"
+    is_rolled_out = not (hold or heal or counts or teach)
+    base = "letter-g" if is_rolled_out else f"lizard-{'heal' if heal else 'hold'}"
     changes = _picture_settings(picture) | {"automaton.steps": steps, "task.hold": hold or heal}
     goal = f"to be right at step {steps}"
     if two:
@@ -288,23 +305,25 @@ def plan_growth(
         goal += f", and grow back after any square of {squares} cells is erased"
     if counts:
         changes |= COUNTING | _counting_circuit(picture.bits, two, tough)
+    elif teach:
+        changes |= TEACHING | _taught_circuit(picture.bits)
     elif channels is not None:
         changes |= circuit_for(base, channels)
     overrides = overriding(changes, f"{typed} {picture.name}")
-    outlook = f"learned in {COUNTING_EPOCHS} epochs, then corrected"
-    if not counts:
-        seconds = _time(SECONDS_PER_CELL * height * width)
-        outlook = f"usually proved by epoch {EPOCHS[what]}, about {seconds} of one core"
+    if teach:
+        goal += "; lessons of single steps teach cells their place"
+    elif counts:
+        goal += f"; learned in {COUNTING_EPOCHS} epochs, then corrected"
     lines = [f"{Path(picture.name).name}: {picture.words}"]
     if picture.warning:
         lines.append(f"warning: {picture.warning}")
     config = load_config(base, overrides)
     told = ", told by majorities" if tough else ""
-    places = f", its place among them{told}" if config.automaton.places else ""
+    places = f", its place among them{told}" if counts or teach else ""
     lines += [
         f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
         f"{config.update.gates[0]} gates; from nothing, zero boundary",
-        f"goal: {goal}; {outlook}",
+        f"goal: {goal}",
     ]
     return Growth(picture, base, overrides, tuple(lines))
 
@@ -327,6 +346,15 @@ def _counting_circuit(
     gates = [width + len(stage.op) for width, stage in zip(widths, stages, strict=True)]
     sizes = {"automaton.channels": gates[-1], "update.gates": gates}
     return sizes | {"automaton.switch": switch, "automaton.tough": tough}
+
+
+def _taught_circuit(bits: npt.NDArray[np.uint8]) -> dict[str, Any]:
+    """Return the sizes of a circuit that learns to count, for a picture (bits, rows, columns)."""
+    own, *grid = bits.shape
+    channels = own + sum(place_bits(*grid))
+    widths = [TEACHING_WIDTH] * TEACHING_LAYERS
+    gates = fit_layer_widths([*widths, 0], 9 * channels, channels)
+    return {"automaton.channels": channels, "update.gates": gates}
 
 
 def _picture_settings(picture: Picture) -> dict[str, Any]:
@@ -352,12 +380,6 @@ def circuit_for(base: str, channels: int) -> dict[str, Any]:
     inputs = channels * (1 + config.perception.kernels * config.perception.gates[-1])
     gates = fit_layer_widths(config.update.gates, inputs, channels)
     return {"automaton.channels": channels, "update.gates": gates}
-
-
-def _time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{max(5, 5 * round(seconds / 5))} s"
-    return f"{round(seconds / 60)} min"
 
 
 def _listed(numbers: Sequence[int]) -> str:

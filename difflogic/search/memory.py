@@ -37,7 +37,7 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
         return 0
     if config.automaton.places:
         return _correction_bytes(config, netlist)
-    task, masked, damaged = make_task(config), config.automaton.fire_rate < 1, False
+    task, masked, damaged = make_task(config).stages[-1], config.automaton.fire_rate < 1, False
     grid = Grid(config.task.height, config.task.width, config.automaton.boundary)
     steps, starts = max(task.decisive_steps), FIRST_STARTS + VERIFIED_STARTS
     cases = task.find_cases()

@@ -96,6 +96,11 @@ class Task(ABC):
         return self
 
     @property
+    def whole(self) -> Task:
+        """The task that circuits are proved for: this one, unless it is only a part of another."""
+        return self
+
+    @property
     def stages(self) -> tuple[Task, ...]:
         """Tasks to learn one after the other, this one last.
 

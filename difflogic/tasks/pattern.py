@@ -16,6 +16,7 @@ from difflogic.pictures.colors import Color, parse_color
 from difflogic.pictures.text import parse_picture
 from difflogic.system.errors import ConfigError
 from difflogic.tasks.base import Larger, Task, center_start
+from difflogic.tasks.counting import Counting
 from difflogic.tasks.parts import Exhibit, InapplicableError, Preview, Sample
 from difflogic.tasks.sections import AutomatonConfig, Size, TaskSection
 
@@ -54,6 +55,11 @@ class PatternSection(TaskSection):
         default="center",
         description="center: one cell of ones in the middle; zeros: no ones; places: zeros, after "
         "all cells have counted their places (needs [automaton] places)",
+    )
+    taught: bool = Field(
+        default=False,
+        description="whether lessons of one step teach the circuit to count each cell's row and "
+        "column in its last channels, and to show the picture from there; no gate is wired for it",
     )
     second: Picture = Field(
         default="",
@@ -98,6 +104,12 @@ class PatternSection(TaskSection):
         if self.second:
             return self._problems_of_second(automaton)
         longer, shorter = max(self.height, self.width), min(self.height, self.width)
+        needed = len(self.loss_channels) + sum(place_bits(self.height, self.width))
+        if self.taught and (automaton.channels != needed or automaton.places):
+            return [
+                f"[task] taught: {needed} channels are needed, for the picture's bits, rows and "
+                f"columns: set [automaton] channels = {needed} and places = false"
+            ]
         least = steps_to_show(longer, shorter, automaton.tough)
         if automaton.places and self.start != "places" and automaton.steps < least:
             return [
@@ -176,7 +188,10 @@ class Pattern(Task):
     def _picture(self) -> Bits:
         if self._given is not None:
             return self._given
-        return parse_picture(self.section.target, len(self.loss_channels))
+        own = len(self.loss_channels)
+        if self.section.taught:  # lessons compare all channels
+            own = self.channels - sum(place_bits(self.height, self.width))
+        return parse_picture(self.section.target, own)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Return the start and the picture, always the same; with two pictures, either pair."""
@@ -249,8 +264,10 @@ class Pattern(Task):
     def stages(self) -> tuple[Task, ...]:
         """With counted places, the picture is learned in one step from there, and only proved.
 
-        Without them, a picture that should heal first learns to stay.
+        Lessons teach single steps. Without either, a picture that should heal first learns to stay.
         """
+        if self.section.taught:
+            return (Counting(self, self._picture),)
         keys: dict[str, Any] = {"heal": ()}
         automaton = self.automaton
         if automaton.places:

@@ -23,7 +23,7 @@ from difflogic.search.toughness import Toughness
 from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.ranks import ALONE, Ranks
 from difflogic.system.streams import Purpose
-from difflogic.tasks import make_task
+from difflogic.tasks import Task
 from difflogic.training.attempt import Attempt
 from difflogic.training.best import BestCircuit, Gain
 from difflogic.training.compiling import Compilation
@@ -124,8 +124,9 @@ class Trainer(Descent):
             self._finisher = Corrector(made.start, self.task)
         elif self.config.finishing.every:
             workers = Workers(self.plan.search_workers)
-            config = staged(self.config, self._stages[self.stage])
-            self._finisher = make_finisher(config, made.start.netlist, workers)
+            task = self._stages[self.stage]
+            config = staged(self.config, task)
+            self._finisher = make_finisher(config, made.start.netlist, workers, task)
             made.threads.append(workers)
         return made
 
@@ -234,23 +235,24 @@ class Trainer(Descent):
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
 
-def make_finisher(config: Config, netlist: Netlist, workers: Workers) -> Finisher:
-    """Return what searches near circuits of a netlist for exact ones."""
-    checks = _plan_of_checks(config)
+def make_finisher(config: Config, netlist: Netlist, workers: Workers, task: Task) -> Finisher:
+    """Return what searches near circuits of a netlist for exact ones; `config` is for `task`."""
+    checks = _plan_of_checks(config, task)
     sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
-    toughness, task = None, make_task(config)
+    toughness = None
     if config.finishing.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, config.training.seed)
     return Finisher(netlist, checks, config.finishing, sensitivity, workers, toughness)
 
 
-def _plan_of_checks(config: Config) -> Plan:
-    task = make_task(config)
+def _plan_of_checks(config: Config, task: Task) -> Plan:
     streams = Streams(config.training.seed, Purpose.CHECK_START, Purpose.CHECK_MASK)
+    if task.whole is not task:
+        return replace(Plan.of_task(task, ROUND, streams), settling_task=task.whole)
     if task.each:
-        return Plan.of(config, ROUND, streams)
+        return Plan.of_task(task, ROUND, streams)
     if task.damages:
         return Plan.healing(task, streams)
     if task.holds and is_deterministic(task):
         return Plan.holding(task, streams)
-    return Plan.of(config, ROUND, streams)
+    return Plan.of_task(task, ROUND, streams)

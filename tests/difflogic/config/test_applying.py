@@ -86,7 +86,8 @@ def test_sweep_warns_once(tmp_path):
 @pytest.mark.parametrize("name", shipped_configs())
 def test_warning_agrees_with_the_search(name):
     config = load_config(name)
-    plan = searching._plan_of_checks(staged(config, make_task(config).stages[0]))
+    task = make_task(config).stages[0]
+    plan = searching._plan_of_checks(staged(config, task), task)
     can = can_rectify(replace(plan.scene, at=plan.decisive), plan.exhaustive or plan.starts == 1)
     assert (why_not_rectify(config) is None) == can
 

@@ -13,6 +13,7 @@ from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.search.rectifying import Rectifier
 from difflogic.search.search import Changes
+from difflogic.tasks import make_task
 from difflogic.training.plan import ParallelPlan
 from difflogic.training.searching import make_finisher
 from tests.difflogic.training.tiny import growing, tiny
@@ -65,7 +66,7 @@ def test_a_search(config, starts):
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
     workers = Workers(plan.search_workers)
     with engine, workers:
-        finisher = make_finisher(config, model.netlist, workers)
+        finisher = make_finisher(config, model.netlist, workers, make_task(config))
         trial = finisher.trial(range(starts))
         candidates = Changes(trial, Workers(2), model.ops)._candidates
         assert candidates is not None
