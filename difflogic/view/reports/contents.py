@@ -4,57 +4,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.gates import DECIDED, SYMBOLS, Op
+from difflogic.circuit.gates import READS, SYMBOLS, Op
 from difflogic.config import Config, load_config, shipped_configs
 from difflogic.evaluation.gates import PASSING
-from difflogic.inspection.equations import equations
+from difflogic.formats.diagram.graph import DRAWN
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
 from difflogic.system.quantities import counted
 from difflogic.tasks.parts import Exhibit
-from difflogic.training.metrics import History, restarts
+from difflogic.training.metrics import History
 from difflogic.training.resuming import changed
-from difflogic.view.reports import curves
 from difflogic.view.reports.source import Source
-
-EQUATIONS_SHOWN = 24
-MOST_EQUATION_CHARACTERS = 60_000
-
-
-def equations_text(small: Automaton) -> tuple[str, dict[str, Any] | None]:
-    """Return the first equations as text, and the count and text of the others, if any."""
-    texts = equations(small.circuit).texts
-    rest = texts[EQUATIONS_SHOWN:]
-    more = "\n".join(rest)
-    if len(more) > MOST_EQUATION_CHARACTERS:
-        more = more[:MOST_EQUATION_CHARACTERS].rpartition("\n")[0]
-        more += "\n… dct inspect --limit 0 prints all"
-    shown = "\n".join(texts[:EQUATIONS_SHOWN])
-    return shown, {"count": len(rest), "text": more} if rest else None
-
-
-def training(source: Source) -> dict[str, Any] | None:
-    """Return how the automaton was trained; None for a plain circuit."""
-    if source.model is None:
-        return None
-    config = source.model.config
-    line, words = train_command(config)
-    exact = source.summary["exact_epoch"] if source.summary else None
-    published = config.published.learned_by
-    return {
-        "command": line,
-        "command_words": words,
-        "charts": curves.charts(source.history, exact, published),
-        "restarts": len(restarts(source.history or ())),
-        "decided": DECIDED,
-        "attempts": _attempts(source.history),
-        "exact": exact,
-        "published": published,
-    }
 
 
 def histograms(results: Mapping[str, Any]) -> dict[str, list[tuple[str, int, bool]]]:
@@ -72,14 +36,14 @@ def histograms(results: Mapping[str, Any]) -> dict[str, list[tuple[str, int, boo
     }
 
 
-def _attempts(history: History | None) -> str | None:
+def attempts(history: History | None) -> str | None:
     """Return the number of attempts, if learning started over."""
     rows = history.rows if history else []
     last = rows[-1].attempt if rows else None
     return None if last is None or last == 1 else f"{last:,}"
 
 
-def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]) -> list[Any]:
+def op_table() -> list[dict[str, Any]]:
     """Return what the page needs to write and draw each op."""
     return [
         {
@@ -87,9 +51,9 @@ def op_table(drawn: Sequence[tuple[Any, bool, bool, bool]], reads: Sequence[Any]
             "sign": SYMBOLS[op] if family.sign == "0 1" else family.sign,
             "family": family.name.lower(),
             "inverted": inverted,
-            "reads": list(reads[op]),
+            "reads": list(READS[op]),
         }
-        for op, (family, _, _, inverted) in enumerate(drawn)
+        for op, (family, _, _, inverted) in sorted(DRAWN.items())
     ]
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.gates import READS, Op
-from difflogic.formats.diagram.graph import DRAWN
+from difflogic.circuit.gates import DECIDED
+from difflogic.inspection.equations import equations
 from difflogic.tasks import exhibit_of
 from difflogic.tasks.parts import Exhibit
+from difflogic.training.metrics import restarts
 from difflogic.version import __version__
 from difflogic.view.reports import circuits, contents, curves, examples
 from difflogic.view.reports.assets import asset, bundle, embedded, policy
@@ -53,8 +54,9 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
     simplified = small.circuit is not trained.circuit
     after = circuits.drawing(small)
     before = circuits.drawing(trained, small.circuit.labels) if simplified else None
-    training = contents.training(source)
-    charts = {} if training is None else training["charts"]
+    exact = source.summary["exact_epoch"] if source.summary else None
+    published = model.config.published.learned_by if model else None
+    charts = curves.charts(source.history, exact, published) if model else {}
     if results is not None and "noise" in results["tests"]:
         charts["noise"] = curves.noise_chart(results["tests"]["noise"])
     encoding, first = examples.encoding_of(small), contents.first_settings(small, shown)
@@ -69,14 +71,13 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         "simplified": simplified,
         "trainedDrawing": "before" if simplified else "after" if model else None,
         "drawings": {"after": after, "before": before},
-        "ops": contents.op_table([DRAWN[op] for op in Op], READS),
+        "ops": contents.op_table(),
         "charts": {f"{name}-chart": charts[name] for name in CHARTS if name in charts},
         "histograms": {} if results is None else contents.histograms(results),
     }
     if model is not None and before is not None:
         bits = 8 if "tiled" in before else 16
         data["logits"] = circuits.logits(model, circuits.drawn_gates(before), bits)
-    equations, more = contents.equations_text(small)
     return _page(
         "report.html",
         SCRIPTS,
@@ -88,9 +89,13 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         drawn_before=before is not None,
         shown=shown,
         origin=contents.origin(source),
-        equations=equations,
-        more_equations=more,
-        training=training,
+        equations=equations(small.circuit).texts,
+        command=contents.train_command(model.config) if model else None,
+        exact=exact,
+        published=published,
+        attempts=contents.attempts(source.history),
+        restarts=len(restarts(source.history or ())),
+        decided=DECIDED,
         results=results,
         charts=charts,
     )

@@ -13,7 +13,7 @@ from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.training.metrics import History
 from difflogic.view.reports import build, contents, curves
-from difflogic.view.reports.contents import _attempts, train_command
+from difflogic.view.reports.contents import attempts, train_command
 from difflogic.view.reports.source import Source
 from tests.difflogic.training.tiny import tiny
 from tests.difflogic.view.histories import rows
@@ -74,9 +74,9 @@ def test_charts_mark_restarts(ends, said):
 
 
 def test_attempts_count_if_learning_started_over():
-    assert _attempts(History(rows(8, (2, 5)))) == "3"
-    assert _attempts(History(rows(1, (2, 5)))) is _attempts(History()) is None
-    assert _attempts(History(rows(1))) is None
+    assert attempts(History(rows(8, (2, 5)))) == "3"
+    assert attempts(History(rows(1, (2, 5)))) is attempts(History()) is None
+    assert attempts(History(rows(1))) is None
 
 
 @pytest.mark.parametrize(
