@@ -264,8 +264,8 @@ def plan_growth(
     """Return how to grow a picture, and then hold it, or heal it after damage.
 
     With `tough`, cells count their places so that damage stays where it is; to `teach` is to let
-    them learn to count. `typed` is the option in error messages. Raises ConfigError for a picture that is too large, or too small to heal, and
-    for choices that do not fit.
+    them learn to count. `typed` is the option in error messages. Raises ConfigError for a picture
+    that is too large, or too small to heal, and for choices that do not fit.
     """
     height, width = picture.bits.shape[1:]
     longer, least = max(height, width), min(height, width)
