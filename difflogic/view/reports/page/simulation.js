@@ -73,12 +73,14 @@ export class Simulation {
   /** Continue from the same state with another circuit of the same number of channels. */
   replaceCircuit(circuit, engine) {
     const { height, width, periodic } = this.geometry;
-    const words = this.grid.words.slice(), at = this.step;
+    const states = this.pairs.map(([grid]) => grid.words.slice());
+    const { step, ended } = this, shown = this.pairs.indexOf(this.grids);
     this.automaton = { ...this.automaton, circuit };
     this.engine = engine;
     this.resize(height, width, periodic);
-    this.grid.words.set(words);
-    this.step = at;
+    this.pairs.forEach(([grid], copy) => grid.words.set(states[copy]));
+    this.grids = this.pairs[shown];
+    Object.assign(this, { step, ended });
   }
 
   get allChannels() {

@@ -14,7 +14,9 @@ const results = cases.map(([automaton, size, symbols, strokes]) =>
     simulation.enter(...size, Uint8Array.from(symbols));
     simulation.run(3);
     for (const stroke of strokes) simulation.paint(...stroke);
-    simulation.run(1);
+    simulation.run(2);
+    simulation.look(1);
+    simulation.replaceCircuit(automaton.circuit, engine);
     simulation.run(1e9);
     return [engine.name, simulation.ended, [...simulation.decode()]];
   }),
