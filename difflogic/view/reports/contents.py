@@ -14,11 +14,9 @@ from difflogic.evaluation.gates import PASSING
 from difflogic.formats.diagram.graph import DRAWN
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import START
-from difflogic.system.quantities import counted
 from difflogic.tasks.parts import Exhibit
 from difflogic.training.metrics import History
 from difflogic.training.resuming import changed
-from difflogic.view.reports.source import Source
 
 
 def histograms(results: Mapping[str, Any]) -> dict[str, list[tuple[str, int, bool]]]:
@@ -55,22 +53,6 @@ def op_table() -> list[dict[str, Any]]:
         }
         for op, (family, _, _, inverted) in sorted(DRAWN.items())
     ]
-
-
-def origin(source: Source) -> str:
-    """Say what found a trained circuit's gates: the gradient, a search, polishing."""
-    rows, summary = source.history.rows if source.history else [], source.summary or {}
-    mended = [row.search.wrong_before for row in rows if row.search and row.search.exact]
-    polished = summary.get("polished")
-    found = "gradient descent found them"
-    if mended and mended[-1]:
-        found += f", and a search mended the last {counted(mended[-1], 'wrong bit')}"
-    elif not mended and source.model and source.model.config.finishing.every:
-        found = "gradient descent and a search found them"
-    if polished:
-        before, after = polished["gates"]
-        found += f"; polishing then left {after} of {counted(before, 'gate')}"
-    return found
 
 
 def first_settings(automaton: Automaton, shown: Exhibit) -> dict[str, Any]:

@@ -88,7 +88,6 @@ def build(source: Source, small: Automaton, results: Mapping[str, Any] | None) -
         simplified=simplified,
         drawn_before=before is not None,
         shown=shown,
-        origin=contents.origin(source),
         equations=equations(small.circuit).texts,
         command=contents.train_command(model.config) if model else None,
         exact=exact,

@@ -4,15 +4,14 @@ import re
 import shlex
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 
 from difflogic.config import load_config
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
-from difflogic.training.metrics import History
-from difflogic.view.reports import build, contents, curves
+from difflogic.training.metrics import History, Search
+from difflogic.view.reports import build, curves
 from difflogic.view.reports.contents import attempts, train_command
 from difflogic.view.reports.source import Source
 from tests.difflogic.training.tiny import tiny
@@ -93,10 +92,14 @@ def test_attempts_count_if_learning_started_over():
     ],
 )
 def test_what_found_the_gates(wrong, polished, said):
-    row = SimpleNamespace(search=None)
-    if wrong is not None:
-        row.search = SimpleNamespace(wrong_before=wrong, exact=True)
+    search = None if wrong is None else Search(wrong, 0, 1, 9, True)
+    history = History([replace(rows(1)[0], search=search)])
     model = Model.create(tiny("finishing.every=5"))
-    summary = {"polished": polished and {"gates": polished}}
-    source = Source(from_model(model), model, SimpleNamespace(rows=[row]), summary)
-    assert contents.origin(source) == said
+    polishing = polished and {"gates": polished}
+    summary = {
+        **{"epochs": 1, "exact_epoch": 1, "seconds": {}, "versions": {}, "polished": polishing},
+        "cpu": {"name": "", "count": 1},
+    }
+    trained = from_model(model)
+    page = build(Source(trained, model, history, summary), trained, None)
+    assert f" Nobody wrote these gates: {said}. <strong>" in page
