@@ -47,21 +47,7 @@ def show_convergence(findings: Sequence[Finding], gates: int) -> None:
         for found in findings
     )
     output.show_table("grid | verdict | by | from | unknown cells | gates | time", rows, texts=3)
-    lines = ["", *(f"asked: {found.question.asked}" for found in findings)]
-    lines += [f"Of {gates} gates, only those that the visible channels depend on are used."]
-    proved = [found for found in findings if found.verdict.value == "proved"]
-    if any(found.any_schedule for found in proved):
-        lines += [
-            "Proved by sets: every start shows the target from that step or round on, and shows it",
-            "again after any damage. In a round, every cell fires at least once, in any order.",
-        ]
-    if any(not found.any_schedule for found in proved):
-        lines.append(
-            "Proved by another method: every start reaches it if all cells fire at every step."
-        )
-    for found in findings:
-        lines += _more(found)
-    typer.echo("\n".join(lines))
+    typer.echo(output.page("convergence", findings=findings, gates=gates), nl=False)
 
 
 SIDES = (4, 8, 16, 32, 64, 128)
@@ -89,19 +75,6 @@ def _size(found: Finding) -> str:
 def _first(found: Finding) -> str | None:
     unit = "step" if found.question.synchronous else "round"
     return None if found.from_step is None else f"{unit} {found.from_step}"
-
-
-def _more(found: Finding) -> list[str]:
-    """Say what else is known about a grid that is not proved; --json has all cells."""
-    if found.verdict.value == "open":
-        tried = "; ".join(f"{each.method}: {each.outcome}" for each in found.attempts)
-        return [f"\n{_size(found)}: not decided ({tried})"]
-    if found.counterexample is None:
-        return []
-    period, places = found.counterexample.period, list(found.question.visible_places)
-    again = "at every step" if period == 1 else f"every {period} steps"
-    differ = (found.counterexample.start[places] != found.question.target).any(axis=0)
-    return [f"\n{_size(found)}: a state with {int(differ.sum())} wrong cells repeats {again}"]
 
 
 def show_healing(found: Sequence[Mapping[str, Any]]) -> None:
