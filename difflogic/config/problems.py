@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -77,8 +77,11 @@ def _located(
     return location, None
 
 
-def unknown(place: Place, is_section: bool = False) -> str:
-    """Return the message for a section or key that does not exist, with the nearest valid name."""
+def unknown(place: Place, is_section: bool = False, known: Iterable[str] = ()) -> str:
+    """Return the message for a section or key that does not exist, with the nearest valid name.
+
+    `known` are the keys to choose from, by default all of the section.
+    """
     if len(place) == 1:
         name = place[0]
         if is_section:
@@ -90,7 +93,7 @@ def unknown(place: Place, is_section: bool = False) -> str:
         where = f"in [{place[0]}]"
         if place in REMOVED:
             return f'no key "{name}" {where} any more: {REMOVED[place]}: leave it out'
-        hint = did_you_mean(name, schema.keys(place[0]))
+        hint = did_you_mean(name, known or schema.keys(place[0]))
     homes = [section for section in schema.sections() if name in schema.keys(section)]
     if homes:
         hint = f"it belongs in [{homes[0]}]"
@@ -111,9 +114,10 @@ def _describe(
     section, key = place if len(place) == 2 else (TOP_LEVEL, place[0])
     is_section = len(place) == 1 and key in {*schema.sections(), RUN}
     if kind == "extra_forbidden":
-        if model is not None and place not in REMOVED:
-            return _foreign(key, model)
-        return unknown(place, is_section=len(place) == 1 and isinstance(value, dict))
+        if model is not None and place not in REMOVED and key in schema.keys(TASK):
+            return f"[{TASK}] {key}: belongs to another kind of task: leave it out"
+        is_table = len(place) == 1 and isinstance(value, dict)
+        return unknown(place, is_table, () if model is None else model.model_fields)
     if kind == "missing" and is_section:
         return f"the section [{key}] is missing: it needs {', '.join(_required(key))}"
     if kind == "missing":
@@ -129,15 +133,6 @@ def _describe(
     accepted = schema.accepted(section, key, item=index is not None, model=model)
     hint = _hint(schema.choices(section, key, model), value)
     return f"{name} must be {accepted}, not {shown(value)}{hint}"
-
-
-def _foreign(key: str, model: type[TaskSection]) -> str:
-    """Return the message for a key that a kind of task does not have."""
-    if key in schema.keys(TASK):
-        return f"[{TASK}] {key}: belongs to another kind of task: leave it out"
-    homes = [section for section in schema.sections() if key in schema.keys(section)]
-    hint = f"it belongs in [{homes[0]}]" if homes else did_you_mean(key, model.model_fields)
-    return f'no key "{key}" in [{TASK}]: {hint}'
 
 
 def _required(section: str) -> list[str]:

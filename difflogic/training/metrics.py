@@ -39,26 +39,6 @@ AROUND = ("start", "compilation", "tests")
 TOTALS = ("all", "processor")
 """Wall time and processor time of a whole run."""
 
-SEARCHED = (
-    "search_wrong_before",
-    "search_wrong",
-    "search_wrong_fresh",
-    "search_candidates",
-    "search_exact",
-)
-COLUMNS = (
-    "epoch",
-    "soft_loss",
-    "hard_loss",
-    "accuracy",
-    *(f"{phase}_seconds" for phase in PHASES),
-    "decided",
-    *SEARCHED,
-    "attempt",
-    "stage",
-)
-"""The columns of metrics.csv."""
-
 MAX_LINE_BYTES = 2**10
 """A row has 23 numbers of up to 25 characters."""
 
@@ -161,6 +141,21 @@ class Search:
     wrong_fresh: int
     candidates: int
     exact: bool
+
+
+SEARCHED = tuple(f"search_{each.name}" for each in fields(Search))
+COLUMNS = (
+    "epoch",
+    "soft_loss",
+    "hard_loss",
+    "accuracy",
+    *(f"{phase}_seconds" for phase in PHASES),
+    "decided",
+    *SEARCHED,
+    "attempt",
+    "stage",
+)
+"""The columns of metrics.csv."""
 
 
 @dataclass(frozen=True)
