@@ -36,17 +36,15 @@ def charts(
     """
     rows = history.rows if history else []
     searches = [(row.epoch, row.search) for row in rows if row.search is not None]
+
+    def measured(name: str) -> list[tuple[float, float]]:
+        pairs = [(row.epoch, getattr(row, name)) for row in rows]
+        return [(epoch, value) for epoch, value in pairs if value is not None]
+
     lines: dict[str, dict[str, list[tuple[float, float]]]] = {
-        "loss": {
-            "soft loss": [(row.epoch, row.soft_loss) for row in rows],
-            "hard loss": [(row.epoch, row.hard_loss) for row in rows if row.hard_loss is not None],
-        },
-        "accuracy": {
-            "accuracy": [(row.epoch, row.accuracy) for row in rows if row.accuracy is not None]
-        },
-        "decided": {
-            "decided gates": [(row.epoch, row.decided) for row in rows if row.decided is not None]
-        },
+        "loss": {"soft loss": measured("soft_loss"), "hard loss": measured("hard_loss")},
+        "accuracy": {"accuracy": measured("accuracy")},
+        "decided": {"decided gates": measured("decided")},
         "searches": {
             "before a search": [(epoch, search.wrong_before) for epoch, search in searches],
             "after it": [(epoch, search.wrong) for epoch, search in searches],
