@@ -46,10 +46,10 @@ class Layering:
     `points[n]` is node n, for all nodes. `after[p]` are points of the next layer.
     """
 
-    points: tuple[Point, ...]
-    layers: tuple[tuple[int, ...], ...]
-    after: tuple[tuple[int, ...], ...]
-    before: tuple[tuple[int, ...], ...]
+    points: Sequence[Point]
+    layers: Sequence[Sequence[int]]
+    after: Sequence[Sequence[int]]
+    before: Sequence[Sequence[int]]
 
 
 def arrange(diagram: Diagram) -> Layering:
@@ -76,13 +76,7 @@ def arrange(diagram: Diagram) -> Layering:
     layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
     for number, point in enumerate(points):
         layers[point.layer].append(number)
-    ordered = _uncross(layers, after, before)
-    return Layering(
-        tuple(points),
-        tuple(map(tuple, ordered)),
-        tuple(map(tuple, after)),
-        tuple(map(tuple, before)),
-    )
+    return Layering(points, _uncross(layers, after, before), after, before)
 
 
 def _depths(diagram: Diagram) -> list[int]:
