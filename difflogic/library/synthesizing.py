@@ -27,6 +27,7 @@ from difflogic.system.callbacks import ignore, undoing
 from difflogic.system.deadline import Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import read_named, refused
+from difflogic.system.json_values import chosen
 from difflogic.system.quantities import counted
 
 MOST_BITS = 2**20
@@ -59,13 +60,11 @@ class Synthesized:
         """Return the results as values for JSON."""
         made = self.synthesis
         hertz = None if made.mhz is None else made.mhz * 1e6
-        names = "fits luts flip_flops share mhz"
         return {
             "name": made.automaton.name,
             "device": made.device.name,
-            "height": made.automaton.height,
-            "width": made.automaton.width,
-            **{name: getattr(made, name) for name in names.split()},
+            **chosen(made.automaton, "height", "width"),
+            **chosen(made, "fits", "luts", "flip_flops", "share", "mhz"),
             "grid_updates_per_second": hertz,
             "cell_updates_per_second": None if hertz is None else hertz * made.cells,
             "largest_square": made.largest,
@@ -103,8 +102,8 @@ def synthesize(
         report DIR: New directory for the Verilog and the tools' logs
         pins FILE: Pin assignments, as PCF (iCE40) or LPF (ECP5)
     """
-    chosen = DEVICES[device]
-    require_tools("yosys", f"nextpnr-{chosen.family}")
+    fpga = DEVICES[device]
+    require_tools("yosys", f"nextpnr-{fpga.family}")
     constraints = None if pins is None else read_named(Path(pins), MOST_PINS_BYTES, "a pin file")
     logs = None if report is None else _new_directory(Path(report))
     loaded = load(source)
@@ -152,7 +151,7 @@ def synthesize(
         undoing(partial(shutil.rmtree, directory)),
     ):
         folder = Path(directory)
-        flow = Flow(automaton, chosen, folder, Deadline.after(timeout), pause)
+        flow = Flow(automaton, fpga, folder, Deadline.after(timeout), pause)
         if constraints is not None:
             (folder / PINS).write_bytes(constraints)
         try:
