@@ -15,6 +15,7 @@ from difflogic.evaluation.settling import lasts
 from difflogic.model.hardening import from_model
 from difflogic.model.model import Model
 from difflogic.proof.convergence import Bits, Finding, Question, Verdict, decide_quickly, right_from
+from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
 from difflogic.proof.convergence.erasing import right_from_erased
 from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
@@ -51,6 +52,12 @@ MOST_STEPS = 2**12
 
 This and MOST_ALONE hold unless there is a deadline: without one, all machines agree.
 """
+
+WOUND = Wound(10, margin=1, zeros=False)
+"""Damage that a tough circuit must keep local. At the edges none does: docs/tough.md."""
+
+ANY_ORDER = 0.5
+"""A fire rate that asks about every fair schedule, as all below 1 do."""
 
 GO_ON = "dct verify convergence --time-limit goes on"
 
@@ -110,6 +117,8 @@ class Assurance:
     """If the target must grow back: the results for each size of damage."""
     asked: Asked | None = None
     """The question; None if there are samples only."""
+    confined: bool | None = None
+    """Whether damage is proved to stay local; None if nobody asked."""
 
     @property
     def proved(self) -> bool:
@@ -118,15 +127,16 @@ class Assurance:
 
 def assure(model: Model) -> Assurance:
     """Return what can be proved quickly about a model's hard circuit; equal on any machine."""
-    return assure_automaton(from_model(model), make_task(model.config))
+    return assure_automaton(from_model(model), make_task(model.config), wound=WOUND)
 
 
 def assure_automaton(
-    automaton: Automaton, task: Task, deadline: Deadline | None = None
+    automaton: Automaton, task: Task, deadline: Deadline | None = None, wound: Wound | None = None
 ) -> Assurance:
     """Return what can be proved quickly about an automaton for `task`, or until `deadline`.
 
-    Each method gets the questions only that it decides; all others stay open.
+    Each method gets the questions only that it decides; all others stay open. If the task asks for
+    every size, and that is proved, also says whether damage by a `wound` stays local.
     """
     bits = task.height * task.width * automaton.circuit.channels
     # Counted places settle by themselves, whatever follows from them.
@@ -148,7 +158,11 @@ def assure_automaton(
             if not task.asks_every_size:
                 return of_finding(own)
             targets, period = task.lasting_target_on, task.lasting_period
-            return of_size(every_size(small, targets, period, decide_quickly), own)
+            everywhere, kept = every_size(small, targets, period, decide_quickly), None
+            if wound is not None and everywhere.table is not None:
+                ground = Ground.of(everywhere.table)
+                kept = confine_in_any_order(everywhere.table.question, wound, ground)
+            return of_size(everywhere, own, kept)
         cases = _only_start(automaton, task)
     if cases is None:
         return _open("the task lists no cases")
@@ -265,14 +279,29 @@ def _only_start(automaton: Automaton, task: Task) -> Cases | None:
     )
 
 
-def of_size(found: EverySize, own: Finding) -> Assurance:
+def confine_in_any_order(
+    question: Question, wound: Wound, ground: Ground, deadline: Deadline = NO_DEADLINE
+) -> Confinement:
+    """Decide as `confine` does, but if all cells fire at each step, try any order first."""
+    if question.synchronous:
+        found = confine(replace(question, fire_rate=ANY_ORDER), wound, ground, deadline)
+        if found.verdict is Verdict.proved:
+            return found
+    return confine(question, wound, ground, deadline)
+
+
+def of_size(found: EverySize, own: Finding, kept: Confinement | None = None) -> Assurance:
     """Describe a finding about every size; `own` is that about the training grid."""
     text = found.text
     if found.verdict is Verdict.proved:
         cells = f"{own.question.height}×{own.question.width} cells"
         text += f", on {cells} from {found.asked.unit} {own.from_step} on"
+    text += "" if kept is None else f"; {kept.text}"
     known = Method.sets.value, own.from_step, found.verdict is Verdict.proved
-    return Assurance(found.verdict, "every size", text, *known, asked=found.asked)
+    confined = None if kept is None else kept.verdict is Verdict.proved
+    return Assurance(
+        found.verdict, "every size", text, *known, asked=found.asked, confined=confined
+    )
 
 
 def of_finding(found: Finding) -> Assurance:

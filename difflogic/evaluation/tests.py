@@ -16,7 +16,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
 from difflogic.evaluation import gates as active
 from difflogic.evaluation import noise as noises
-from difflogic.evaluation.assurance import assure_automaton
+from difflogic.evaluation.assurance import WOUND, assure_automaton
 from difflogic.evaluation.exactness import (
     STARTS,
     Plan,
@@ -438,7 +438,7 @@ def run_tests(
         "training_seed": config.training.seed if isinstance(source, Model) else None,
         "seed": subject.seed,
         "exact": found[EXACTNESS]["exact"],
-        "assurance": json_value(assure_automaton(subject.automaton, subject.task)),
+        "assurance": json_value(assure_automaton(subject.automaton, subject.task, wound=WOUND)),
         "published": config.published.model_dump(exclude_none=True),
         "tests": found,
         "not_applicable": {name: reason for name, reason in refused.items() if reason is not None},

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from difflogic.evaluation.assurance import (
     Assurance,
     all_cases,
     assure_automaton,
+    confine_in_any_order,
     every_length,
     of_lines,
 )
@@ -41,7 +42,7 @@ from difflogic.proof.convergence import (
     decide_quickly,
     resting_picture,
 )
-from difflogic.proof.convergence.confinement import REACHES, Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.confinement import REACHES, Confinement, Ground, Wound
 from difflogic.proof.convergence.findings import Method
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.orbits import repeated
@@ -49,7 +50,7 @@ from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
-from difflogic.proof.files import write_cases, write_certificate
+from difflogic.proof.files import numbered_cells, write_cases, write_certificate
 from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import Deadline
@@ -121,7 +122,8 @@ class Certified:
     def _text(self) -> str:
         automaton = self.source.automaton
         if self.findings:
-            return write_certificate(automaton, self.findings[0])
+            more = {} if self.confinement is None else {"damage": self._damage(self.confinement)}
+            return write_certificate(automaton, self.findings[0], more)
         if self.lines is not None:
             return self.lines.certificate()
         if self.assurance is not None and self.assurance.scope == "every size":
@@ -135,6 +137,32 @@ class Certified:
         # A circuit file stays unchanged, so that the certificate matches it.
         small = live_part(automaton) if self.source.trained else automaton
         return write_cases(small, self.cases)
+
+    def _damage(self, found: Confinement) -> dict[str, Any]:
+        """Return what a certificate says about damage, and the settled states of small grids."""
+        if found.verdict is not Verdict.proved:
+            raise CircuitError(f"{self.source.name}: {found.text}: there is no such certificate")
+        table = None if self.every_size is None else self.every_size.table
+        circuit = self.findings[0].question.circuit
+        if found.synchronous or table is None or table.question.circuit is not circuit:
+            raise CircuitError(
+                f"{self.source.name}: a certificate is about damage on every grid, in any order of "
+                "firing, which is not proved of the circuit that it has"
+            )
+        numbers: dict[str, int] = {}
+        settled = numbered_cells(Ground.of(table).board, numbers)
+        return {
+            "side": found.wound.side,
+            "contents": "zeros" if found.wound.zeros else "any",
+            "margin": found.wound.margin,
+            "within": found.wound.reach,
+            "reach": found.reach,
+            "rounds": found.rounds,
+            "first": table.grids.first,
+            "period": table.grids.period,
+            "sets": list(numbers),
+            "settled": settled,
+        }
 
 
 @checked
@@ -271,7 +299,7 @@ def _confined_on(
     question: Question, ground: Ground, wound: Wound, deadline: Deadline
 ) -> Confinement:
     for reach in REACHES:
-        found = confine(question, replace(wound, reach=reach), ground, deadline)
+        found = confine_in_any_order(question, replace(wound, reach=reach), ground, deadline)
         if found.margin is not None:
             break
     return found

@@ -7,9 +7,10 @@ a checker for each kind.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.proof.convergence import Finding, Question
+from difflogic.proof.convergence import Finding
 from difflogic.proof.convergence.folding import fold
-from difflogic.proof.convergence.sets import Sets, as_array
+from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 
@@ -37,11 +38,13 @@ Lines = Sequence[Sequence[int]]
 """Runs of equal values, each as [count, value]."""
 
 
-def write_certificate(automaton: Automaton, finding: Finding) -> str:
+def write_certificate(
+    automaton: Automaton, finding: Finding, more: Mapping[str, Any] = MappingProxyType({})
+) -> str:
     """Return a proof by sets as JSON text: the sets after each step, and the folded circuit.
 
-    The sets belong to the folded gates; with other gates a checker could know less. Raises
-    CircuitError for any other finding.
+    The sets belong to the folded gates; with other gates a checker could know less. `more` are
+    parts for other checkers. Raises CircuitError for any other finding.
     """
     question = finding.question
     if not finding.states:
@@ -50,11 +53,8 @@ def write_certificate(automaton: Automaton, finding: Finding) -> str:
             f"a certificate file lists the sets after each step, but there are none: {how}"
         )
     numbers: dict[str, int] = {}
-    states = [
-        _lines(numbers.setdefault(signs, len(numbers)) for signs in _cells(question, state))
-        for state in finding.states
-    ]
-    parts = {"target": _planes(question.target), "sets": list(numbers)}
+    states = [numbered_cells(as_array(question.board, state), numbers) for state in finding.states]
+    parts = {"target": _planes(question.target), "sets": list(numbers), **more}
     folded = automaton.with_circuit(fold(question.circuit))
     asked = replace(question.asked, step=finding.from_step)
     return proof_text("dct-certificate", folded, asked, parts, "states", states)
@@ -124,10 +124,10 @@ def proof_text(
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _cells(question: Question, state: Sets) -> list[str]:
-    """Return each cell's sets, one sign per channel."""
-    columns = as_array(question.board, state).reshape(question.circuit.channels, -1).T.tolist()
-    return ["".join(SIGNS[value] for value in column) for column in columns]
+def numbered_cells(state: npt.NDArray[np.uint8], numbers: dict[str, int]) -> Lines:
+    """Return the number of each cell's sets, one sign per channel; new ones join `numbers`."""
+    signs = ("".join(SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
+    return _lines(numbers.setdefault(each, len(numbers)) for each in signs)
 
 
 def _planes(bits: npt.NDArray[Any]) -> list[Lines]:

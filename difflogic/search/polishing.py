@@ -45,7 +45,7 @@ MORE_GATES = 1.5
 """Size, in gates of the best circuit, that is allowed in every second one of these walks, plus two
 gates."""
 
-STRIDE = 0.95
+STRIDE = 0.9
 """Share of its gates that a tough circuit must have left before it is verified again: lessons that
 are not forgotten make a failure unlikely."""
 
@@ -142,6 +142,8 @@ class _Walk:
         self._at = self.best = CircuitCost(self._trial.active_gates, from_step)
         self.kept = verified.copy()
         """The best circuit."""
+        self._earlier: list[tuple[Ops, CircuitCost]] = []
+        """The ones before."""
         self._most_gates = self.best.gates
 
     def spend(self, budget: int) -> int:
@@ -150,6 +152,11 @@ class _Walk:
             self._go_on(budget)
         if self._at < self.best:
             self._verify(self._ops, self._at)
+        # What a quick look has missed; the first one is verified.
+        while self._verifier.toughness is not None and self._earlier:
+            if self._verifier.verify(self.kept)[0]:
+                break
+            self.kept, self.best = self._earlier.pop()
         return self.candidates
 
     def _restart_from(self, ops: Ops) -> None:
@@ -237,12 +244,13 @@ class _Walk:
 
     def _verify(self, ops: Ops, cost: CircuitCost) -> None:
         """Move to a circuit if it is verified, else back to the best one."""
-        exact, failing = self._verifier.verify(ops)
+        exact, failing = self._verifier.verify(ops, quickly=True)
         if exact and self._verifier.toughness is not None:
             self.candidates += CERTIFICATE_COST
             cost = replace(cost, from_step=self._verifier.judge.certified_step(ops))
             exact = cost < self.best
         if exact:
+            self._earlier.append((self.kept, self.best))
             self._at = self.best = cost
             self.kept = ops.copy()
             self._take(ops)

@@ -11,8 +11,14 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.circuit.specification import Bits
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.layout import Grid
+from difflogic.evaluation.assurance import ANY_ORDER, WOUND
 from difflogic.evaluation.scene import FIRST_FOUND, Damage, Streams, scene_of
 from difflogic.evaluation.trial import Ops, Trial
+from difflogic.model.hardening import automaton_of, hard_circuit
+from difflogic.proof.convergence import decide_quickly
+from difflogic.proof.convergence.confinement import Ground, follow, windows_of
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.sizes import every_size
 from difflogic.system.streams import Purpose, stream
 from difflogic.tasks import Sample, Task
 
@@ -24,6 +30,9 @@ COUNTED = range(400, 701, 10)
 
 DRAWS = 4
 """Grids that are damaged; with a single one, chance decides by 20 cells and more."""
+
+STRIDE = 7
+"""A quick look whether damage stays local takes each seventh window."""
 
 LESSONS = 64
 """Lessons, and states met under damage, that a circuit must not forget."""
@@ -52,6 +61,25 @@ class Toughness:
         damage = Damage(SQUARE, COUNTED[-1], anywhere=True)
         hurt = replace(scene, fire_rate=FIRE_RATE, damage=damage)
         return Trial(self._netlist, hurt, tuple(range(DRAWS)))
+
+    def confines(self, ops: Ops, quickly: bool) -> bool:
+        """Return whether each start is right on every grid, and damage stays local, by proof.
+
+        With `quickly`, only a part of the places that damage may have is looked at.
+        """
+        task = self._task
+        small = live_part(automaton_of(hard_circuit(self._netlist, ops), task))
+        targets, period = task.lasting_target_on, task.lasting_period
+        table = every_size(small, targets, period, decide_quickly).table
+        if table is None:
+            return False
+        found = windows_of(Ground.of(table), WOUND)
+        asked = replace(table.question, fire_rate=ANY_ORDER)
+        spread, _, _ = follow(asked, WOUND, found[::STRIDE], until_closed=False)
+        if quickly or spread.max() > WOUND.reach:
+            return bool(spread.max() <= WOUND.reach)
+        spread, _, rounds = follow(asked, WOUND, found)
+        return bool(spread.max() <= WOUND.reach and rounds.min() >= 0)
 
     def habits(self, ops: Ops) -> Trial:
         """Return a trial in which the circuit with `ops` has no wrong cell: what it does well.

@@ -54,20 +54,18 @@ class Verifier:
         """The starts that verify a circuit, drawn and packed on first use."""
         return [self.trial(samples) for samples in self._rounds()]
 
-    def verify(self, ops: Ops) -> tuple[bool, list[int]]:
+    def verify(self, ops: Ops, quickly: bool = False) -> tuple[bool, list[int]]:
         """Return whether a circuit has no wrong cell, and the numbers of counterexamples.
 
-        Requires toughness, and a certificate where possible. If this does not show that the circuit
-        is right in time, tries fresh starts. Returns no counterexamples if the search has all
-        starts already.
+        Requires a certificate where possible. If this does not show that the circuit is right in
+        time, tries fresh starts. Returns no counterexamples if the search has all starts already,
+        or if the circuit must be tough; only that can be asked `quickly`.
         """
-        if self.toughness is not None and self.toughness(ops) > self._most_wrong:
-            return False, []
+        if self.toughness is not None and self.judge.can_prove:
+            return self._is_tough(self.toughness, ops, quickly), []
         judgement = self.judge(ops) if self.judge.can_prove else None
         if (judgement is not None and judgement.in_time) or self._heals(ops):
             return True, []
-        if self.toughness is not None and self.judge.latest_step is not None:
-            return False, []  # later lessons may lead to a certificate in time
         for trial in self._fresh:
             wrong = trial(ops).sum(axis=0)
             if wrong.any():
@@ -80,6 +78,15 @@ class Verifier:
         assert self._plan.numbered_starts is not None
         trial = self.trial(tuple(self._plan.numbered_starts.add(judgement.doubtful_starts())))
         return False, _worst(trial, trial(ops).sum(axis=0))
+
+    def _is_tough(self, toughness: Toughness, ops: Ops, quickly: bool) -> bool:
+        """Return whether few cells are wrong under damage, and the rest is proved, in time."""
+        if toughness(ops) > self._most_wrong:
+            return False
+        step, latest = self.judge.certified_step(ops), self.judge.latest_step
+        if step is None or (latest is not None and step > latest):
+            return False
+        return toughness.confines(ops, quickly)
 
     def _heals(self, ops: Ops) -> bool:
         """Whether all damages are proved to grow back, even after the compared steps."""

@@ -26,8 +26,7 @@ class CheckerboardSection(TaskSection):
     wounds: Contents = Field(
         default="none",
         description="which wounds training teaches to close where they are, by single steps of "
-        "wounded boards: none; erased: squares of zeros; any: squares of any content, which takes "
-        "about twice the steps until all starts have reached the target",
+        "wounded boards: none, or squares of any content",
     )
 
     def problems(self, automaton: AutomatonConfig) -> list[str]:
@@ -69,7 +68,7 @@ class Checkerboard(Task):
     def lessons(self) -> Task:
         if self.section.wounds == "none":
             return self
-        return Wounds(self, self.section.square, self.section.wounds)
+        return Wounds(self, self.section.square)
 
     @property
     def asks_every_size(self) -> bool:

@@ -25,7 +25,7 @@ from difflogic.tasks.parts import Sample
 
 Cells = npt.NDArray[np.bool_]
 
-Contents = Literal["none", "erased", "any"]
+Contents = Literal["none", "any"]
 
 CODE = 8
 """Channels of a code. The last says that a cell has fired; the rest is zeros if not known."""
@@ -34,15 +34,12 @@ RIGHT, ERASED, FIRED, NOISE, SHIFTED = range(5)
 """What a cell holds: its code; zeros; zeros, but it has fired; random bits; the code of a cell some
 rows and columns away."""
 
-FEWER = np.array([1.0, 0.7, 0.4, 0.4, 0.4])
+FEWER = np.array([1.0, 0.7, 0.4, 2.0, 0.4])
 """Concentrations of a Dirichlet distribution over the kinds of cells."""
 
 SPRINKLED, MOST_GAPS, MOST_SQUARES, MOST_SIDE = 0.6, 0.5, 4, 8
 """Share of lessons in which each cell draws its kind alone, rather than in rectangles; most gaps
 per row or column of cells; most rectangles, and their longest side."""
-
-HARMLESS = 0.5
-"""Share of lessons in which no cell lies, as after squares were erased."""
 
 FILLED = (0.2, 0.5, 0.8, 1.0, 1.0)
 """Shares of the cells of a rectangle that it wounds."""
@@ -51,12 +48,12 @@ FILLED = (0.2, 0.5, 0.8, 1.0, 1.0)
 class Wounds(Task):
     """One step of a board of small checkerboards with gaps between them, some cells wounded."""
 
-    def __init__(self, board: Task, square: int, contents: Contents) -> None:
+    def __init__(self, board: Task, square: int) -> None:
         """Prepare for `board`, a checkerboard of `square` by `square` cells."""
         section = board.section.model_copy(update={"loss_channels": tuple(range(CODE))})
         automaton = board.automaton.model_copy(update={"steps": 1, "fire_rate": 1.0})
         super().__init__(section, automaton)
-        self._square, self._anything = square, contents == "any"
+        self._square = square
 
     @cached_property
     def _plane(self) -> Bits:
@@ -105,8 +102,6 @@ class Wounds(Task):
                 block = kinds[tuple(map(slice, np.maximum(first, 0), first + sides))]
                 hit = rng.random(block.shape) < rng.choice(FILLED)
                 block[hit] = rng.integers(ERASED, len(FEWER))
-        if rng.random() < HARMLESS:
-            kinds = np.where(kinds >= NOISE, kinds - FIRED, kinds)
         down, right = rng.integers(0, 2 * self._square, 2)
         other = self._plane[:, down : down + self.height, right : right + self.width]
         state = np.where(kinds == RIGHT, code, 0)
@@ -125,14 +120,10 @@ class Wounds(Task):
         lying = {name: ~right[name] & ~silent[name] for name in NEIGHBORS}
         fired = _seen(state[-1].astype(np.bool_))
         north, west = right["N"], right["W"]
-        if self._anything:  # the majority of two neighbours and the cell itself: Toom 1980
-            known = north & west | north & silent["W"] | west & silent["N"]
-            known |= (north | west) & right["C"]
-            unled = silent["N"] & silent["W"]
-        else:  # the diagonal neighbour decides, so that codes spread fast
-            known = right["NW"] | silent["NW"] & (north | west) & ~lying["N"] & ~lying["W"]
-            unled = silent["NW"] & silent["N"] & silent["W"]
-        known |= unled & _any(right) & ~_any(lying)
+        # The majority of two neighbours and the cell itself: Toom 1980.
+        known = north & west | north & silent["W"] | west & silent["N"]
+        known |= (north | west) & right["C"]
+        known |= silent["N"] & silent["W"] & _any(right) & ~_any(lying)
         five = ("NW", "N", "W", "NE", "SW")
         as_corner = fired["C"] & ~_any({name: fired[name] | ~silent[name] for name in five})
         known = (known & ~as_corner) | corner & fired["C"]

@@ -52,6 +52,7 @@ def summarize(config: Config, trainer: Trainer, history: History, resumed: int) 
         "resumed": resumed,
         "exact_epoch": trainer.exact_epoch,
         **({"attempts": attempts} if config.training.restart_every else {}),
+        "searched": config.finishing.candidates > 0,
         "polished": None if trainer.gain is None else asdict(trainer.gain),
         "corrected": None if trainer.correction is None else trainer.correction.as_dict(),
         "scores": {

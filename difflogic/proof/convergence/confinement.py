@@ -218,7 +218,7 @@ def confine(
     _, height, width = ground.board.shape
     where = "every grid" if ground.table is not None else f"{height}×{width} cells"
     answer = Confinement(wound, Verdict.open, where=where, synchronous=question.synchronous)
-    windows, found = _windows(ground, wound), []
+    windows, found = windows_of(ground, wound), []
     answer = replace(answer, windows=len(windows))
     if not windows:
         return answer
@@ -226,7 +226,7 @@ def confine(
     for first in range(0, len(windows), most):
         if deadline.passed:
             return answer
-        found.append(_follow(question, wound, windows[first : first + most]))
+        found.append(follow(question, wound, windows[first : first + most]))
     spread, reach, rounds = map(np.concatenate, zip(*found, strict=True))
     failed = (spread > wound.reach) | (rounds < 0)
     margins = np.array([window.margin for window in windows])
@@ -244,7 +244,7 @@ def confine(
     return answer
 
 
-def _windows(ground: Ground, wound: Wound) -> list[_Window]:
+def windows_of(ground: Ground, wound: Wound) -> list[_Window]:
     """Return all different windows with squares far enough from the edges; none if too many."""
     found: dict[bytes, _Window] = {}
     sides = [_places(lines, wound).items() for lines in ground.sides(wound.size)]
@@ -272,12 +272,13 @@ def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Line
     return found
 
 
-def _follow(
-    question: Question, wound: Wound, windows: Sequence[_Window]
+def follow(
+    question: Question, wound: Wound, windows: Sequence[_Window], until_closed: bool = True
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.
 
-    That is rounds, or steps; -1 if it is not known, or if S changes by itself.
+    That is rounds, or steps; -1 if it is not known, or if S changes by itself. Unless followed
+    `until_closed`, ends after the first.
     """
     size, count = wound.size, len(windows)
     board, one = Board(size, size, "zero", count), Board(size, size, "zero")
@@ -320,7 +321,7 @@ def _follow(
             break
         state = more
     every, spread, reach, rounds = range(len(channels)), 0, 0, np.zeros(count, np.int64)
-    for number in range(1, ROUNDS_PER_ROW * size + 2):
+    for number in range(1, ROUNDS_PER_ROW * size + 2 if until_closed else 2):
         off, wrong = changed(state, every), changed(state, question.visible_places)
         spread, reach = spread | off, reach | wrong
         rounds[cells(wrong).any(axis=(1, 2))] = number

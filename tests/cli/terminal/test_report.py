@@ -98,6 +98,9 @@ def test_scores():
     assert " exact: every cell is right\n" in exact
     searched = report.render(summary(scores=scores), "runs/x")
     assert "right; a search found this circuit close to the trained one\n" in searched
+    assert " exact: every cell is right\n" in report.render(
+        summary(scores=scores) | {"searched": False}, "runs/x"
+    )
 
 
 PROOF = {"verdict": "proved", "text": "proved for every start from step 18 on"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,26 @@ from difflogic.config import load_config
 from difflogic.evaluation.assurance import Assurance
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.library.certifying import Certified, certify
-from difflogic.library.loading import Loaded
-from difflogic.proof.convergence import Verdict, by_sets, decide
+from difflogic.library.loading import Loaded, load
+from difflogic.library.ruling import rule
+from difflogic.proof.convergence import Question, Verdict, by_sets, decide
+from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.findings import Bits
+from difflogic.proof.convergence.sizes import every_size
 from difflogic.proof.every_length import prove
 from difflogic.proof.files import write_cases, write_certificate
 from difflogic.system.errors import CircuitError
 from difflogic.tasks import make_task
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.evaluation.naive import blinker
+from tests.difflogic.library.test_ruling import tough
 from tests.difflogic.proof.conftest import Check
-from tests.difflogic.proof.convergence.trained import checkerboard_question, path, trained
+from tests.difflogic.proof.convergence.trained import (
+    checkerboard,
+    checkerboard_question,
+    path,
+    trained,
+)
 from tests.difflogic.proof.test_every_length import adder
 
 Proof = dict[str, Any]
@@ -56,6 +66,52 @@ def life(folder: Path) -> dict[str, Any]:
     """The proof of the Game of Life by all cases."""
     proof: dict[str, Any] = json.loads(written("game-of-life", folder)[0])
     return proof
+
+
+@pytest.fixture(scope="module")
+def wounded(folder: Path) -> Proof:
+    """The certificate of a rule by hand whose neighbours of a wound show an alarm for a while."""
+
+    def rung(*cells: Sequence[Any]) -> tuple[Any, ...]:
+        alive, valid = cells[5][
+            1:3
+        ]  # on the right; only damage makes a valid cell that is not alive
+        return *tough()(*(cell[:6] for cell in cells)), alive | ~valid
+
+    def target(height: int, width: int) -> Bits:
+        return np.concatenate([checkerboard(height, width), np.ones((1, height, width), np.uint8)])
+
+    made = replace(rule(rung, 7, name="rung", size=(9, 9), fire_rate=0.6), visible=(0, 6))
+    finding = by_sets(Question.of(made, target(9, 9)))
+    everywhere = every_size(made, target, 4, decide)
+    assert everywhere.table is not None
+    asked = everywhere.table.question, Wound(3, 2, 1, zeros=False), Ground.of(everywhere.table)
+    found = confine(*asked)
+    assert (found.verdict, found.reach) == (Verdict.proved, 1)
+    done = Certified(load(made), (finding,), every_size=everywhere, confinement=found)
+    done.save(folder / "wounded.json")
+    proof: Proof = json.loads((folder / "wounded.json").read_text())
+    for other in (
+        replace(done, every_size=None),
+        replace(done, confinement=replace(found, synchronous=True)),
+    ):
+        with pytest.raises(CircuitError, match="damage on every grid, in any order of firing"):
+            other.save(folder / "none.json")
+    with pytest.raises(CircuitError, match="stays local on every grid: there is no such cert"):
+        replace(done, confinement=Confinement(asked[1], Verdict.open)).save(folder / "none.json")
+    return proof
+
+
+def test_a_certificate_about_damage_is_confirmed(wounded: Proof, check: Check) -> None:
+    rounds = wounded["damage"]["rounds"]
+    confirmed, output = check(json.dumps(wounded), checker="damage.py")
+    assert confirmed
+    assert output == (
+        "confirmed: a wound of 3×3 cells, any, 1 or more from the edges, makes no cell wrong that "
+        f"is more than 1 away, and none after round {rounds}, whichever cells fire; any×any cells, "
+        "zero boundary, every fair schedule, visible 0, 6; no circuit file was compared\n"
+    )
+    assert check(json.dumps(wounded), checker="sets.py")[0]
 
 
 @pytest.mark.parametrize("name", ["checkerboard", "checkerboard-async"])
@@ -182,18 +238,50 @@ OF_LINES: dict[str, tuple[Forge, str]] = {
     "a ring": (agreed(boundary="periodic"), "zeros beyond the edge"),
     "never 1 + 1": (cut(3), "each state reads all numbers"),
 }
-FORGERIES = {"sets.py": OF_SETS, "cases.py": OF_CASES, "lines.py": OF_LINES}
+
+
+def damage(**fields: object) -> Forge:
+    return lambda proof: proof["damage"].update(fields)
+
+
+def settled_nowhere(proof: Proof) -> None:
+    """Leave out the last row of the small grids."""
+    cells = proof["damage"]["settled"]
+    for _ in range(11 * 12 // 2):
+        cells[-1][0] -= 1
+        if not cells[-1][0]:
+            cells.pop()
+
+
+OF_DAMAGE: dict[str, tuple[Forge, str]] = {
+    key: BOTH[key] for key in ("another gate", "healing", "another claim")
+} | {
+    "a smaller distance": (damage(within=0, reach=0), "damage stays local"),
+    "no cell wrong outside": (damage(reach=0), "damage stays local"),
+    "a round less": (lambda proof: damage(rounds=proof["damage"]["rounds"] - 1)(proof), "nothing"),
+    "at the edges, too": (damage(margin=0), "damage stays local"),
+    "small grids left out": (settled_nowhere, "the number of cells"),
+    "another period": (damage(period=3), ""),
+    "other contents": (damage(contents="ones"), "a square of zeros or of anything"),
+    "another target": (lambda proof: proof["target"][0][0].__setitem__(1, 1), ""),
+    "another settled state": (
+        lambda proof: proof["damage"]["settled"][-1].__setitem__(1, 0),
+        "settled states",
+    ),
+}
+FORGERIES = {"sets.py": OF_SETS, "cases.py": OF_CASES, "lines.py": OF_LINES, "damage.py": OF_DAMAGE}
 
 
 @pytest.mark.parametrize(
     ("checker", "what"), [(checker, what) for checker in FORGERIES for what in FORGERIES[checker]]
 )
 def test_forgeries_are_not_confirmed(
-    checker: str, what: str, life: Proof, tmp_path: Path, check_here: Check
+    checker: str, what: str, life: Proof, wounded: Proof, tmp_path: Path, check_here: Check
 ) -> None:
     of_lines = json.loads(prove(adder(), ADDITION, 2).certificate())
     of_sets = by_sets_of("checkerboard-seed-2")
-    valid = {"sets.py": of_sets, "cases.py": life, "lines.py": of_lines}[checker]
+    valid = {"sets.py": of_sets, "cases.py": life, "lines.py": of_lines, "damage.py": wounded}
+    valid = valid[checker]
     proof, (forge, reason) = json.loads(json.dumps(valid)), FORGERIES[checker][what]
     forge(proof)
     (tmp_path / "proof.json").write_text(json.dumps(proof))

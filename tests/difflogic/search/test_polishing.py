@@ -181,7 +181,7 @@ class Refusing:
         self.trials: list[tuple[int, ...]] = []
         self.refused, self.toughness = 0, None
 
-    def verify(self, ops: np.ndarray) -> tuple[bool, list[int]]:
+    def verify(self, ops: np.ndarray, quickly: bool) -> tuple[bool, list[int]]:
         self.refused += 1
         return False, self.failing
 

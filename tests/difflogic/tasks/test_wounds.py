@@ -16,8 +16,8 @@ from difflogic.tasks import make_task
 from difflogic.tasks.wounds import CODE, Wounds
 
 
-def lessons(wounds: str, side: int = 9) -> Wounds:
-    sizes = [f"task.height={side}", f"task.width={side}", f"task.wounds={wounds}"]
+def lessons(side: int = 9) -> Wounds:
+    sizes = [f"task.height={side}", f"task.width={side}"]
     found = make_task(load_config("checkerboard-tough", sizes)).lessons
     assert isinstance(found, Wounds)
     return found
@@ -31,9 +31,7 @@ def code_at(y: int, x: int) -> list[int]:
     return [own, 1 - own, right, 1 - right, lower, 1 - lower, diagonal, 1]
 
 
-def expected(
-    state: np.ndarray, rows: np.ndarray, columns: np.ndarray, anything: bool
-) -> np.ndarray:
+def expected(state: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the target of a lesson, one cell after the other."""
     height, width = len(rows), len(columns)
     target = np.full((CODE, height, width), np.nan)
@@ -59,19 +57,14 @@ def expected(
         ):
             known, blank = rows[y] == columns[x] == 0, False  # a corner, or like one
         else:
-            leaders = [is_[name] for name in (("N", "W") if anything else ("NW", "N", "W"))]
-            filled = "right" in is_.values() and "lying" not in is_.values()
+            leaders = [is_[name] for name in ("N", "W")]
             blank = set(is_.values()) == {"silent"}
             if set(leaders) == {"silent"}:
-                known = filled
-            elif anything:
-                votes = [is_["N"], is_["W"], is_["C"]]
+                known = "right" in is_.values() and "lying" not in is_.values()
+            else:
+                votes = [*leaders, is_["C"]]
                 alone = leaders.count("silent") == 1 and "right" in leaders
                 known = votes.count("right") >= 2 or alone
-            else:
-                rest = leaders[1:]
-                led = "right" in rest and "lying" not in rest
-                known = leaders[0] == "right" or (leaders[0] == "silent" and led)
         if rows[y] == columns[x] == 0 and seen["C"][1]:
             known = True
         if known:
@@ -81,15 +74,15 @@ def expected(
     return target
 
 
-@given(st.integers(0, 2**32), st.sampled_from(["erased", "any"]))
+@given(st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
-def test_a_lesson_says_what_each_cell_can_know(seed: int, wounds: str) -> None:
-    task = lessons(wounds)
+def test_a_lesson_says_what_each_cell_can_know(seed: int) -> None:
+    task = lessons()
     start, target = task.sample(np.random.default_rng(seed))
     again = np.random.default_rng(seed)
     for _ in range(99):
         state, rows, columns = task._draw_wounded(again)
-        found = expected(state, rows, columns, wounds == "any")
+        found = expected(state, rows, columns)
         if not np.isnan(found).all():
             break
     assert np.array_equal(start, state)
@@ -97,7 +90,7 @@ def test_a_lesson_says_what_each_cell_can_know(seed: int, wounds: str) -> None:
 
 
 def test_an_intact_board_stays() -> None:
-    task = lessons("any")
+    task = lessons()
     places = np.arange(9)
     code = task._codes(places, places)
     corner = (places == 0)[:, None] & (places == 0)
