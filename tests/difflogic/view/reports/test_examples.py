@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from difflogic.evaluation.settling import settle
-from difflogic.examples.encoding import CLASH, Encoding, apply_rule
+from difflogic.examples.encoding import CLASH, MOVES, NAMES, Encoding, apply_rule
 from difflogic.library.exemplifying import apply, train_examples
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
@@ -24,14 +24,14 @@ CODES = [
     (("=red", "=2", "inside"), ("=red", "=x")),
     (("filled", "inside"), ("=2", "=red", "=x")),
     (("odd", "largest"), ("=x",)),
-    (("this-right", "single-right", "single-right-2", "this-left", "single-left"), ("this",)),
+    (tuple(MOVES), ("this",)),
 ]
 
 
 def random_case(number):
     """An automaton with an encoding, a grid and strokes; some states never rest, some clash."""
     rng = np.random.default_rng(number)
-    encoding = Encoding(SYMBOLS, int(rng.integers(0, 2)), *CODES[number % len(CODES)])
+    encoding = Encoding(SYMBOLS, int(rng.integers(0, 2)), *CODES[number // 2 % len(CODES)])
     held, outputs = len(encoding.features), len(encoding.outputs)
     read = rng.permutation(held)[: rng.integers(0, held + 1)].tolist()
     labels = [*read, *range(held, held + outputs + 1)]
@@ -49,6 +49,7 @@ def random_case(number):
 @pytest.mark.thorough
 @needs_node
 def test_random_rules_give_the_symbols_of_dct_apply():
+    assert {*NAMES} <= {name for features, _ in CODES for name in features}
     cases = [random_case(number) for number in range(48)]
     sent = [
         (running(found) | {"encoding": encoding_of(found)}, grid.shape, grid.ravel().tolist(), more)
