@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -16,9 +17,13 @@ from difflogic.examples.pairs import MOST_CELLS, MOST_SYMBOLS, Examples, Grid, P
 from difflogic.system.archive import NpzReader
 from difflogic.system.errors import ConfigError, ModelFileError
 from difflogic.system.files import read_named
+from difflogic.system.quantities import counted
 
 MOST_BYTES = 2**26
 SUFFIXES = (".json", ".jsonl", ".csv", ".npz")
+
+_NO_NAME = re.compile(r"0\d+|[+-]?(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+|(?i:nan|inf))|[+-]\d+")
+"""Texts that are meant as numbers, but not from 0 to 15."""
 
 Cells = list[list[str]]
 """The names of symbols, by row and column."""
@@ -194,12 +199,12 @@ def _cells(rows: Any, place: str) -> Cells:
         raise ConfigError(f"{place}: must be rows of symbols")
     for number, row in enumerate(rows):
         if len(row) != len(rows[0]) or not row:
-            raise ConfigError(
-                f"{place}: row {number} has {len(row)} cells, and row 0 has {len(rows[0])}"
-            )
+            cells = counted(len(row), "cell")
+            raise ConfigError(f"{place}: row {number} has {cells}, and row 0 has {len(rows[0])}")
         for column, symbol in enumerate(row):
             whole = isinstance(symbol, int) and not isinstance(symbol, bool)
-            fits = 0 <= symbol < MOST_SYMBOLS if whole else isinstance(symbol, str) and symbol
+            is_name = isinstance(symbol, str) and symbol and not _NO_NAME.fullmatch(symbol)
+            fits = 0 <= symbol < MOST_SYMBOLS if whole else is_name
             if not fits or len(str(symbol)) > 40:
                 raise ConfigError(
                     f"{place}: row {number}, column {column}: {symbol!r:.40} is no symbol: use "
@@ -210,12 +215,15 @@ def _cells(rows: Any, place: str) -> Cells:
 
 def _from_csv(text: str, paired: bool) -> Iterator[Raw]:
     """Yield grids: blocks of rows between blank lines, an input and its output in turn."""
-    rows = csv.reader(io.StringIO(text), skipinitialspace=True)
+    rows = csv.reader(io.StringIO(text, newline=None), skipinitialspace=True)
     try:
         listed = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
     except csv.Error as error:
         raise ConfigError(f"is not CSV: {error}") from None
     blocks = [list(block) for filled, block in groupby(listed, lambda row: any(row[1])) if filled]
+    for line, cells in listed:
+        if len(cells) == 1 and re.search(r"[;\t ]", cells[0]):
+            raise ConfigError(f"line {line}: has no comma: put commas between symbols")
     grids = [
         (f"line {block[0][0]}", _cells([row for _, row in block], f"line {block[0][0]}"))
         for block in blocks

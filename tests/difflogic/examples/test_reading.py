@@ -125,10 +125,7 @@ def task(before, after):
 
 LONG = [[0] * 600] * 600
 REFUSED = {
-    "ragged": (
-        task([[0, 1], [0]], [[0]]),
-        "train pair 1 input: row 1 has 1 cells, and row 0 has 2",
-    ),
+    "ragged": (task([[0, 1], [0]], [[0]]), "train pair 1 input: row 1 has 1 cell, and row 0 has 2"),
     "large": (task([[0, 16]], [[0, 1]]), "row 0, column 1: 16 is no symbol"),
     "float": (task([[0, 0.5]], [[0, 1]]), "column 1: 0.5 is no symbol"),
     "bool": (task([[True]], [[0]]), "True is no symbol"),
@@ -166,8 +163,15 @@ def test_other_files_are_refused(tmp_path):
         read_examples([write_text(tmp_path, "", "pairs.toml")])
     with pytest.raises(ConfigError, match="an odd number"):
         read_examples([write_text(tmp_path, "1,0\n", "odd.csv")])
-    with pytest.raises(ConfigError, match="row 1 has 1 cells"):
+    with pytest.raises(ConfigError, match="row 1 has 1 cell"):
         read_examples([write_text(tmp_path, "1,0\n1\n\n0,1\n0,1\n", "ragged.csv")])
+    for text, words in (
+        ("0;1\n\n1;0\n", "no comma"),
+        ("0 1\n\n1 0\n", "no comma"),
+        ("0.0,1\n", "0.0"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            read_examples([write_text(tmp_path, text, "other.csv")])
     with pytest.raises(ConfigError, match="cannot be read"):
         read_examples([tmp_path / "missing.json"])
     np.savez(tmp_path / "a.npz", inputs=np.zeros((2, 3)), outputs=np.zeros((2, 4)))
