@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -180,41 +180,16 @@ def _show(report: Report) -> None:
     rows += [[], ["all", *milliseconds(path.total), "100 %"]]
     output.show_table("ms per step | min | median | max | share", rows)
     typer.echo()
-    output.show_lines(lines(report))
-
-
-def lines(report: Report) -> dict[str, str]:
-    """Return label and text of each line below the table."""
-    path, plan, workers = report.path, report.path.plan, counted(report.path.workers, "worker")
-    assert plan is not None, "only the oracle has no plan"
-    one, every = (f"{rate / 1e9:.0f}" for rate in (report.peak_one_core, report.peak_all_workers))
-    peak = f"{one} billion fused multiply-adds per second on one core"
-    if path.workers > 1:
-        peak += f", {every} on {workers}"
-    buffers = f"{show_bytes(plan.bytes_per_worker)} per worker, {show_bytes(plan.bytes_shared)}"
-    found = {
-        "gate evaluations": f"{report.gate_rate / 1e9:.2f} billion per second",
-        "arithmetic peak": peak,
-        "arithmetic limit": f"{1000 * report.limit:.3f} ms per step: "
-        f"{100 * report.share_of_peak:.0f} % of the peak reached",
-        **({"tasks": tasks(path.tasks)} if path.workers > 1 else {}),
-        "buffers": f"{buffers} shared",
-        "process": "memory unknown on this system"
-        if report.peak_memory is None
-        else f"{show_bytes(report.peak_memory)} at most",
-        "processors": f"{machine.cpu_name()}, {counted(machine.cpu_count(), 'worker')} by default",
-        "noise": noise(report.noise, len(path.steps)),
-    }
-    if shared := poor_gain(report.peak_all_workers / report.peak_one_core, path.workers):
-        found[""] = shared
-    return found
-
-
-def tasks(counts: Mapping[str, float]) -> str:
-    """Describe the tasks of a step, and who took them."""
-    return "{created:g} per step: {own:.1f} taken by their own worker, {stolen:.1f} stolen".format(
-        **counts
+    text = output.page(
+        "speed",
+        report=report,
+        path=path,
+        machine=machine,
+        show_bytes=show_bytes,
+        noise=noise(report.noise, len(path.steps)),
+        poor=poor_gain(report.peak_all_workers / report.peak_one_core, path.workers),
     )
+    output.show_lines(dict(line.split(" | ", 1) for line in text.splitlines()))
 
 
 def noise(share: float, repeats: int) -> str:
@@ -270,10 +245,7 @@ def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -
             f"{config.name} · {grid} · {counted(len(found.rows[0].steps), 'round')} in turn\n"
         )
         _show_table(found, head)
-        notes = output.page(
-            "bench", found=found, rows=found.rows, requested=config, show_bytes=show_bytes
-        )
-        typer.echo(f"\n{notes}", nl=False)
+        typer.echo(f"\n{notes(found, config)}", nl=False)
     if not found.equal:
         wrong = ", ".join(
             f"{row.setting.label} (by {row.difference:.2g}, tolerance {row.tolerance:.2g})"
@@ -318,6 +290,12 @@ def _cells(row: Row, first: Row) -> list[Any]:
         _duration(row.run_seconds),
         equal,
     ]
+
+
+def notes(found: Comparison, requested: Config) -> str:
+    """Return what the columns mean, and what limits the comparison, a line each."""
+    given = {"rows": found.rows, "requested": requested, "show_bytes": show_bytes}
+    return output.page("bench", None, found=found, **given)
 
 
 def times(factor: float | None) -> str | None:

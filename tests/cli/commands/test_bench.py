@@ -162,7 +162,7 @@ class TestShown:
         asked = load_config("checkerboard", ["training.batch=2", "automaton.steps=20"])
         cut = asked.with_sections(automaton={"steps": 1})
         compared = Comparison([measured(name, 1, 500.0, cut) for name in ("configured", "oracle")])
-        notes = bench._notes(compared, asked)
+        notes = bench.notes(compared, asked).splitlines()
         assert "reduced for the oracle, which is slow: automaton steps from 20 to 1" in notes
 
     @pytest.mark.parametrize(
