@@ -258,11 +258,11 @@ def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
     return [Setting(counted(count, "rank"), config, ranks=count) for count in counts]
 
 
-def of_ways(config: Config, names: Sequence[str], label: str = "configured") -> list[Setting]:
-    """Return the setting as configured, under `label`, and one for each way to compute it."""
+def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
+    """Return the setting as configured, and one for each way to compute it."""
     if ORACLE in names:
         config = within_reach_of_the_oracle(config)
-    found = [Setting(label, config)]
+    found = [Setting("configured", config)]
     for name in names:
         way = {} if name == ORACLE else {"strategy": name}
         found.append(Setting(name, config.with_sections(parallel=way), oracle=name == ORACLE))
