@@ -185,11 +185,11 @@ def certify(
     circuit file, `task` is the experiment or its name; without it, the target is the state that a
     start of zeros ends in. `all_sizes` also decides about all heights and widths at once. `damage`
     is the side of a square that is wounded in a settled state, `contents` what its bits become,
-    `margin` the fewest cells from it to an edge; then all sizes are decided, too. `time_limit` is
-    in seconds, per grid, once for all sizes, and once for damage. `allow_code` allows
-    the code of a run's or model's custom task to run; the code of `task` runs only if its
-    configuration was loaded with it. Raises what `load` raises, ConfigError for a task or sizes
-    that do not fit, and CircuitError without a target.
+    `margin` the fewest cells from it to an edge; then all sizes are decided, too, but a picture
+    that stays on its own grid only. `time_limit` is in seconds, per grid, once for all sizes, and
+    once for damage. `allow_code` allows the code of a run's or model's custom task to run; the code
+    of `task` runs only if its configuration was loaded with it. Raises what `load` raises,
+    ConfigError for a task or sizes that do not fit, and CircuitError without a target.
 
     Options:
         sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained

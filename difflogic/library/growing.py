@@ -322,7 +322,7 @@ def plan_growth(
     places = f", its place among them{told}" if counts or teach else ""
     lines += [
         f"circuit: {config.automaton.channels} bits per cell{places}, layers of "
-        f"{config.update.gates[0]} gates; from nothing, zero boundary",
+        f"{max(config.update.gates)} gates; from nothing, zero boundary",
         f"goal: {goal}",
     ]
     return Growth(picture, base, overrides, tuple(lines))
