@@ -41,7 +41,8 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
         right = right_in_words(found.summary["scores"]["right_pairs"])
         proof = found.summary["scores"]["assurance"]["text"]
         typer.echo(f"examples   {right}")
-        typer.echo(f"proof      {proof}; other grids are not proved")
+        longer = "" if found.padded is None else f"; {found.padded.text}"
+        typer.echo(f"proof      {proof}{longer}; other grids are not proved")
         typer.echo(f"circuit    {in_one_line(found.words)}")
         typer.echo(f"run        {found.path}")
         typer.echo(f"next       dct apply {found.path} FILE, or dct simplify {found.path} -o FILE")

@@ -323,7 +323,9 @@ def _on_cases(automaton: Automaton, task: Task, cases: Cases) -> Assurance:
     missed, rests = _run(automaton, cases)
     text, verdict = f"proved for {cases.name}", Verdict.proved
     if missed:
-        text = f"fails on {missed} of {cases.name.removeprefix('all ')}"
+        # What should stay may be right a little later.
+        when = f" at step {cases.steps}" if task.stays else ""
+        text = f"fails on {missed} of {cases.name.removeprefix('all ')}{when}"
         verdict = Verdict.refuted
     elif task.stays and not lasts(automaton, task, cases):
         text = (

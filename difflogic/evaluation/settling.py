@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.examples.encoding import apply_rule
 from difflogic.proof.convergence.folding import live_part
-from difflogic.proof.convergence.planes import Board, Network, pack
+from difflogic.proof.convergence.planes import Board, Network, Planes, pack
+from difflogic.system.callbacks import ignore
 from difflogic.tasks import Task
 
 LONGEST = 8
@@ -30,11 +32,13 @@ class Settled:
     """Whether the last state is a fixed point: no further step changes it."""
 
 
-def settle(automaton: Automaton, starts: Bits) -> Settled:
+def settle(
+    automaton: Automaton, starts: Bits, watch: Callable[[Board, Planes], object] = ignore
+) -> Settled:
     """Run starts (runs, channels of training, height, width) for as long as training did, and on.
 
     Steps grow with the grid's longer side. The run ends at a fixed point, or after LONGEST times as
-    many steps. All cells fire in each step.
+    many steps. All cells fire in each step. `watch` gets each state, the start first.
     """
     runs, _, height, width = starts.shape
     live = live_part(automaton)
@@ -45,6 +49,7 @@ def settle(automaton: Automaton, starts: Bits) -> Settled:
     least = round(automaton.steps * share)
     rests = False
     for _ in range(LONGEST * least):
+        watch(board, state)
         before, state = state, network.step(board, state)
         rests = before == state
         if rests:

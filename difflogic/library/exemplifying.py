@@ -18,6 +18,7 @@ import numpy as np
 from difflogic.config import Config
 from difflogic.config.checking import check
 from difflogic.config.sections import fit_layer_widths
+from difflogic.evaluation.padding import Padded, prove_padded
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, Encoding, apply_rule, encodings
 from difflogic.examples.pairs import MOST_SYMBOLS, Examples, largest, without_background
@@ -41,6 +42,7 @@ from difflogic.system.callbacks import ignore, never_stop
 from difflogic.system.errors import ConfigError
 from difflogic.system.files import ATTEMPTS, CONFIG, write_whole
 from difflogic.system.quantities import counted
+from difflogic.tasks import make_task
 from difflogic.training.run_directory import RunDirectory, run_name
 from difflogic.training.session import Session
 
@@ -90,6 +92,8 @@ class Learned:
     words: str
     """The way that learned it."""
     attempts: tuple[Attempt, ...]
+    padded: Padded | None = None
+    """What is proved of the training pairs with background on both sides, if all are right."""
 
     @property
     def right(self) -> bool:
@@ -99,7 +103,9 @@ class Learned:
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values."""
         attempts = [vars(each) for each in self.attempts]
-        return {**self.summary, "run_directory": str(self.path), "attempts": attempts}
+        padded = None if self.padded is None else vars(self.padded)
+        own = {"run_directory": str(self.path), "attempts": attempts, "padded": padded}
+        return {**self.summary, **own}
 
 
 @checked
@@ -180,7 +186,18 @@ def train_examples(
             ended = {**learned.summary, "finished": True, "interrupted": False}
             run.write_summary(ended)
             learned = replace(learned, summary=run.read_summary() or ended)
+        if learned.right:
+            learned = replace(learned, padded=_prove_longer(run, stop))
     return learned
+
+
+def _prove_longer(run: RunDirectory, stop: ShouldStop) -> Padded:
+    loaded = load(run.path)
+    assert loaded.model is not None, "a run has a model"
+    task = make_task(loaded.model.config)
+    assert task.encoding is not None, "it learned from examples"
+    pairs = task.examples["training"]
+    return prove_padded(loaded.automaton, task.encoding, task.channels, pairs, stop)
 
 
 def describe(examples: Examples, ways: Sequence[Way]) -> list[str]:

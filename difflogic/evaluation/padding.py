@@ -1,0 +1,101 @@
+"""Whether a rule from examples is right on every longer line, with background on both sides.
+
+Lines with up to MOST cells of background on each side are run until they rest. Let a cell x of the
+background and the next two, further outside, have the histories h, Dh and DDh, where D waits for d
+steps at the start. Let no cell outside of x change in the first d steps. Put one more cell in after
+x. If it has the history Dh, and those outside of it have theirs after another d steps, then every
+cell sees what it saw without it: this is the run, the cells inside do the same, and x and the cells
+after it are again such. So lines with MOST cells on a side stand for all that have more there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.evaluation.settling import Bits, settle
+from difflogic.examples.encoding import Encoding, apply_rule
+from difflogic.examples.pairs import Pair
+from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence.planes import unpack
+from difflogic.system.callbacks import never_stop
+
+MOST = 8
+
+DELAYS = 0, 1, 2
+"""Steps that a cell may follow its inner neighbour after."""
+
+
+@dataclass(frozen=True)
+class Padded:
+    """What is known about examples with any number of cells of background on each side."""
+
+    verdict: Verdict
+    text: str
+
+
+def prove_padded(
+    automaton: Automaton,
+    encoding: Encoding,
+    channels: int,
+    pairs: Sequence[Pair],
+    should_stop: Callable[[], bool] = never_stop,
+) -> Padded:
+    """Prove or refute that a rule is right on examples with background on both sides.
+
+    `channels` are those of training. Planes and periodic boundaries stay open.
+    """
+    if automaton.boundary != "zero" or any(len(pair.before) > 1 for pair in pairs):
+        return _open("only lines with zeros beyond their ends are tried")
+    known = True
+    for left, right in product(range(MOST + 1), repeat=2):
+        if should_stop():
+            return _open("the time was up")
+
+        def longer(grid: Bits, sides: tuple[int, int] = (left, right)) -> Bits:
+            return np.pad(grid, ((0, 0), sides), constant_values=encoding.background)
+
+        def run(starts: Bits, sides: tuple[int, int] = (left, right)) -> Bits:
+            nonlocal known
+            states: list[Bits] = []
+            settled = settle(automaton, starts, lambda *now: states.append(unpack(*now)))
+            history = np.stack(states).reshape(len(states), -1, *starts[:, 0, 0].shape)
+            known &= settled.rests
+            for width, inwards in zip(sides, (history[..., ::-1], history), strict=True):
+                if width == MOST:
+                    known &= _repeats(inwards[..., -MOST:])
+            return settled.shown
+
+        shown = apply_rule(encoding, channels, [longer(pair.before) for pair in pairs], run)
+        for number, (pair, grid) in enumerate(zip(pairs, shown, strict=True), 1):
+            if not np.array_equal(grid, longer(pair.after)):
+                where = f"{left} cells of background before it and {right} after it"
+                return Padded(Verdict.refuted, f"fails on pair {number} with {where}")
+    if not known:
+        return _open(f"{MOST} cells of background do not show what any number of them does")
+    return Padded(Verdict.proved, "proved with background on both sides, too, to any length")
+
+
+def _repeats(history: Bits) -> bool:
+    """Whether each run has cells that allow for more, in its background on one side.
+
+    `history` has the shape (steps, channels, runs, cells), from the inner cell to the edge.
+    """
+    found = np.zeros(history.shape[2], np.bool_)
+    rest = history[-1:]
+    for delay in DELAYS:
+        whole = np.concatenate([history, rest.repeat(delay, axis=0)])
+        late = np.concatenate([history[:1].repeat(delay, axis=0), history])
+        follows = (whole[..., 1:] == late[..., :-1]).all(axis=(0, 1))
+        waits = (history[: delay + 1] == history[:1]).all(axis=(0, 1))
+        waits = np.logical_and.accumulate(waits[:, ::-1], axis=1)[:, ::-1]
+        found |= (follows[:, :-1] & follows[:, 1:] & waits[:, 1:-1]).any(axis=1)
+    return bool(found.all())
+
+
+def _open(reason: str) -> Padded:
+    return Padded(Verdict.open, f"not proved for longer lines: {reason}")
