@@ -12,12 +12,14 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.config import load_config
-from difflogic.evaluation.assurance import assure_automaton
+from difflogic.evaluation.assurance import WOUND, assure_automaton
 from difflogic.formats.circuit_file import read_circuit
 from difflogic.proof.convergence import Verdict, orbits
+from difflogic.proof.convergence.confinement import Wound
 from difflogic.system.json_values import json_value
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
+from tests.difflogic.library.test_ruling import tough_checkerboard
 from tests.difflogic.proof.convergence.trained import trained
 
 
@@ -35,6 +37,23 @@ class TestEveryStart:
         automaton = trained("checkerboard-async-seed-1")
         found = assure_automaton(automaton, task_of("checkerboard-async"))
         assert found.text == "proved for every start from round 19 on"
+
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("fire_rate", [0.6, 1.0])
+    def test_damage(self, fire_rate: float) -> None:
+        """If all cells fire at each step, a proof for any order says more."""
+        automaton, task = tough_checkerboard(fire_rate), task_of("checkerboard-tough")
+        plain = assure_automaton(automaton, task)
+        found = assure_automaton(automaton, task, wound=WOUND)
+        assert (plain.confined, found.confined) == (None, True)
+        assert found.text == plain.text + (
+            "; a wound of 10×10 cells with any content at least 1 cell from the edges never "
+            "reaches a cell outside it, and is closed after 19 rounds, under any fair schedule, on "
+            "every grid"
+        )
+        found = assure_automaton(automaton, task, wound=Wound(2, zeros=False))
+        assert (found.verdict, found.confined) == (Verdict.proved, False)
+        assert "; fails: on " in found.text
 
     def test_refuted(self) -> None:
         automaton = trained("checkerboard-seed-1")

@@ -10,6 +10,8 @@ from difflogic.config import load_config
 from difflogic.engine.hard import live_parameters
 from difflogic.model.hardening import netlist_of
 from difflogic.model.model import Model
+from difflogic.proof.convergence.confinement import Wound
+from difflogic.search import toughness
 from difflogic.search.toughness import LESSONS, Toughness
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import circuit_of
@@ -47,3 +49,19 @@ def test_habits_are_what_a_circuit_does(seed: int) -> None:
     live = np.flatnonzero(live_parameters(model.netlist, ops, tuple(range(8))))
     broken[live] ^= 15  # the opposite of every op
     assert trial(broken).any()
+
+
+@pytest.mark.thorough
+def test_only_circuits_whose_damage_stays_local_are_offered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rule by hand keeps wounds off the edges where they are, and no others."""
+    for circuit, margin, kept in (
+        (tough_checkerboard().circuit, 1, True),
+        (tough_checkerboard().circuit, 0, False),
+        (trained("checkerboard-seed-2").circuit, 1, False),
+    ):
+        monkeypatch.setattr(toughness, "WOUND", Wound(4, margin=margin, zeros=False))
+        netlist, ops = netlist_of(circuit, 8)
+        measured = Toughness(netlist, make_task(CONFIG), 0)
+        assert measured.confines(ops, quickly=True) == measured.confines(ops, False) == kept
