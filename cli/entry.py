@@ -69,4 +69,8 @@ def main() -> None:
     _import_nothing_from_here()
     from cli.app import main
 
-    main()
+    try:
+        main()
+    finally:
+        # Python would go through all objects again before it exits: a quarter of a second of work.
+        gc.freeze()

@@ -198,12 +198,19 @@ class HardSimulator:
 
     def roll(self, script: Script, done: int = 0, total: int = 0) -> npt.NDArray[np.int64]:
         """Do `run`, but leave the state after the last step where the kept states end."""
-        run, wrong = self.hard_run, np.zeros((len(script.packed.at), self.batch), dtype=np.int64)
+        run, packed = self.hard_run, script.packed
+        wrong = np.zeros((len(packed.at), self.batch), dtype=np.int64)
         per_call = steps_per_call(self.active_gates, self.words)
+        changes = len(packed.fires) or len(packed.keeps) or len(self._states) > 2
         for first in range(0, script.steps, per_call):
             pause("rollout of the hard circuit", done + first, total or script.steps)
             end = min(first + per_call, script.steps)
-            kernels.hard_rollout(run, script.packed, first, end, wrong)
+            kernels.hard_rollout(run, packed, first, end, wrong)
+            if not changes and np.array_equal(*self._states):
+                # A fixed point: later states are the same, and need only be counted.
+                for step in packed.at[packed.at > end]:
+                    kernels.hard_rollout(run, packed, step - 1, step, wrong)
+                break
         return wrong
 
     def rollout(

@@ -43,7 +43,7 @@ LEAST_HEALED = 4
 """Rows and columns of the smallest grid that can heal."""
 
 MOST_LEARNED = 64
-"""Longest side where cells learn their places, or where one circuit grows two pictures."""
+"""Longest side where cells learn their places, or where a proof runs every damage."""
 
 LEARNED_SIDE = 16
 """Longest side, in cells, on which cells learn their places; on larger grids they count them. At 32
@@ -276,9 +276,10 @@ def plan_growth(
         given = "--teach" if teach else "--tough"
         raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")
     counts = not teach and (two or tough or (longer > LEARNED_SIDE and channels is None))
-    most = MOST_SIDE if counts and not two else MOST_LEARNED
+    runs_all = two and heal  # the proof runs each damage of each picture
+    most = MOST_SIDE if counts and not runs_all else MOST_LEARNED
     if longer > most:
-        why = " with --second" if two else "" if counts else " with --channels"
+        why = " with --second and --heal" if runs_all else "" if counts else " with --channels"
         why = " with --teach" if teach else why
         raise ConfigError(
             f"{picture.name}: {height}×{width} cells are more than {most}×{most}{why}: "

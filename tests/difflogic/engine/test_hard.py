@@ -217,3 +217,26 @@ def test_several_calls_give_the_same_bits(monkeypatch):
     np.testing.assert_array_equal(wrong_in_parts, wrong)
     np.testing.assert_array_equal(states_in_parts, states)
     assert [pause.done for pause in heard] == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_fixed_point_is_not_run_on_but_counted(monkeypatch):
+    monkeypatch.setattr(hard, "GATE_WORDS_PER_CALL", 1)
+    gate, grid, rng = Builder(1), Grid(6, 9, "zero"), np.random.default_rng(0)
+    netlist, ops = gate.finish(gate(Op.OR, 1, 3))  # N or W: from any start, zeros after 14 steps
+    starts, targets = rng.integers(0, 2, (2, 3, 1, 6, 9), np.uint8)
+    starts[0, 0, 0, 0] = 1
+
+    def run(kept):
+        heard = []
+        simulator = HardSimulator(netlist, grid, 3, kept)
+        simulator.load(ops)
+        simulator.state[:] = simulator.pack_states(starts)
+        script = simulator.script(50, at=(1, 9, 30, 49), targets=targets, channels=(0,))
+        with listening(heard.append):
+            return simulator.run(script), simulator.unpack_state(), len(heard)
+
+    (short, state, calls), (long, states, all_calls) = run(2), run(3)
+    np.testing.assert_array_equal(short, long)
+    np.testing.assert_array_equal(state, states)
+    assert not state.any()
+    assert (calls, all_calls) == (15, 50)

@@ -101,13 +101,14 @@ def test_unsuitable_pictures_are_refused(tmp_path):
     for (shape, options), most in {
         ((257, 8), ""): "256×256:",
         ((65, 8), "channels"): "64×64 with --channels",
-        ((8, 65), "second"): "64×64 with --second",
+        ((8, 65), "second"): "64×64 with --second and --heal",
+        ((257, 8), "second"): "256×256",
     }.items():
         wall = np.ones((1, *shape), np.uint8)
         picture = growing.Picture("wall", wall, second=wall if options == "second" else None)
         channels = 64 if options == "channels" else None
         with pytest.raises(ConfigError, match=f"more than {most}"):
-            growing.plan_growth(picture, channels=channels)
+            growing.plan_growth(picture, heal=max(shape) == 65, channels=channels)
 
 
 def test_a_second_image_of_one_colour_is_refused(tmp_path):
