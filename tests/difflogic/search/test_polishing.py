@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -191,6 +192,31 @@ class Refusing:
 
     def kept_trial(self, samples: tuple[int, ...], ops: np.ndarray) -> Trial:
         return self.trial(samples)
+
+
+class Hasty(Refusing):
+    """A finisher that accepts all circuits at a quick look, but only `right` ones in the end."""
+
+    right: tuple[np.ndarray, ...] = ()
+
+    def verify(self, ops: np.ndarray, quickly: bool = False) -> tuple[bool, list[int]]:
+        return quickly or any((ops == each).all() for each in self.right), []
+
+
+@pytest.mark.parametrize("missed", [True, False])
+def test_what_a_quick_look_misses_is_taken_back(missed: bool) -> None:
+    netlist, ops = game_of_life()
+    with finisher_of(life(), netlist, 1) as finisher, Workers(1) as workers:
+        prover = Hasty(finisher, [])
+        prover.toughness, prover.right = finisher, (ops,) if missed else ()
+        prover.judge = SimpleNamespace(certified_step=lambda ops: None)
+        if not missed:
+            prover.verify = lambda ops, quickly=False: (True, [])
+        samples, rng = finisher._first_samples, np.random.default_rng(0)
+        found = polish(netlist, prover, ops, None, samples, workers, rng, 6000)
+    assert (found.after == found.before) == missed
+    assert (found.after < found.before) != missed
+    assert not missed or set(found.ops[found.ops != ops].tolist()) <= {Op.A}
 
 
 def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
