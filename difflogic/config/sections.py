@@ -235,7 +235,8 @@ class FinishingConfig(Section):
         default=0.0,
         description="most cells of 64×64 that may be wrong on average while squares of 10×10 are "
         "erased, one after each step, at a fire rate of 0.6, for a circuit to end the run, if "
-        "[task] wounds are taught; 0: any number",
+        "[task] wounds are taught; then wounds of 10×10 cells must also be proved to stay local; "
+        "0: neither",
     )
     polish: Annotated[int, Field(ge=0, le=10**9)] = Field(
         default=0,
