@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from difflogic.engine.rollout import Engine as Engine
     from difflogic.engine.tracing import WorkStats as WorkStats
     from difflogic.evaluation import check as check
+    from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
     from difflogic.library.benchmarking import bench_simulation as bench_simulation
     from difflogic.library.benchmarking import compare as compare
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from difflogic.library.conditions import Rectangle as Rectangle
     from difflogic.library.evaluating import evaluate as evaluate
     from difflogic.library.evaluating import inspect as inspect
-    from difflogic.library.exemplifying import apply as apply
     from difflogic.library.exemplifying import train_examples as train_examples
     from difflogic.library.exporting import export as export
     from difflogic.library.identifying import identify as identify
@@ -66,7 +66,8 @@ _NAMES = {
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.certifying": "certify",
     "difflogic.library.evaluating": "evaluate inspect",
-    "difflogic.library.exemplifying": "apply train_examples",
+    "difflogic.library.applying": "apply",
+    "difflogic.library.exemplifying": "train_examples",
     "difflogic.library.exporting": "export",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",

@@ -15,7 +15,8 @@ from cli.terminal import output
 from difflogic.library.options import Force, Opt
 
 if TYPE_CHECKING:
-    from difflogic.library.exemplifying import Applied, Learned
+    from difflogic.library.applying import Applied
+    from difflogic.library.exemplifying import Learned
 
 Grids = Annotated[
     Path | None,
@@ -52,13 +53,13 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
         raise typer.Exit(FAILURE)
 
 
-@calls("exemplifying.apply")
+@calls("applying.apply")
 def apply(run: Call, *, to: Grids = None, force: Force = False, as_json: AsJson = False) -> None:
     """Apply a rule that was learned from examples to other grids, of any size.
 
     If the file has outputs, too, exits 1 unless all of them are right.
     """
-    from difflogic.library.exemplifying import save_grids
+    from difflogic.library.applying import save_grids
     from difflogic.system.files import check_output
 
     if to is not None:

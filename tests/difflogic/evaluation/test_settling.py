@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from difflogic.evaluation.settling import LONGEST, right_pairs, settle
 from difflogic.examples.pairs import Examples, Pair
-from difflogic.library.exemplifying import ways_to_learn
+from difflogic.library.ways import ways_to_learn
 from difflogic.tasks import make_task
 from tests.difflogic.circuit.circuits import automaton, circuit_of, circuits, step
 

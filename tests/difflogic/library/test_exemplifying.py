@@ -9,7 +9,8 @@ import difflogic
 from difflogic.examples.pairs import Examples, Pair
 from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
-from difflogic.library.exemplifying import save_grids, train_examples
+from difflogic.library.applying import save_grids
+from difflogic.library.exemplifying import train_examples
 from difflogic.library.removing import removable
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS

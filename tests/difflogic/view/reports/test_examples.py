@@ -8,7 +8,8 @@ import pytest
 
 from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, MOVES, NAMES, Encoding, apply_rule
-from difflogic.library.exemplifying import apply, train_examples
+from difflogic.library.applying import apply
+from difflogic.library.exemplifying import train_examples
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
 from difflogic.view.reports.examples import encoding_of

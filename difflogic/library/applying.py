@@ -1,0 +1,119 @@
+"""Applying a rule that was learned from examples to other grids: `apply`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from difflogic.evaluation.settling import settle
+from difflogic.examples.encoding import CLASH, Encoding, apply_rule
+from difflogic.examples.pairs import MOST_SYMBOLS
+from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
+from difflogic.library.common import require_output, write_output
+from difflogic.library.loading import load
+from difflogic.library.options import Grids, Source, checked
+from difflogic.system.archive import write_npz
+from difflogic.system.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a rule makes of a grid."""
+
+    place: str
+    before: tuple[tuple[str, ...], ...]
+    """The names of symbols, by row and column."""
+    after: tuple[tuple[str, ...], ...]
+    """A cell for which the rule gives two symbols has the name "?"."""
+    right: bool | None
+    """Whether this is the output in the file; None if it has none."""
+
+
+@checked
+def apply(source: Source, inputs: Grids) -> list[Applied]:
+    """Apply a rule that was learned from examples to other grids of any size.
+
+    `source` is a run, a model or a circuit file; `inputs` a file as for `train_examples`, or grids,
+    lists of rows of symbols. Each grid runs until its state rests, at most eight times as long as
+    in training. Raises ConfigError for other circuits, and for symbols that the rule cannot tell.
+
+    Operands:
+        inputs INPUT: Grids: JSON, JSON lines, CSV or NPZ
+    """
+    loaded = load(source)
+    automaton = loaded.automaton
+    if automaton.encoding is None:
+        raise ConfigError(
+            f"{loaded.name}: was not learned from examples, so its bits stand for no symbols: use "
+            "dct simulate"
+        )
+    encoding = Encoding(**automaton.encoding)
+    named = str(inputs) if isinstance(inputs, str | Path) else "the inputs"
+    raws = read_inputs(Path(inputs)) if isinstance(inputs, str | Path) else raw_grids(inputs)
+    symbols = _symbols_of(encoding, raws)
+    try:
+        grids = [numbered(raw.before, symbols) for raw in raws]
+    except ConfigError as error:
+        raise ConfigError(f"{named}: {error}") from None
+    channels = 1 + max(automaton.circuit.labels)
+    channels = max(channels, len(encoding.features) + len(encoding.outputs))
+    found = apply_rule(encoding, channels, grids, lambda starts: settle(automaton, starts).shown)
+    names = dict(enumerate(symbols)) | {CLASH: "?"}
+    results = []
+    for raw, grid in zip(raws, found, strict=True):
+        after = tuple(tuple(names[symbol] for symbol in row) for row in grid.tolist())
+        known = None if raw.after is None else after == tuple(map(tuple, raw.after))
+        results.append(Applied(raw.place, tuple(map(tuple, raw.before)), after, known))
+    return results
+
+
+def _symbols_of(encoding: Encoding, raws: Sequence[Raw]) -> tuple[str, ...]:
+    """Return the symbols that a rule takes: one for all symbols alike takes those of any grid.
+
+    An unknown "0" or "." stays unknown: it is most likely meant as the background.
+    """
+    if not encoding.per_symbol:
+        return encoding.symbols
+    known = encoding.symbols
+    if all(name.isdigit() for name in known):  # numbers of symbols, as in `name_symbols`
+        known = tuple(map(str, range(MOST_SYMBOLS)))
+    new = (name for raw in raws for row in raw.before for name in row if name not in (".", "0"))
+    return tuple(dict.fromkeys([*known, *new]))[:CLASH]
+
+
+def save_grids(found: Sequence[Applied], file: str | Path, force: bool = False) -> None:
+    """Write grids before and after as JSON, or those after alone as CSV or NPZ with a mask.
+
+    Raises ConfigError for another file name, RunDirectoryError if the file exists without `force`.
+    """
+    path = require_output(file, (".json", ".csv", ".npz"), force)
+    grids = [[[as_symbol(name) for name in row] for row in each.after] for each in found]
+    if path.suffix == ".json":
+        befores = [[[as_symbol(name) for name in row] for row in each.before] for each in found]
+        pairs = [{"input": a, "output": b} for a, b in zip(befores, grids, strict=True)]
+        write_output(path, json.dumps({"test": pairs}) + "\n", force)
+    elif path.suffix == ".csv":
+        blocks = ["\n".join(",".join(map(str, row)) for row in grid) for grid in grids]
+        write_output(path, "\n\n".join(blocks) + "\n", force)
+    else:
+        names = {name for grid in grids for row in grid for name in row}
+        if not all(isinstance(name, int) for name in names):
+            raise ConfigError(f"{file}: an array has numbers: write symbols with names to .json")
+        shapes = np.array([np.shape(grid) for grid in grids])
+        outputs = np.zeros((len(grids), *shapes.max(axis=0)), np.uint8)
+        mask = np.zeros(outputs.shape, np.bool_)
+        for number, (grid, (rows, columns)) in enumerate(zip(grids, shapes, strict=True)):
+            outputs[number, :rows, :columns], mask[number, :rows, :columns] = grid, True
+        content = io.BytesIO()
+        write_npz(content, {"outputs": outputs, "mask": mask})
+        write_output(path, content.getvalue(), force)
+
+
+def as_symbol(name: str) -> str | int:
+    """Return a symbol as a file has it: a number, or a name."""
+    return int(name) if name.isdigit() else name
