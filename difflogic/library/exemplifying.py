@@ -112,6 +112,10 @@ def train_examples(
         directory --dir DIR: Run directory, new or empty, by default a new one in runs/
     """
     began = time.monotonic()
+    requested = None if directory is None else Path(directory)
+    if requested is not None:  # what is wrong with it is said before files are read
+        clear_remains(requested)
+        RunDirectory.create(requested=requested).remove_if_made()
     if isinstance(source, Examples):
         examples = source
     else:
@@ -131,9 +135,6 @@ def train_examples(
     )
     for line in (*left_out, *describe(examples, ways)):
         on_message(line)
-    requested = None if directory is None else Path(directory)
-    if requested is not None:
-        clear_remains(requested)
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
     with ExitStack() as stack:
         stack.callback(run.remove_if_made)

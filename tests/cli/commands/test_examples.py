@@ -40,6 +40,7 @@ REFUSED = {
     "channels": (["train-examples", "PAIRS", "--channels", "1"], "--channels 1: the bits that say"),
     "steps": (["train-examples", "PAIRS", "--steps", "1000000000"], "--steps"),
     "name": (["train-examples", "PAIRS", "--name", "a/b"], "--name a/b: name must be"),
+    "directory": (["train-examples", "no.csv", "--dir", "."], "is not empty"),
     "file": (["train-examples", "pairs.toml"], "is no file of examples"),
     "train": (["train", "PAIRS"], "dct train-examples"),
     "circuit": (["apply", FLOOD, "PAIRS"], "was not learned from examples"),
