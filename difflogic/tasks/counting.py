@@ -24,7 +24,8 @@ SETTLED, EVERYWHERE, RANDOM = 0.5, 0.5, 0.25
 only those of a square; and in which lost places were random ones, and not zeros."""
 
 LISTED = 36
-"""Lessons of each kind that a circuit must get right before it is asked to grow the picture."""
+"""Lessons of healing that a circuit must get right, beside those of all of its growth, before it is
+asked to grow the picture."""
 
 
 class Counting(Task):
@@ -84,9 +85,7 @@ class Counting(Task):
         run = [self._with_successor(state)]
         for _ in range(longer + 1):
             run.append(self._with_successor(run[-1][1].astype(np.uint8)))
-        drawn = [
-            run[step] for step in np.linspace(0, longer + 1, min(longer + 2, LISTED)).astype(int)
-        ]
+        drawn = list(run)
         for _ in range(LISTED if self._whole.damages else 0):
             state = run[-1][0].copy()
             state[:, *self._square(rng)] = 0
