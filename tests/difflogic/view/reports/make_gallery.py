@@ -16,13 +16,20 @@ from tests.difflogic.view.reports.pages import EXPERIMENTS, GALLERY
 
 DOCS = GALLERY.parent
 
-SEEDS = {"checkerboard": 2, "checkerboard-async": 0, "game-of-life": 0, "letter-g": 2, "lizard": 1}
-"""The seeds of the gates after simplification in README.md."""
+SEEDS = {
+    "checkerboard": 2,
+    "checkerboard-async": 0,
+    "checkerboard-tough-async": 0,
+    "game-of-life": 0,
+    "letter-g": 2,
+    "lizard": 1,
+}
 
-ROLLOUT = ("--larger", "--steps", "150", "--every", "2", "--damage", "78:4,4,8x8", "--scale", "12")
+WOUNDS = ("--damage", "130:4,4,10x10", "--damage", "160:14,15,10x10")
+ROLLOUT = ("--size", "28x28", "--steps", "196", "--every", "2", *WOUNDS, "--scale", "12")
 
 SHOT = (1100, 1900)
-"""Pixels of the picture of the checkerboard's page."""
+"""Pixels of the picture of the tough checkerboard's page."""
 
 
 def dct(*words):
@@ -38,11 +45,11 @@ def make(name, run):
     dct("report", run, "-o", GALLERY / f"{name}.html", "--force")
 
 
-def draw_checkerboard():
-    """Write the pictures of the checkerboard in the docs."""
-    circuit = GALLERY / "checkerboard.json"
-    dct("export", circuit, "-o", DOCS / "circuit.svg", "--force")
-    dct("render", circuit, "-o", DOCS / "rollout.gif", *ROLLOUT, "--force")
+def draw():
+    """Write the pictures of checkerboards in the docs."""
+    dct("export", GALLERY / "checkerboard.json", "-o", DOCS / "circuit.svg", "--force")
+    tough = GALLERY / "checkerboard-tough-async.json"
+    dct("render", tough, "-o", DOCS / "rollout.gif", *ROLLOUT, "--force")
     if missing():
         print(f"report.png stays as it is: no {', '.join(missing())}")
         return
@@ -51,13 +58,13 @@ def draw_checkerboard():
 
 
 def shoot(window, file):
-    """Save a picture of the checkerboard's page while damage heals, with a cell selected."""
+    """Save a picture of the tough page while a wound closes, with a cell selected."""
     width, height = SHOT
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    window.open(GALLERY / "checkerboard.html")
+    window.open(GALLERY / "checkerboard-tough-async.html")
     # Step by step, for a point of the curve at each step.
-    for _ in range(44):
+    for _ in range(90):
         window.js("dct.player.advance(1)")
     window.drag((3, 2), (4, 5), (6, 9), (6, 13))
     for _ in range(3):
@@ -71,8 +78,7 @@ def main(*names):
     for name in names or EXPERIMENTS:
         with TemporaryDirectory() as folder:
             make(name, Path(folder) / f"{name}-seed{SEEDS[name]}")
-        if name == "checkerboard":
-            draw_checkerboard()
+    draw()
 
 
 if __name__ == "__main__":

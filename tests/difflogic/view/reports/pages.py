@@ -13,7 +13,14 @@ from difflogic.model.model import Model
 from difflogic.view.reports import Source, build
 
 GALLERY = Path(__file__).parents[4] / "docs" / "gallery"
-EXPERIMENTS = ("checkerboard", "checkerboard-async", "game-of-life", "letter-g", "lizard")
+EXPERIMENTS = (
+    "checkerboard",
+    "checkerboard-async",
+    "checkerboard-tough-async",
+    "game-of-life",
+    "letter-g",
+    "lizard",
+)
 
 
 @cache

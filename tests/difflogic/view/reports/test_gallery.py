@@ -12,6 +12,7 @@ from tests.difflogic.view.reports.make_gallery import DOCS, SEEDS
 from tests.difflogic.view.reports.pages import GALLERY
 
 ROOT = Path(__file__).parents[4]
+TOUGH = "checkerboard-tough-async"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/circuits.md"])
@@ -28,9 +29,9 @@ def test_the_checkerboards_drawing_shows_its_circuit():
 
 
 def test_the_page_shows_its_circuit_and_seed():
-    page = (GALLERY / "checkerboard.html").read_text(encoding="utf-8")
+    page = (GALLERY / f"{TOUGH}.html").read_text(encoding="utf-8")
     facts = dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(.*?)</dd>", page))
-    automaton = read_circuit(GALLERY / "checkerboard.json")
-    assert facts["seed"] == str(SEEDS["checkerboard"])
+    automaton = read_circuit(GALLERY / f"{TOUGH}.json")
+    assert facts["seed"] == str(SEEDS[TOUGH])
     assert facts["in the end"] == f"{automaton.circuit.gates} gates"
     assert facts["bits per cell"] == str(automaton.circuit.channels)
