@@ -189,14 +189,14 @@ def test_examples_page_runs_as_written(tmp_path, monkeypatch):
     for name, block in zip(("fences.csv", "more.csv", "islands.json"), blocks, strict=True):
         (tmp_path / name).write_text(block)
     commands = indented(page)
-    assert len(commands) == 7
+    assert len(commands) == 8
     printed = {command: run(command) for command in commands}
     for command, output in printed.items():
         if "train-examples" in command:
             assert "held out 1 of 1 pairs right" in output
     assert ". . . b b b b b b b b b b b b . ." in printed["dct apply runs/fences more.csv"]
     assert "1 of 1 right" in printed["dct apply runs/islands islands.json"]
-    assert "meaning: 0 1;" in printed["dct inspect islands-rule.json"]
+    assert "meaning: 0: 1;" in printed["dct inspect islands-rule.json"]
 
 
 @pytest.mark.slow

@@ -211,9 +211,15 @@ def certify(
     wound = None if damage is None else Wound(damage, margin=margin, zeros=contents == "zeros")
     if goal is not None and goal.find_lasting_target() is None:
         if sizes or all_sizes or (damage and not goal.holds):
+            what = "damage" if damage and not goal.holds else "grids of other sizes"
             raise ConfigError(
-                f"the task {goal.name} has no target that every start should end in, so sizes "
-                "and damage cannot be certified"
+                f"the task {goal.name} has no target that every start should end in, so {what} "
+                "cannot be certified"
+            )
+        if damage and damage + 2 * margin > min(automaton.height, automaton.width):
+            raise ConfigError(
+                f"--damage {damage} --margin {margin}: no such square fits into "
+                f"{automaton.height}×{automaton.width} cells"
             )
         lines = every_length(automaton, goal)
         if lines is not None:

@@ -272,6 +272,8 @@ def plan_growth(
     two = picture.second is not None
     if teach and tough:
         raise ConfigError("--tough wires what --teach would teach: leave one out")
+    if tough and least < 3:
+        raise ConfigError(f"--tough needs 3 rows and columns or more, not {height}×{width} cells")
     if (teach or tough) and (two or channels is not None):
         given = "--teach" if teach else "--tough"
         raise ConfigError(f"{given} goes neither with --second nor with --channels: leave one out")

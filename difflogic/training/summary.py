@@ -191,6 +191,7 @@ class _Summary(_Entries):
     cpu: _Cpu
     files: dict[str, str]
     polished: _Polished | None
+    searched: bool = True
     corrected: _Corrected | None = None
     attempts: _Attempts | None = None
 

@@ -119,6 +119,10 @@ def test_damage_to_tough_pictures_is_proved_to_stay_and_that_to_others_is_shown_
     assert plain.assurance.proved
     assert not plain.proved
     assert "makes a cell wrong" in plain.confinement.text
+    with pytest.raises(ConfigError, match="no such square fits into 16×20 cells"):
+        certify(grown(16, 20), damage=4, margin=7)
+    with pytest.raises(ConfigError, match="grids of other sizes cannot be certified"):
+        certify(grown(16, 20), damage=4, sizes=[(3, 3)])
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,9 @@ def test_a_certificate_about_damage_is_confirmed(wounded: Proof, check: Check) -
     assert confirmed
     assert output == (
         "confirmed: a wound of 3×3 cells, any, 1 or more from the edges, makes no cell wrong that "
-        f"is more than 1 away, and none after round {rounds}, whichever cells fire; any×any cells, "
-        "zero boundary, every fair schedule, visible 0, 6; no circuit file was compared\n"
+        f"is more than 1 away, and none after round {rounds}, whichever cells fire, for all "
+        "m and n; m×n cells, zero boundary, every fair schedule, visible 0, 6; no circuit file was "
+        "compared\n"
     )
     assert check(json.dumps(wounded), checker="sets.py")[0]
 

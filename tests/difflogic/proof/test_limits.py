@@ -39,6 +39,7 @@ NO_LIMITS = {
     "TOO_MANY": "words",
     "UNKNOWN": "stands for no number",
     "VERSION": "of a format",
+    "WAYS": "all ways to erase neighbours",
     "WEST": "a neighbour's number",
 }
 
