@@ -1,4 +1,4 @@
-"""Gates in layers, each of which reads the one before, so that values are passed on."""
+"""Gates in layers. Each layer reads only the one before, so values are passed on."""
 
 from __future__ import annotations
 
