@@ -179,7 +179,7 @@ def _option(name: str, found: Declared, default: Any) -> inspect.Parameter:
     if default == ():
         default = None
     if many:
-        kind, default = list.__class_getitem__(kind), default
+        kind = list[kind]  # type: ignore[valid-type]
     if default is None and kind is not Any:
         kind |= None
     if opt.panel == "Operands":
@@ -187,7 +187,7 @@ def _option(name: str, found: Declared, default: Any) -> inspect.Parameter:
     else:
         more["rich_help_panel"] = None if opt.panel == "Options" else opt.panel
         info = typer.Option(*(f" {n}" if n.startswith("/") else n for n in names), **more)
-    annotation: Any = Annotated.__class_getitem__((kind, info))  # type: ignore[attr-defined]
+    annotation: Any = Annotated[kind, info]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
     )
