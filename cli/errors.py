@@ -115,10 +115,17 @@ def explained() -> Iterator[None]:
         _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
 
 
+REMOVED = {"--trace": "dct bench and metrics.csv show the time of each phase"}
+"""Options of older versions, and what to use instead."""
+
+
 def reword(error: Any) -> None:
     """Make the message of a command line error plain and printable."""
     from difflogic.system.errors import in_plain_words
 
+    name = getattr(error, "option_name", None)
+    if name in REMOVED:
+        error.message, error.possibilities = f"no option {name} any more: {REMOVED[name]}", ()
     error.message = printable(in_plain_words(error.message))
 
 

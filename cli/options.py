@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from difflogic.library.options import AUTO, MOST_WORKERS, Count, Opt, Set, named, parse_workers
+from difflogic.library.options import AUTO, MOST_WORKERS, Count, Opt, Set, parse_workers
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ class RunOptions:
         workers N: Worker threads, by default auto, as many as help, at most one per core
         watch: Show the run in a local browser; prints a link
     Advanced options:
-        trace FILE: Write a trace of the first steps for Perfetto or chrome://tracing
         ranks: MPI processes that share each batch (needs the mpi extra), by default 1
     """
 
@@ -104,7 +103,6 @@ class RunOptions:
     quiet: Quiet = False
     as_json: AsJson = False
     allow_code: bool = False
-    trace: Annotated[Path | None, Opt(parse=named)] = None
     ranks: Count | None = None
     oversubscribe: Oversubscribe = False
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +13,7 @@ import typer
 import cli
 from cli import ranks
 from cli.calling import Call
-from cli.errors import FAILURE, note
+from cli.errors import note
 from cli.interrupt import Interruption
 from cli.options import RunOptions
 from cli.progress import warm_up
@@ -25,7 +24,6 @@ from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Config, Override
-    from difflogic.engine.tracing import Tracer
     from difflogic.library.training import Trained
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
@@ -88,19 +86,10 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
 
     settings = resolved(experiment, options)
     ranks.check(settings, group.here, options.oversubscribe)
-    if options.trace is not None:
-        _check_trace(options.trace, options.directory)
-    tracer: Tracer | None = None
 
     def begin(session: Session) -> None:
-        nonlocal tracer
         session.began = cli.began or session.began
         shown.begin(session)
-        if options.trace is not None:
-            from difflogic.engine.tracing import Tracer
-
-            tracer = Tracer()
-            session.trainer.trace(tracer)
 
     with Shown(options.quiet, options.watch) as shown:
         try:
@@ -131,9 +120,8 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
     else:
         custom_task = isinstance(settings.task, CustomSection)
         typer.echo(report.render(summary, path, custom_task, options.quiet))
-    traced = options.trace is None or _save_trace(options.trace, tracer, settings.name)
-    if shown.interruption.exit_code or not traced:
-        raise typer.Exit(shown.interruption.exit_code or FAILURE)
+    if shown.interruption.exit_code:
+        raise typer.Exit(shown.interruption.exit_code)
 
 
 def resolved(experiment: Experiment, options: RunOptions) -> Config:
@@ -157,33 +145,6 @@ def resolved(experiment: Experiment, options: RunOptions) -> Config:
     if experiment.kind is not None:
         require_task(settings, experiment.kind, settings.name)
     return settings
-
-
-def _check_trace(path: Path, run: Path | None) -> None:
-    """Raise ConfigError if the trace would lie in the run, RunDirectoryError if it is refused."""
-    from difflogic.system.files import check_output
-
-    if run is not None and run.resolve() in (path.resolve(), *path.resolve().parents):
-        raise ConfigError(f"--trace {path}: is inside the run's directory: choose another path")
-    check_output(path, remedy="choose another path")
-
-
-def _save_trace(path: Path, tracer: Tracer | None, name: str) -> bool:
-    """Write the trace, if there is one; return False if that failed."""
-    from difflogic.engine.tracing import write_events
-    from difflogic.system.errors import RunDirectoryError
-
-    if tracer is None:
-        note(f"{path}: not written: nothing was trained")
-        return True
-    try:
-        write_events(path, tracer.events, name)
-    except RunDirectoryError as error:
-        note(f"error: no trace: {error}")
-        return False
-    only = " (first steps only)" if tracer.full else ""
-    note(f"saved {path}{only}: open it in ui.perfetto.dev or chrome://tracing")
-    return True
 
 
 def _expectation(trainer: Trainer) -> str:

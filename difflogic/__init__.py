@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from difflogic.config import load_config as load_config
     from difflogic.engine.hardware import Machine as Machine
     from difflogic.engine.rollout import Engine as Engine
-    from difflogic.engine.tracing import WorkStats as WorkStats
+    from difflogic.engine.work import WorkStats as WorkStats
     from difflogic.evaluation import check as check
     from difflogic.library.applying import apply as apply
     from difflogic.library.benchmarking import bench as bench
@@ -61,7 +61,7 @@ _NAMES = {
     "difflogic.engine.hardware": "Machine",
     "difflogic.training.plan": "ParallelPlan",
     "difflogic.engine.rollout": "Engine",
-    "difflogic.engine.tracing": "WorkStats",
+    "difflogic.engine.work": "WorkStats",
     "difflogic.evaluation": "check",
     "difflogic.library.benchmarking": "bench bench_simulation compare plan",
     "difflogic.library.certifying": "certify",

@@ -20,7 +20,7 @@ from difflogic.circuit.netlist import Netlist
 from difflogic.engine.hardware import Machine
 from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels.pipeline import control_places
-from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING, TRACE_FIELDS
+from difflogic.engine.kernels.teams import CURSOR_FIELDS, MEETING
 from difflogic.engine.layout import (
     Grid,
     automatic_chunk,
@@ -109,7 +109,6 @@ class Rollouts:
             "kept": Shape((self.channels * lanes,), self.dtype),
             "scratch": Shape((k.SCRATCH,), self.dtype),
             "cursor": Shape((CURSOR_FIELDS,), np.dtype(np.int64)),
-            "trace": Shape((0, TRACE_FIELDS), np.dtype(np.float64)),
         }
 
     def bytes_per_worker(self, parts: int = 1, splits: bool = False) -> int:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.arrangement import Arrangement, allocate
 from difflogic.engine.compilation import training_kernel
 from difflogic.engine.kernels import structures as k
-from difflogic.engine.kernels.teams import (
-    ABORTED,
-    BEGAN,
-    ENDED,
-    MEETING,
-    TRACE_FIELDS,
-    TRACED,
-    WAITING,
-)
+from difflogic.engine.kernels.teams import ABORTED, BEGAN, ENDED, MEETING, WAITING
 from difflogic.engine.kernels.training import train_by_gates
 from difflogic.engine.split import split_program
-from difflogic.engine.tracing import Tracer, WorkStats
+from difflogic.engine.work import WorkStats
 from difflogic.engine.workers import Workers
 
 
@@ -34,13 +24,10 @@ class Crew:
     def __init__(self, netlist: Netlist, plan: Arrangement) -> None:
         self._workers, self._team, self._groups = Workers(plan.workers), plan.team, plan.groups
         self._kernel = training_kernel(plan.sharing.strategy, plan.workers)
-        self._tracer: Tracer | None = None
         self._created = 0
         (self._control,) = allocate({"control": plan.control}).values()
         self._problem = k.Problem(self._team, plan.rollouts.program.code, plan.layout)
         self._chunks = len(self._problem.layout.chunk_start) - 1
-        # A worker may do all pieces of a call and the loss; the call itself takes a row too.
-        self._most_traced = 2 * plan.groups * self._chunks * plan.steps_per_call + 2
         # Workers that share a tile use the buffers of their first one.
         parts, splits = plan.parts, self._kernel is train_by_gates
         self._workspaces = [
@@ -78,30 +65,12 @@ class Crew:
         # A worker also waits before it wakes and after it is done, while others work.
         batch.clock[:, WAITING + (parts & -parts).bit_length() - 1] += began - began.min()
         batch.clock[:, WAITING + parts.bit_length() - 1] += ended.max() - ended
-        if self._tracer is not None:
-            self._collect_trace(self._tracer)
 
     def _seat(self, worker: int, split: k.SplitCode) -> k.Seat:
         team, part = divmod(worker, split.parts)
         place = len(self._control) - MEETING * (self._team.workers - team)
         leader = self._workspaces[team * split.parts]
         return k.Seat(part, split, leader, self._control, place)
-
-    def trace(self, tracer: Tracer | None) -> None:
-        """Record the workers' tasks in `tracer` from now on; None stops it."""
-        self._tracer = tracer
-        shape = (0 if tracer is None else self._most_traced, TRACE_FIELDS)
-        self._workspaces = [space._replace(trace=np.zeros(shape)) for space in self._workspaces]
-
-    def _collect_trace(self, tracer: Tracer) -> None:
-        traces = []
-        for space in self._workspaces:
-            traces.append(space.trace[: space.cursor[TRACED]].copy())
-            space.cursor[TRACED] = 0
-            space.trace[:] = 0.0
-        tracer.add_call(traces)
-        if tracer.full:
-            self.trace(None)
 
     @property
     def work(self) -> WorkStats:

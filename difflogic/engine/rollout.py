@@ -22,7 +22,7 @@ from difflogic.engine.kernels.teams import BEGAN, BUSY, CLOCK_FIELDS, WAITING
 from difflogic.engine.kernels.training import reduce_sums
 from difflogic.engine.layout import Grid
 from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.engine.tracing import Tracer, WorkStats
+from difflogic.engine.work import WorkStats
 from difflogic.system.arrays import aligned
 from difflogic.system.callbacks import pause
 
@@ -220,10 +220,6 @@ class Engine:
     def _call(self, parts: int, first: int, end: int) -> None:
         """Do `parts` of a training step, from step `first` to before step `end`."""
         self._crew.call(self._batch, k.Span(parts, first, end, self._in_use))
-
-    def trace(self, tracer: Tracer | None) -> None:
-        """Record the workers' tasks in `tracer` from now on; None stops it."""
-        self._crew.trace(tracer)
 
     @property
     def work(self) -> WorkStats:

@@ -240,11 +240,6 @@ class DeviceEngine:
             raise AttributeError(name)
         raise ConfigError("[parallel] device: this is about workers, and a GPU has none: use cpu")
 
-    def trace(self, tracer: Any) -> None:
-        """Refuse to trace: there are no workers."""
-        if tracer is not None:
-            raise ConfigError("a trace shows what workers do: use --device cpu")
-
     def run_training(
         self,
         coefficients: Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -62,8 +62,6 @@ class PhaseTimer:
         """When this stretch of the run began."""
         self.timed = 0.0
         """Seconds of this stretch that are in some part."""
-        self.listener: Callable[[str, float, float], None] | None = None
-        """Called with phase, beginning and end of each timed block that has no others inside."""
         self._earlier = dict.fromkeys(TOTALS, 0.0)
 
     def add(self, seconds: Mapping[str, float]) -> None:
@@ -101,11 +99,8 @@ class _Block:
         self._before, self._start = self._timer.timed, time.perf_counter()
 
     def __exit__(self, *raised: Any) -> None:
-        end, timer = time.perf_counter(), self._timer
-        inside = timer.timed - self._before
-        timer.add({self._part: end - self._start - inside})
-        if timer.listener is not None and not inside:
-            timer.listener(self._part, self._start, end)
+        inside = self._timer.timed - self._before
+        self._timer.add({self._part: time.perf_counter() - self._start - inside})
 
 
 @dataclass(frozen=True)

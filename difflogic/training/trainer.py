@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from difflogic.config.models import Config
 from difflogic.engine.rollout import Engine
-from difflogic.engine.tracing import Tracer
 from difflogic.model.model import Model
 from difflogic.system.callbacks import pause
 from difflogic.system.ranks import ALONE, Ranks
@@ -79,7 +78,6 @@ class Descent:
         self._threads: ExitStack | None = None
 
         self.phases = PhaseTimer()
-        self._tracer: Tracer | None = None
 
     def __enter__(self) -> Self:
         self._threads = ExitStack()
@@ -242,7 +240,6 @@ class Descent:
         if stage != self.stage:
             self._enter_stage(stage)
         self._attempt = self._make_attempt(attempt)
-        self.engine.trace(self._tracer)
         if self._threads is not None:
             self._threads.close()
             self._threads.enter_context(self._attempt)
@@ -279,12 +276,6 @@ class Descent:
             began = time.perf_counter()
             self._run_batch(self._learned.mix(), one)
             return (time.perf_counter() - began) * self.config.training.batch
-
-    def trace(self, tracer: Tracer | None) -> None:
-        """Record a timeline of every worker and of the main thread; None stops it."""
-        self._tracer = tracer
-        self.engine.trace(tracer)
-        self.phases.listener = None if tracer is None else tracer.add_phase
 
     # The state of the run
 

@@ -57,6 +57,7 @@ def test_help_imports_nothing_heavy(arguments, heavy):
             '--workers 0: [parallel] workers must be "auto" or an integer from 1 to 1024',
         ),
         (["train-checkerboard", "extra"], "extra"),
+        (["train-checkerboard", "--trace=x"], "no option --trace any more: dct bench and"),
     ],
 )
 def test_usage_errors_exit_2_with_a_hint(dct, arguments, hint):

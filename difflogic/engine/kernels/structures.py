@@ -207,7 +207,6 @@ class Workspace(NamedTuple):
     kept: np.ndarray  # channels · MAX_LANES
     scratch: np.ndarray  # SCRATCH
     cursor: np.ndarray  # int64 (CURSOR_FIELDS,), see teams.py
-    trace: np.ndarray  # float64 (events, TRACE_FIELDS), see teams.py; (0, …) without a trace
 
 
 @by_reference

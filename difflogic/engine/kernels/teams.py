@@ -9,7 +9,7 @@ from difflogic.engine.kernels.primitives import (
     processor_clock,
     yield_thread,
 )
-from difflogic.system.jit import borrowing_kernel, kernel, part
+from difflogic.system.jit import borrowing_kernel, part
 
 ARRIVED, GENERATION, ABORTED, TICKETS = 0, 8, 16, 24
 """Places in the control array, a cache line apart. pipeline.py describes those from TICKETS on."""
@@ -20,14 +20,14 @@ SHORT = 5e-5
 UNREAD = -1.0
 """In place of the processor clock in a wait without a yield: reading it may take a layer's time."""
 
-WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN, TRACED = range(11)
+WAY, PHASE, GROUP, STEP, CHUNK, TASKS, STEALS, WAITS, WAITED, SPUN = range(10)
 """Places in a worker's cursor: its piece of work, and counts of its work so far.
 
 WAY is FORWARD or BACKWARD, PHASE one of the four below. TASKS and the following ones are counted
 over all calls: pieces taken, pieces taken from another's share, waits for others and their
-nanoseconds, and recorded events; but SPUN, the waits' nanoseconds on a processor, only since the
+nanoseconds; but SPUN, the waits' nanoseconds on a processor, only since the
 last phase. Each worker's cursor has its own cache lines."""
-CURSOR_FIELDS = 11
+CURSOR_FIELDS = 10
 BEGINNING, ALONE, SHARING, FINISHED = range(4)
 BUSY, WAITING, BEGAN, ENDED = 0, 3, 6, 7
 """Places in a worker's clock: seconds that it was busy with forward, loss and backward, then
@@ -88,40 +88,3 @@ def count_phase(clock, way, since, used, cursor):
     clock[WAITING + way // 2] += ended - since - busy
     cursor[SPUN] = 0
     return ended, ran
-
-
-KIND, OF_GROUP, OF_STEP, OF_CHUNK, OF_PHASE, STOLEN, SINCE, UNTIL = range(8)
-"""Columns of a trace: FORWARD, LOSS, BACKWARD or CALL; the piece of work; how many pieces the
-worker had taken from others by then; begin and end, in seconds of the clock."""
-TRACE_FIELDS = 8
-CALL = 8
-"""A whole call of a worker: time in no other event is waiting."""
-
-
-@part
-def trace_begin(trace):
-    """Return the time, or 0 without a trace."""
-    return now() if len(trace) > 0 else 0.0
-
-
-@part
-def trace_end(trace, cursor, kind, since):
-    """Record an event that began at `since` and ends now, if there is room."""
-    if len(trace) > 0:
-        event = cursor[TRACED]
-        if event < len(trace):
-            trace[event, KIND] = kind
-            trace[event, OF_GROUP] = cursor[GROUP]
-            trace[event, OF_STEP] = cursor[STEP]
-            trace[event, OF_CHUNK] = cursor[CHUNK]
-            trace[event, OF_PHASE] = cursor[PHASE]
-            trace[event, STOLEN] = cursor[STEALS]
-            trace[event, SINCE] = since
-            trace[event, UNTIL] = now()
-            cursor[TRACED] = event + 1
-
-
-@kernel
-def read_clock():
-    """Return the time of the traces' clock, in seconds."""
-    return now()

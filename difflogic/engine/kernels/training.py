@@ -80,7 +80,6 @@ def _share(leads, worker, workers, task, workspace, seat):
     """Do all parts of a span: the rollout, the loss and the way back."""
     batch, span, cursor, clock = task.batch, task.span, workspace.cursor, task.batch.clock[worker]
     mode = flush_denormals()
-    called = t.trace_begin(workspace.trace)
     clock[t.BEGAN] = since = now()
     used = processor_clock()
     for way in (FORWARD, LOSS, BACKWARD):
@@ -88,18 +87,14 @@ def _share(leads, worker, workers, task, workspace, seat):
             continue
         if way == LOSS:
             loss_share(worker, workers, task.problem.layout, batch, span.in_use)
-            t.trace_end(workspace.trace, cursor, LOSS, since)
         else:
             cursor[: t.TASKS] = 0
             cursor[t.WAY] = way
             while _next(worker, task, cursor, seat):
-                begun = t.trace_begin(workspace.trace)
                 _do_chunk(task.problem, batch, workspace, seat, leads)
-                t.trace_end(workspace.trace, cursor, way, begun)
         t.barrier(task.control, 0, workers, cursor)
         since, used = t.count_phase(clock, way, since, used, cursor)
     clock[t.ENDED] = since
-    t.trace_end(workspace.trace, cursor, t.CALL, called)
     restore_denormals(mode)
 
 

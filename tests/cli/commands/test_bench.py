@@ -11,7 +11,7 @@ import pytest
 from cli.commands import bench
 from cli.terminal import screen
 from difflogic.config import load_config
-from difflogic.engine.tracing import WorkStats
+from difflogic.engine.work import WorkStats
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.benchmark import Report
 from difflogic.scale.speed.rows import Comparison, Row, Setting

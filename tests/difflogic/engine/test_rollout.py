@@ -15,7 +15,6 @@ from difflogic.engine.kernels.teams import ABORTED, ARRIVED
 from difflogic.engine.layout import Grid
 from difflogic.engine.rollout import Engine
 from difflogic.engine.sharing import SEQUENTIAL, Sharing, Strategy
-from difflogic.engine.tracing import Tracer
 from difflogic.engine.workers import Workers
 from difflogic.system import memory
 from difflogic.system.callbacks import listening
@@ -148,8 +147,6 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
     coefficients, starts, masks, upstream = problem.arrays()
     with Engine(problem.netlist, problem.grid, 2, 4, "float64", sharing) as engine:
         assert engine.work.steals == 0
-        tracer = Tracer()
-        engine.trace(tracer)
         engine.forward(coefficients, starts, masks)
         # With a barrier after each step, worker 0 is late only in the first step.
         assert engine.work.steals >= (2 if batch_first else 4)
@@ -157,9 +154,6 @@ def test_stolen_work_is_counted_and_changes_nothing(batch_first):
         gradients = engine.backward(upstream)
         assert engine.work.steals > before
         assert engine.work.tasks == engine.work.created == (8 if batch_first else 128)
-        # A whole group is stolen with all its chunks in both steps.
-        pieces = 16 if batch_first else 1
-        assert sum(event.stolen for event in tracer.events) == pieces * engine.work.steals
     alone = run_engine(problem, "float64", Sharing(1, lanes=16))
     assert equal((states, gradients), alone)
     assert_close(gradients, expected[1], TOLERANCES["float64"])
