@@ -89,7 +89,8 @@ def coefficient_gradients(
         values = row_values(netlist, coefficients, perceive(old, boundary))
         grad = np.zeros_like(values)
         updated = np.ones((height, width)) if mask is None else mask[step].astype(np.float64)
-        grad[netlist.outputs] = (gradient * updated).reshape(channels, -1)
+        # Several channels may copy one input.
+        np.add.at(grad, netlist.outputs, (gradient * updated).reshape(channels, -1))
         for gate in range(netlist.gates - 1, -1, -1):
             row_a, row_b, param = netlist.a[gate], netlist.b[gate], netlist.param[gate]
             g, a, b = grad[netlist.inputs + gate], values[row_a], values[row_b]

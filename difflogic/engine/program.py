@@ -287,7 +287,7 @@ def _gradient_rows(
     place = rows.place
     written, linked = _marks(netlist, netlist.outputs), _links(order)
     outputs = np.array([rows.at(row) for row in netlist.outputs.tolist()], dtype=np.int32)
-    # An input that is also an output gets its gradient from a row of its own: see hand_on.
+    # An input that is also an output gets its gradient from a row of its own: see pass_on.
     held = np.flatnonzero(outputs < netlist.inputs)
     outputs[held] = rows.end + np.arange(len(held))
     rows.end += len(held)

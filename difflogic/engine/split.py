@@ -94,8 +94,8 @@ def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
         last.append(len(targets))
     target_bounds.append(last)
 
-    gate_code, gate_bounds = _rows_of([[[runs.all[i] for i in p] for p in s] for s in gates])
-    sum_code, sum_bounds = _rows_of([_sums(runs, order, parts)])
+    gate_code, gate_bounds = _rows_of([[[runs.all[i] for i in p] for p in s] for s in gates], parts)
+    sum_code, sum_bounds = _rows_of([_sums(runs, order, parts)], parts)
     return k.SplitCode(
         parts=parts,
         gates=gate_code,
@@ -223,7 +223,7 @@ def _even(items: Sequence[int], weights: Sequence[int], parts: int) -> list[Sequ
 
 
 def _rows_of(
-    stages: list[list[list[Instruction]]],
+    stages: list[list[list[Instruction]]], parts: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Encode the runs of each stage and part, with their bounds."""
     rows: list[list[int]] = []
@@ -238,4 +238,5 @@ def _rows_of(
                 rows.append(row)
             ends.append(len(rows))
         bounds.append(ends)
-    return np.array(rows, np.int32).reshape(-1, k.FIELDS), np.array(bounds, np.int32)
+    encoded = np.array(rows, np.int32).reshape(-1, k.FIELDS)
+    return encoded, np.array(bounds, np.int32).reshape(-1, parts + 1)

@@ -141,17 +141,19 @@ def new_state_gradients(channels, source, step, tile, numbers, workspace):
 
 
 @part
-def pass_on(channels, outputs, grad_outputs, grad, lanes):
-    """Pass the gradients of held channels among `channels`, (first, end), to their inputs.
+def pass_on(rows, outputs, grad_outputs, grad, lanes):
+    """Pass to the input rows `rows`, (first, end), the gradients of the channels that copy them.
 
-    Only held channels have an input as their next state.
+    The next state of a held or moving channel is an input row, and several may copy the same one.
     """
-    inputs = 9 * len(outputs)
-    for c in range(channels[0], channels[1]):
-        if outputs[c] < inputs:
-            given, total = grad[grad_outputs[c] * lanes :], grad[outputs[c] * lanes :]
+    for c in range(len(outputs)):
+        row, copied = outputs[c], False
+        if rows[0] <= row < rows[1]:
+            for before in range(c):
+                copied |= outputs[before] == row
+            given, total = grad[grad_outputs[c] * lanes :], grad[row * lanes :]
             for i in range(lanes):
-                total[i] = given[i]
+                total[i] = total[i] + given[i] if copied else given[i]
 
 
 @part
@@ -176,7 +178,7 @@ def tile_backward(problem, tile, step, sums, workspace):
             # never share them (program.py).
             gather(step.upstream, tile, True, block, (grad, 0, apart))
         new_state_gradients(block, (0, apart), step, tile, numbers, workspace)
-    pass_on(every, code.outputs, code.grad_outputs, grad, lanes)
+    pass_on((0, 9 * channels), code.outputs, code.grad_outputs, grad, lanes)
     for row in program.zero_rows:
         grad[row * lanes : (row + 1) * lanes] = 0.0
 

@@ -253,15 +253,20 @@ def _tile_backward_part(problem, tile, step, sums, workspace, seat):
         gather(step.upstream, tile, True, own, (grad, own[0], channels))
     numbers = (split.grad_outputs, inputs)
     new_state_gradients(own, (own[0], channels), step, tile, numbers, leader)
-    pass_on(own, split.outputs, split.grad_outputs, grad, lanes)
     _parts_barrier(seat, workspace)
     _evaluate_part(seat, step.coefficients, values, lanes, workspace)
     first = end = 0
-    for stage in range(split.target_bounds.shape[0]):
+    last = split.target_bounds.shape[0] - 1
+    for stage in range(last + 1):
         if stage:
             _parts_barrier(seat, workspace)
         first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
         targets = split.targets[first:end]
+        if stage == last and first < end:
+            # The input rows of a part follow each other. No other part reads or writes them now.
+            row = targets[0, TARGET_ROW]
+            rows = (row, row + end - first)
+            pass_on(rows, split.outputs, split.grad_outputs, grad, lanes)
         pulls_backward((values, targets, split.pulls, step.coefficients, grad), lanes)
     # A part's input rows need not be adjacent: copy them to the grid one by one.
     for index in range(first, end):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -198,6 +198,7 @@ SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
 IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random")
 ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
+COPIES = replace(SMALL, moving=((0, 4, 2), (1, 4, 2)))
 
 
 def netlist_of(architecture, seed=0):

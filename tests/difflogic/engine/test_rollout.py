@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from difflogic.circuit.netlist import Netlist
 from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.kernels.teams import ABORTED, ARRIVED
@@ -20,6 +21,7 @@ from difflogic.system import memory
 from difflogic.system.callbacks import listening
 from difflogic.system.errors import ConfigError
 from tests.difflogic.engine.comparison import (
+    COPIES,
     EXAMPLES,
     IRREGULAR,
     ONE_LAYER,
@@ -95,13 +97,58 @@ def test_sharing_does_not_change_a_bit(name, dtype):
                 assert equal(run_engine(problem, dtype, sharing), expected)
 
 
-def test_parts_of_a_tile_wait_before_the_next_tile():
-    """The output of a held channel is an input row, which the next tile overwrites."""
-    architecture = replace(SMALL, held=(0,))
-    problem = make_problem(netlist_of(architecture), Grid(2, 11, "zero"), 1, 1)
-    alone = run_engine(problem, "float32", replace(SEQUENTIAL, chunk=2))
-    for _ in range(20):
-        assert equal(run_engine(problem, "float32", Sharing(2, "gates", False, chunk=2)), alone)
+def ints(*numbers):
+    return np.array(numbers, np.int32)
+
+
+COPYING = {
+    # The next tile overwrites the row that a held channel's next state is.
+    "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero"), 2, 50),
+    # One part owns the channel that is a copy, another one gathers the row that it copies.
+    "moving": (
+        Netlist(
+            3,
+            a=ints(21, 22, 23, 27, 13, 13),
+            b=ints(15, 16, 17, 12, 12, 12),
+            param=ints(0, 0, 0, 1, 2, 3),
+            outputs=ints(1, 31, 32),
+            parameters=4,
+        ),
+        Grid(2, 1, "zero"),
+        1,
+        200,
+    ),
+    "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero"), 1, 20),
+    "all of one row, and no live gate": (
+        netlist_of(replace(SMALL, held=(0,), moving=((1, 4, 0), (2, 4, 0)))),
+        Grid(3, 5, "zero"),
+        1,
+        20,
+    ),
+}
+
+
+@pytest.mark.parametrize("fire_rate", [1.0, 0.5])
+@pytest.mark.parametrize("name", COPYING)
+def test_channels_that_copy_inputs_have_the_oracles_gradients_in_any_run(name, fire_rate):
+    netlist, grid, chunk, repeats = COPYING[name]
+    problem = make_problem(netlist, grid, 2, 1, fire_rate)
+    alone = replace(SEQUENTIAL, chunk=chunk)
+    compare_with_oracle(problem, "float32", alone)
+    expected = run_engine(problem, "float32", alone)
+    assert repeated(problem, Sharing(2, "gates", False, chunk=chunk), repeats, expected) == 0
+
+
+def repeated(problem, sharing, repeats, expected):
+    """Count the runs whose states or gradients differ from the expected ones."""
+    coefficients, starts, masks, loss_gradients = problem.arrays("float32")
+    sizes, differ = (problem.grid, problem.steps, problem.batch), 0
+    with Engine(problem.netlist, *sizes, "float32", sharing) as engine:
+        for _ in range(repeats):
+            engine.forward(coefficients, starts, masks)
+            found = engine.backward(loss_gradients), engine.states()
+            differ += not equal(found[::-1], expected)
+    return differ
 
 
 @pytest.mark.thorough
