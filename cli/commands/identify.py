@@ -136,7 +136,8 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
     odds = found.entry_odds
     table: list[dict[str, Any]] = []
     for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
-        known = dict(zip(("determined", "open", "never seen"), flags, strict=True))
+        determined = "determined if of this kind" if rule.by_odds else "determined"
+        known = dict(zip((determined, "open", "never seen"), flags, strict=True))
         table.append(
             {
                 "entry": space.describe(entry),

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from difflogic.identification.likely import GAPS, Likely, weigh
 from difflogic.identification.recording import Recording
 from difflogic.identification.rules import MOST_PATTERNS, NEIGHBOURHOODS, Space
 from difflogic.system.errors import ConfigError
 
 
-def choose(
-    film: Recording,
-    neighbourhood: str,
-    radius: int | str | None,
-    symmetry: str,
-    gap: int | str,
-    boundary: str,
-    exact: bool,
-) -> tuple[Space, str, int, Likely | None]:
-    """Return space, boundary and gap to ask about a recording, and the odds if they chose them.
+@dataclass(frozen=True)
+class Wanted:
+    """The kind of rule that is asked for; "auto" where odds are to choose."""
 
-    "auto" is replaced by what is likeliest. Pairs may have any size; if their edges are unknown or
-    undecided, nothing is assumed there. With `exact` there are no odds. Raises ConfigError.
+    neighbourhood: str = "moore"
+    radius: int | str | None = None
+    symmetry: str = "none"
+    gap: int | str = 1
+    boundary: str = "auto"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The kind of rule to look for."""
+
+    space: Space
+    boundary: str
+    gap: int
+    likely: Likely | None = None
+    """The odds of all kinds, if they were weighed."""
+    by_odds: bool = False
+    """Whether rules that explain the recording may be of another kind that was asked for."""
+
+
+def choose(film: Recording, wanted: Wanted, exact: bool) -> Choice:
+    """Choose the likeliest kind of rule where "auto" is wanted.
+
+    Pairs may have any size; if their edges are unknown or undecided, nothing is assumed there. With
+    `exact` there are no odds. Raises ConfigError.
     """
+    neighbourhood, radius, symmetry = wanted.neighbourhood, wanted.radius, wanted.symmetry
+    gap, boundary = wanted.gap, wanted.boundary
     if film.sizes and film.frames.shape[2] == 1 and neighbourhood == "moore" and radius is None:
         radius = "auto"
     if radius is not None and neighbourhood != "moore":
@@ -46,7 +66,7 @@ def choose(
                 "auto weighs rules without noise and hidden states, of lines, or of grids with "
                 "frames one step apart"
             )
-        return Space(neighbourhood, symmetry, film.states), asked, int(gap), None
+        return Choice(Space(neighbourhood, symmetry, film.states), asked, int(gap))
     hoods = _lines(film.states) if radius == "auto" else [neighbourhood]
     gaps = tuple(GAPS) if gap == "auto" else (int(gap),)
     within = "none" if symmetry == "auto" else symmetry
@@ -58,7 +78,9 @@ def choose(
     space = best.space
     if symmetry != "auto":
         space = Space(space.neighbourhood, symmetry, film.states)
-    return space, asked, best.gap, likely
+    # Every family is one of tables without symmetry; larger radii and more steps explain as much.
+    by_odds = "auto" in (radius, gap) or space.symmetry != within
+    return Choice(space, asked, best.gap, likely, by_odds)
 
 
 def _lines(states: int) -> list[str]:

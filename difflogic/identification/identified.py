@@ -60,6 +60,8 @@ class Identified(Solved):
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
     likely: Table | None = None
     """The likeliest state by entry, to fill those that were never seen."""
+    by_odds: bool = False
+    """Whether odds chose among kinds of rules: what is proved holds for this kind."""
 
     @property
     def never_seen(self) -> Flags:
@@ -74,11 +76,37 @@ class Identified(Solved):
     def unique(self) -> bool | None:
         """Whether all rules that explain the recording agree on the entries that it depends on.
 
-        None if that is undecided.
+        None if that is undecided, since time ran out or odds chose the kind of rule.
         """
         if self.open.any():
             return False
-        return None if self.undecided.any() else True
+        return None if self.by_odds or self.undecided.any() else True
+
+    @property
+    def counts(self) -> str:
+        """Say how many entries are known, and how."""
+        flags = {name: getattr(self, name) for name in ("determined", "open", "undecided")}
+        known = ", ".join(f"{name} {each.sum()}" for name, each in flags.items())
+        kind = "if it is of this kind, " if self.by_odds else ""
+        return f"{self.space.entries}; {kind}{known}, never seen {self.never_seen.sum()}"
+
+    @property
+    def uniqueness(self) -> str:
+        """Say whether another rule explains the recording."""
+        hidden, unseen = bool(self.space.looks_like), self.never_seen
+        numbers = "; the hidden states could have other numbers" if self.space.exchangeable else ""
+        if unseen.all():
+            return "the recording shows no entry of the rule: nothing is known about it"
+        if self.open.any():
+            where = f", in the open entries{numbers}" if hidden else ""
+            return f"another rule also explains the recording{where}"
+        if self.undecided.any():
+            return "whether another rule explains the recording is not decided"
+        kind = " of this kind" if self.by_odds else " with such states" if hidden else ""
+        free = ", except for entries that were never seen" if unseen.any() else ""
+        others = "; odds chose the kind, and rules of others may explain it" if self.by_odds else ""
+        proved = f"no other rule{kind} explains the recording{free} (proved)"
+        return f"{proved}{numbers if hidden else others}"
 
     @cached_property
     def built(self) -> Circuit | None:
@@ -231,7 +259,9 @@ def _identified(
 ) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
     origin = (question.recording, question.space, question.boundary, question.gap)
-    return Identified(*found, *origin, method, flipped, agreement, question.likely)
+    return Identified(
+        *found, *origin, method, flipped, agreement, question.likely, question.by_odds
+    )
 
 
 def _with_noise(question: Question) -> Identified:

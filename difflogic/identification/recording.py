@@ -91,6 +91,8 @@ class Question:
     """Whether no cell is in a hidden state in the first frame."""
     likely: Table | None = None
     """The likeliest state by entry: the rule has it where the recording allows."""
+    by_odds: bool = False
+    """Whether odds chose among kinds of rules, and other kinds may explain the recording."""
 
 
 def from_array(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +118,15 @@ class Space:
     def drawable(self) -> bool:
         """Whether a circuit, which reads nine cells, can hold these rules."""
         return set(self.offsets) <= set(OFFSETS)
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether exchanging hidden states of one look gives another rule of the space.
+
+        Sums of states change with their numbers.
+        """
+        sums = self.symmetry == "outer-sum" and not self.private
+        return not sums and self.symmetry != "totalistic"
 
     @property
     def patterns(self) -> int:
@@ -348,24 +357,28 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
     their neighbours.
     """
     found = []
+    counted = space.symmetry if space.symmetry in COUNTING else "outer-totalistic"
     for count in range(1, hidden + 1):
-        for looks in combinations_with_replacement(range(space.states), count):
-            counted = space.symmetry if space.symmetry in COUNTING else "outer-totalistic"
-            for symmetry in dict.fromkeys((counted, space.symmetry)):
-                for private in (True, False):
-                    try:
-                        found.append(
-                            replace(
-                                space,
-                                symmetry=symmetry,
-                                states=space.states + count,
-                                looks_like=(*range(space.states), *looks),
-                                private=private,
-                            )
-                        )
-                    except ConfigError:
-                        if private and count == 1:
-                            raise
+        kinds = product(
+            product(range(space.states), repeat=count),
+            dict.fromkeys((counted, space.symmetry)),
+            (True, False),
+        )
+        for looks, symmetry, private in kinds:
+            try:
+                each = replace(
+                    space,
+                    symmetry=symmetry,
+                    states=space.states + count,
+                    looks_like=(*range(space.states), *looks),
+                    private=private,
+                )
+            except ConfigError:
+                if private and count == 1:
+                    raise
+            else:
+                if not each.exchangeable or looks == tuple(sorted(looks)):
+                    found.append(each)
     yield from sorted(found, key=lambda each: (not each.private, each.entries))
 
 

@@ -72,15 +72,14 @@ def solve(
         if table is None:
             return None
         # Otherwise start or edge name the states.
-        if space.looks_like and not question.plain_start and periodic:
+        if space.looks_like and space.exchangeable and not question.plain_start and periodic:
             table = _renamed(space, table)
             for entry in _pins(question, table):
                 encoding.fix(entry, int(table[entry]))
-        occurring = search.occurring(table)
         if decide:
-            return _decide(search, table, occurring)
+            return _decide(search, table)
         none = np.zeros(len(table), np.bool_)
-        return Solved(np.where(occurring, table, UNKNOWN), none, none, None)
+        return Solved(np.where(search.occurring(table), table, UNKNOWN), none, none, None)
 
 
 def _renamed(space: Space, table: Table) -> Table:
@@ -277,12 +276,29 @@ class _Traces(_Search):
         return False
 
 
-def _decide(search: _Search, table: Table, occurring: Flags) -> Solved:
+def _decide(search: _Search, table: Table) -> Solved:
     """Find out of each entry that occurs whether it could have another state."""
-    encoding, determined = search.encoding, search.determined
     open_ = np.zeros(len(table), np.bool_)
-    second: Table | None = None
-    left = np.flatnonzero(occurring).tolist()
+    second = _try_others(search, table, open_)
+    if search.encoding.space.looks_like:
+        first, table = table, _smallest(search, table, open_)
+        if second is not None and (second == table).all():
+            second = first
+        another = _try_others(search, table, open_)  # other entries may occur in this one
+        second = another if second is None else second
+    occurring = search.occurring(table)
+    table = np.where(occurring, table, UNKNOWN)
+    return Solved(table, search.determined & occurring, open_ & occurring, second)
+
+
+def _try_others(search: _Search, table: Table, open_: Flags) -> Table | None:
+    """Ask of each entry that occurs in a rule, and is not known, for a rule with another state.
+
+    Adds to the `open_` entries and those determined. Returns the last other rule that was found.
+    """
+    determined, second = search.determined, None
+    occurring = search.occurring(table)
+    left = np.flatnonzero(occurring & ~determined & ~open_).tolist()
     conflicts = FIRST_CONFLICTS
     try:
         while left and not search.deadline.passed:
@@ -298,19 +314,13 @@ def _decide(search: _Search, table: Table, occurring: Flags) -> Solved:
                     second = another
                 else:
                     determined[entry] = True
-                    encoding.fix(entry, int(table[entry]))
+                    search.encoding.fix(entry, int(table[entry]))
             if len(undecided) > 0.8 * len(left):
                 conflicts *= 2
             left = undecided
     except StoppedError:
         pass
-    if encoding.space.looks_like:
-        first, table = table, _smallest(search, table, open_)
-        if second is not None and (second == table).all():
-            second = first
-        occurring = search.occurring(table)
-        determined, open_ = determined & occurring, open_ & occurring
-    return Solved(np.where(occurring, table, UNKNOWN), determined & occurring, open_, second)
+    return second
 
 
 def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
@@ -318,13 +328,14 @@ def _smallest(search: _Search, table: Table, open_: Flags) -> Table:
     encoding, space = search.encoding, search.encoding.space
     free = np.where(open_, UNKNOWN, table)
     wanted = filled(space, free, build(space, free))[space.examples]
+    chosen: list[int] = []
     try:
         for entry in np.flatnonzero(open_).tolist():
             if wanted[entry] != table[entry]:
                 literals = encoding.equals(encoding.rule[entry], int(wanted[entry]))
-                _, other = search.ask(literals, 10 * FIRST_CONFLICTS)
+                _, other = search.ask([*chosen, *literals], 10 * FIRST_CONFLICTS)
                 table = table if other is None else other
-            encoding.fix(entry, int(table[entry]))
+            chosen += encoding.equals(encoding.rule[entry], int(table[entry]))
     except StoppedError:
         pass
     return table

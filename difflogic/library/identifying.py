@@ -18,7 +18,7 @@ from difflogic import identification
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.formats.circuit_file import write_circuit
-from difflogic.identification.choosing import choose
+from difflogic.identification.choosing import Wanted, choose
 from difflogic.identification.families import Odds
 from difflogic.identification.likely import Likely, weigh
 from difflogic.identification.recording import Question, from_array, read
@@ -199,9 +199,9 @@ def identify(
         film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
     else:
         film = from_array(recording, mask, line=line, states=states)
-    space, edges, apart, weighed = choose(
-        film, neighbourhood, radius, symmetry, gap, boundary, noise or hidden > 0
-    )
+    wanted = Wanted(neighbourhood, radius, symmetry, gap, boundary)
+    kind = choose(film, wanted, noise or hidden > 0)
+    weighed = kind.likely
 
     def report(done: int, total: int | None, what: str) -> None:
         if what:
@@ -210,9 +210,19 @@ def identify(
                 raise StoppedError("stopped")
 
     deadline = NEVER if time_limit is None else Deadline.after(time_limit)
-    likely = None if weighed is None else weighed.entries(space).argmax(axis=0)
+    likely = None if weighed is None else weighed.entries(kind.space).argmax(axis=0)
     question = Question(
-        film, space, edges, apart, deadline, report, noise, hidden, plain_start, likely
+        film,
+        kind.space,
+        kind.boundary,
+        kind.gap,
+        deadline=deadline,
+        update=report,
+        noise=noise,
+        hidden=hidden,
+        plain_start=plain_start,
+        likely=likely,
+        by_odds=kind.by_odds,
     )
     rule = identification.identify(question)
     # If stopped before, still make the circuit, which takes seconds.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -104,52 +102,6 @@ def test_several_states(states, step, hood, symmetry, name):
     bits = [cell >> bit & 1 for cell in around for bit in range(circuit.channels)]
     after = circuit.next_state(np.array(bits).astype(bool))
     assert (sum(a.astype(int) << b for b, a in enumerate(after)) == step(cells)).all()
-
-
-def explained(frames, looks, read):
-    """Try all rules of three cells of a line; whether one explains a film (n, width).
-
-    Its states look like `looks`; it reads each neighbour's state s as `read[s]`.
-    """
-    width = frames.shape[1]
-
-    def extend(rule, cells, frame, after):
-        x = len(after)
-        if x == width:
-            return frame + 1 == len(frames) or extend(rule, after, frame + 1, [])
-        key = read[cells[x - 1]], cells[x], read[cells[(x + 1) % width]]
-        return any(
-            looks[state] == frames[frame, x]
-            and extend({**rule, key: state}, cells, frame, [*after, state])
-            for state in ([rule[key]] if key in rule else range(len(looks)))
-        )
-
-    starts = product(*([s for s, look in enumerate(looks) if look == cell] for cell in frames[0]))
-    return any(extend({}, list(start), 1, []) for start in starts)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_hidden_states_agree_with_all_rules(seed):
-    rng = np.random.default_rng(seed)
-    frames = rng.integers(0, 2, (4, 4)) if seed % 2 else hidden_film(rng, (5, 5))
-    every = [(0, 1, 0), (0, 1, 1)]
-    private = [looks for looks in every if explained(frames, looks, looks)]
-    shared = [looks for looks in every if explained(frames, looks, range(3))]
-    film_, space = from_array(frames, line=True), Space("line-1")
-    if not private and not shared:
-        with pytest.raises(ConfigError, match="proved"):
-            identify(Question(film_, space, hidden=1))
-        return
-    found = identify(Question(film_, space, hidden=1))
-    assert found.space.private == bool(private)
-    assert found.space.looks_like in (private or shared)
-
-
-def hidden_film(rng, shape):
-    """A film of a random rule of a line with a third state, which looks like 0."""
-    table, cells = rng.integers(0, 3, (3, 3, 3)), rng.integers(0, 3, shape[1])
-    frames = film(lambda c: table[np.roll(c, 1), c, np.roll(c, -1)], cells, shape[0])
-    return (frames == 1).astype(int)
 
 
 @pytest.mark.parametrize("size", [32])

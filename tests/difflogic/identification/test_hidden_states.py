@@ -1,0 +1,143 @@
+"""Rules with hidden states: what is said of them, compared with every rule of three cells."""
+
+from __future__ import annotations
+
+from itertools import chain, permutations, product
+
+import numpy as np
+import pytest
+
+from difflogic.identification import Space, identify
+from difflogic.identification.recording import Question, from_array
+from difflogic.system.errors import ConfigError
+from tests.difflogic.identification.automata import film
+
+SYMMETRIES = ("none", "reflections", "outer-totalistic", "outer-sum", "totalistic")
+
+
+def key_of(symmetry, looks, private):
+    """A function: what a rule can tell of a neighbourhood."""
+    read = [looks.index(look) for look in looks] if private else range(len(looks))
+
+    def key(west, centre, east):
+        sides = read[west], read[east]
+        match symmetry:
+            case "totalistic":
+                return sum(sides) + centre
+            case "outer-sum":
+                return centre, sum(sides)
+            case "none":
+                return sides[0], centre, sides[1]
+        return centre, *sorted(sides)
+
+    return key
+
+
+def rules(frames, looks, key):
+    """All rules that explain a film (n, width), as far as it depends on them: {key: state}."""
+    width = frames.shape[1]
+
+    def extend(rule, cells, frame, after):
+        x = len(after)
+        if x == width:
+            if frame + 1 == len(frames):
+                yield rule
+            else:
+                yield from extend(rule, after, frame + 1, [])
+            return
+        seen = key(cells[x - 1], cells[x], cells[(x + 1) % width])
+        for state in [rule[seen]] if seen in rule else range(len(looks)):
+            if looks[state] == frames[frame, x]:
+                yield from extend({**rule, seen: state}, cells, frame, [*after, state])
+
+    for start in product(*([s for s, look in enumerate(looks) if look == c] for c in frames[0])):
+        yield from extend({}, list(start), 1, [])
+
+
+def renamed(rule, names, looks, key):
+    """The same rule with other numbers for its hidden states; None if it is not of its kind."""
+    found = {}
+    for cells in product(range(len(looks)), repeat=3):
+        if key(*cells) in rule:
+            place = key(*(names[cell] for cell in cells))
+            state = names[rule[key(*cells)]]
+            if found.setdefault(place, state) != state:
+                return None
+    return found
+
+
+def kinds(symmetry, hidden=1):
+    """The kinds of hidden states of films of two states, those that only cells themselves tell."""
+    counted = "outer-totalistic" if symmetry in ("none", "reflections") else symmetry
+    for private in (True, False):
+        for each in dict.fromkeys((counted, symmetry)):
+            for count in range(1, hidden + 1):
+                for looks in product((0, 1), repeat=count):
+                    yield each, (0, 1, *looks), private
+
+
+def compare(frames, symmetry, hidden=1):
+    """Compare what is said of a film with all rules; return what was said."""
+    every = {kind: list(rules(frames, kind[1], key_of(*kind))) for kind in kinds(symmetry, hidden)}
+    question = Question(from_array(frames, line=True), Space("line-1", symmetry), hidden=hidden)
+    if not any(every.values()):
+        with pytest.raises(ConfigError, match="proved"):
+            identify(question)
+        return "refuted"
+    found = identify(question)
+    space, looks = found.space, found.space.looks_like
+    kind = space.symmetry, looks, space.private
+    key, fitting = key_of(*kind), every[kind]
+    assert space.private == any(each for (*_, private), each in every.items() if private)
+    keys = [key(*cells) for cells in space.digits[:, space.examples].T.tolist()]
+    complete = dict(zip(keys, found.complete[space.examples].tolist(), strict=True))
+    assert any(complete.items() >= rule.items() for rule in fitting)
+    assert not found.undecided.any()
+    known = {key: state for key, state in complete.items() if found.determined[keys.index(key)]}
+    groups = [[s for s, look in enumerate(looks) if look == each] for each in (0, 1)]
+    orders = [
+        dict(zip(chain(*groups), chain(*order), strict=True))
+        for order in product(*map(permutations, groups))
+    ]
+    for rule in fitting:
+        forms = [renamed(rule, names, looks, key) for names in orders]
+        assert any(each is not None and each.items() >= known.items() for each in forms)
+    for entry in np.flatnonzero(found.open).tolist():
+        assert any(rule.get(keys[entry]) != complete[keys[entry]] for rule in fitting)
+    assert found.unique is not bool(found.open.any())
+    return "unique" if found.unique else "open"
+
+
+def hidden_film(rng, states, shape):
+    """A film of a random rule of a line, whose states above 1 look like 0 or 1."""
+    table, cells = rng.integers(0, states, (states,) * 3), rng.integers(0, states, shape[1])
+    frames = film(lambda c: table[np.roll(c, 1), c, np.roll(c, -1)], cells, shape[0])
+    return np.append([0, 1], rng.integers(0, 2, states))[frames]
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    shape = int(rng.integers(3, 5)), int(rng.integers(3, 5))
+    return rng.integers(0, 2, shape) if seed % 2 else hidden_film(rng, 3 + seed // 2 % 2, shape)
+
+
+@pytest.mark.parametrize(
+    ("rows", "symmetry"), [("0000 0101 0000 0000", "totalistic"), ("010 111 000", "totalistic")]
+)
+def test_exchanging_states_does_not_keep_their_sums(rows, symmetry):
+    compare(np.array([list(map(int, row)) for row in rows.split()]), symmetry)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+def test_hidden_states_agree_with_all_rules(symmetry):
+    said = [compare(drawn(seed), symmetry) for seed in range(20)]
+    assert set(said) > {"open"}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("symmetry", SYMMETRIES)
+@pytest.mark.parametrize("first", range(1000, 3000, 200))
+def test_many_films(symmetry, first):
+    for seed in range(first, first + 200):
+        compare(drawn(seed), symmetry)
