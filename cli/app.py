@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from cli import interrupt
 from cli.errors import COMMAND_LINE_ERROR, explained, fail_for, require_own_difflogic, reword
 from cli.progress import report_long_work
+from cli.terminal.signs import encoded
 
 WITHOUT_RICH: dict[str, Any] = {
     # Rich takes longer to import than everything else here.
@@ -268,14 +269,13 @@ def main() -> None:
             setattr(sys, name, file)
             # Also keeps the file open, when another one takes its descriptor below.
             setattr(sys, f"__{name}__", file)
-    # A terminal that cannot show a character gets a question mark, not a traceback.
     if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="replace")
+        encoding, errors = encoded(sys.stderr)
+        sys.stderr.reconfigure(encoding=encoding, errors=errors)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(_Stdout(sys.stdout.fileno(), "w", closefd=False)),
-            sys.stdout.encoding,
-            errors="replace",
+            *encoded(sys.stdout),
             line_buffering=sys.stdout.line_buffering,
         )
     try:

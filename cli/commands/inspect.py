@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,21 +45,7 @@ def inspect(examine: Call, *, source: Path, limit: Natural = 24, as_json: AsJson
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return
-    text = _text(found, loaded.automaton, limit or None)
-    if not _shows_signs():
-        from difflogic.inspection.equations import ASCII
-
-        text = text.translate(ASCII)
-    typer.echo(text, nl=False)
-
-
-def _shows_signs() -> bool:
-    """Return whether stdout can show the signs of logic."""
-    try:
-        "¬∧∨⊕".encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+    typer.echo(_text(found, loaded.automaton, limit or None), nl=False)
 
 
 def _state_channels(automaton: Automaton) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import note
+from cli.terminal.signs import shows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,9 +31,8 @@ def can_animate() -> bool:
 
     Both stdout and stderr must be terminals: if one is redirected, the output is being collected.
     """
-    encoding = (getattr(sys.stderr, "encoding", None) or "").lower().replace("-", "")
     terminal = sys.stdout.isatty() and sys.stderr.isatty()
-    return terminal and encoding == "utf8" and os.environ.get("TERM", "dumb") not in ("dumb", "")
+    return terminal and shows(sys.stderr) and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 class Display:

@@ -12,8 +12,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import joblib
-from joblib.parallel import ParallelBackendBase
+from difflogic.system.errors import environment_of
+
+with environment_of("joblib", "JOBLIB_", "LOKY_"):
+    import joblib
+    from joblib.parallel import ParallelBackendBase
 
 BACKEND = "dct-threads"
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, environment_of
 from difflogic.system.memory import control_groups
 from difflogic.system.quantities import format_ranges, parse_ranges
 from difflogic.version import __version__
@@ -107,12 +107,14 @@ def _start_of(path: Path) -> str:
 def cpu_count() -> int:
     """Return how many workers may run at once, by the processors and the container's quota."""
     # Imported here because it takes long, and most commands do not need it.
-    import joblib
+    with environment_of("joblib", "JOBLIB_", "LOKY_"):
+        import joblib
 
+        available = int(joblib.cpu_count())
     quota = cpu_quota()
     # Rounded down, unlike in joblib: workers wait for each other, so a worker that is suspended
     # because the quota is used up stops them all.
-    return min(int(joblib.cpu_count()), max(1, int(quota or 2**16)))
+    return min(available, max(1, int(quota or 2**16)))
 
 
 def cpu_quota() -> float | None:

@@ -113,13 +113,6 @@ def test_a_closed_output_is_discarded(closed):
     assert done.stderr == ""
 
 
-@pytest.mark.thorough
-def test_characters_that_stdout_cannot_show_are_replaced():
-    done = run_dct("config", "show", variables={"PYTHONIOENCODING": "cp437"})
-    assert done.returncode == 0
-    assert done.stdout.isascii()
-
-
 def every_command():
     """Return the words of every command, sub-commands included."""
     groups: dict[str, type[LazyGroup]] = {"verify": Verify, "config": Config, "bench": Bench}

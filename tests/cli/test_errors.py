@@ -11,6 +11,7 @@ import typer
 from cli.errors import explained, note, printable
 from difflogic.system.errors import ConfigError, ModelFileError, RunDirectoryError, TrainingError
 from difflogic.system.files import refused
+from tests.cli.processes import ROOT, run_dct
 
 
 @pytest.mark.parametrize(
@@ -101,3 +102,25 @@ def test_failures_without_memory_are_reported_as_such(error, capsys, monkeypatch
     with pytest.raises(typer.Exit), explained():
         raise error
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("NUMBA_NUM_THREADS", "0"),
+        ("NUMBA_CPU_FEATURES", "avx2"),
+        ("JOBLIB_START_METHOD", "x"),
+        ("LOKY_MAX_CPU_COUNT", "x"),
+        ("MPLBACKEND", "x"),
+    ],
+)
+def test_variables_that_libraries_refuse(variable, value, trained_run):
+    """Each import and call that a variable breaks says which one."""
+    circuit = ROOT / "docs" / "gallery" / "checkerboard.json"
+    commands = {"NUMBA": ["inspect", circuit], "MPLBACKEND": ["plot", trained_run, "-o", "p.png"]}
+    words = commands.get(variable.partition("_")[0], ["plan", "checkerboard-small"])
+    done = run_dct(*map(str, words), variables={variable: value})
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert variable in done.stderr
+    assert "Traceback" not in done.stderr

@@ -7,12 +7,13 @@ compilation. Such a file, left by anybody, could silently change compiled code a
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from types import ModuleType
 
 from difflogic.system import memory
-from difflogic.system.errors import StorageError
+from difflogic.system.errors import ConfigError, StorageError, environment_of, shorten
 
 ADDRESSES = 2**30
 """Bytes of address space that compiling and two workers may add; 727 MiB were measured.
@@ -37,10 +38,15 @@ def require_memory() -> None:
 def _import_numba() -> ModuleType:
     """Import numba without YAML, and stop it from looking for a settings file later."""
     require_memory()
+    features = os.environ.get("NUMBA_CPU_FEATURES", "")
+    if not re.fullmatch(r"([+-][^+,]+(,|$))*", features):  # LLVM would end the process
+        raise ConfigError(
+            f'NUMBA_CPU_FEATURES: "{shorten(features)}" must be like +avx2,-fma: correct it'
+        )
     known = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), environment_of("numba", "NUMBA_"):
             warnings.simplefilter("ignore")  # numba warns if the file exists without YAML
             import numba
     finally:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from difflogic.system.errors import ConfigError
+from difflogic.system.errors import ConfigError, environment_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,8 @@ def _import_matplotlib() -> None:
     exists = os.path.exists
     os.path.exists = lambda path: path != "matplotlibrc" and exists(path)
     try:
-        import matplotlib  # noqa: F401
+        with environment_of("matplotlib", "MPL"):
+            import matplotlib  # noqa: F401
     finally:
         os.path.exists = exists
 

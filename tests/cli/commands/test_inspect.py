@@ -6,9 +6,7 @@ import signal
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from cli.app import app
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.gates import Op
 from difflogic.formats.circuit_file import write_circuit
@@ -90,11 +88,6 @@ class TestText:
         assert len(equations) == 5 + int(left[1])
         assert "… and 25 more channels: --limit 0 shows all." in short
         assert "more" not in whole
-
-    def test_ascii_without_unicode(self, pair):
-        command = ["inspect", pair, "--unsimplified"]
-        found = CliRunner(charset="latin-1").invoke(app, command).stdout
-        assert "\nn0' = C5\nn3' = NW0 & NW3\nn5' = ~C5\n" in found
 
     def test_several_visible_channels_are_drawn_by_number(self, dct, tmp_path):
         circuit = Circuit([], [], [], [13, 13, 14], (0, 1, 2))
