@@ -64,9 +64,7 @@ def every_output(trained_run):
         ["verify", "convergence", circuit],
         ["runs", str(trained_run.parent)],
         ["runs", "show", str(trained_run)],
-        ["eval", str(trained_run)],
         ["render", str(trained_run), "-o=r.gif"],
-        ["report", str(trained_run), "-o=r.html"],
         ["train", "absent→…"],
         *([*words, "--help"] for words in (["train"], ["sweep"], ["train-pattern"], ["identify"])),
     ]
