@@ -19,7 +19,7 @@ BUDGETS = {
     "difflogic.inspection": 2_300,
     "difflogic.library.exporting": 11_350,
     "difflogic.proof": 5_800,
-    "difflogic.simplification": 3_650,
+    "difflogic.simplification": 3_680,
     "difflogic.simulation": 5_400,
     "difflogic.training.reference": 7_600,
     "difflogic.training.trainer": 17_000,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from difflogic.system.errors import environment_of
+from difflogic.system.environment import environment_of
 
 with environment_of("joblib", "JOBLIB_", "LOKY_"):
     import joblib

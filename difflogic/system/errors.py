@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 
 class DctError(Exception):
@@ -57,23 +55,6 @@ class LockLostError(RunDirectoryError):
 
 class TrainingError(DctError):
     """A training run that cannot continue, for instance because its loss is not finite."""
-
-
-@contextmanager
-def environment_of(library: str, *prefixes: str) -> Iterator[None]:
-    """Blame the environment's variables that begin so for a value that a library refuses in it.
-
-    Raises ConfigError.
-    """
-    try:
-        yield
-    except ValueError as error:
-        names = sorted(name for name in os.environ if name.startswith(prefixes))
-        if not names:
-            raise
-        raise ConfigError(
-            f"{library} refuses the environment variable {' or '.join(names)}: {error}: change it"
-        ) from None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

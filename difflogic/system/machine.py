@@ -12,7 +12,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from difflogic.system.errors import ConfigError, environment_of
+from difflogic.system.environment import environment_of
+from difflogic.system.errors import ConfigError
 from difflogic.system.memory import control_groups
 from difflogic.system.quantities import format_ranges, parse_ranges
 from difflogic.version import __version__

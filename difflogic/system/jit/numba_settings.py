@@ -13,7 +13,8 @@ import warnings
 from types import ModuleType
 
 from difflogic.system import memory
-from difflogic.system.errors import ConfigError, StorageError, environment_of, shorten
+from difflogic.system.environment import environment_of
+from difflogic.system.errors import ConfigError, StorageError, shorten
 
 ADDRESSES = 2**30
 """Bytes of address space that compiling and two workers may add; 727 MiB were measured.

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from difflogic.system.errors import ConfigError, environment_of
+from difflogic.system.environment import environment_of
+from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
