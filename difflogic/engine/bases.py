@@ -1,14 +1,12 @@
 """The base of a search: a circuit with all its values, from which candidates differ in one gate.
 
 The base is simulated once. When a change is kept, the base follows it through the gates that it
-reaches and takes over their values, which is faster than simulating again. Each worker has a base
-of its own, since following every change costs less than waiting for each other.
+reaches and takes over their values, which is faster than simulating again.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +32,9 @@ from difflogic.engine.kernels.structures import WORDS
 
 Ops = npt.NDArray[np.uint8]
 
+MOST_BYTES = 2**29
+"""Bytes for a base's values. Reading more from memory is slower than computing it again."""
+
 SPARE = 64
 """Spare rows: there is room for 1.5 times the needed rows, and this many more."""
 
@@ -48,19 +49,14 @@ NO_CHANCES, NO_DRAWS = np.zeros(2), np.zeros(0)
 
 
 class SimulatedBase:
-    """The base of one worker, on one packed batch."""
+    """A circuit with all its values at every step, on one packed batch."""
 
-    def __init__(
-        self, simulator: HardSimulator, starts: Words, script: Script, wiring: Wiring, most: int
-    ) -> None:
-        """`starts` and `script` are packed by the simulator. `most` bounds the values' bytes.
-
-        The simulator and the wiring may be shared, since they are only read.
-        """
+    def __init__(self, simulator: HardSimulator, starts: Words, script: Script) -> None:
+        """`starts` and `script` are packed by the simulator. The script says what counts."""
         netlist = simulator.netlist
         self.ops: Ops = np.empty(0, np.uint8)
         """The circuit's ops, shape (parameters,); empty before the first `load`."""
-        self._wiring, self._most = wiring, most
+        self._wiring = wiring_of(netlist)
         self._simulator, self._script = simulator, script
         self._words, self._steps = starts.shape[1], script.steps
         rows, channels = netlist.rows, netlist.channels
@@ -105,7 +101,7 @@ class SimulatedBase:
         needed = set_ops(self._wiring, base, self.ops, counted, self._stack)
         slots = min(len(base.op), self._spare * (needed + needed // 2 + SPARE)) + 1
         row = self._history.values.itemsize * self._words * self._steps
-        if slots * row > self._most:
+        if slots * row > MOST_BYTES:
             return False
         if slots > len(base.free):
             # Memory costs nothing until it is written.
@@ -161,31 +157,26 @@ class SimulatedBase:
         passing = (base.op[first:] == Op.A) | (base.op[first:] == Op.B)
         self.most_active = int(np.count_nonzero(base.live[first:] & ~passing))
 
-    @property
-    def until_tidying(self) -> int:
-        """Changes to take over until the base is tidied."""
-        return max(1, TIDY - self._kept)
-
     def judge(
         self,
         job: k.CandidateJob,
-        worker: int,
         fields: npt.NDArray[np.int64],
         chances: npt.NDArray[np.float64] = NO_CHANCES,
         draws: npt.NDArray[np.float64] = NO_DRAWS,
     ) -> bool:
-        """Do a worker's part of a job, and take over the kept changes; return whether values fit.
+        """Judge candidates, and take over those that are kept; return whether values fit.
 
-        `fields` hold the worker's place in the job, before and after. If values do not fit, the
-        base is as after the last change that did.
+        `fields` hold the place in the job, before and after. If values do not fit, the base is as
+        after the last change that did.
         """
-        before = int(fields[k.VERSION])
+        before = int(fields[k.KEPT])
         fields[k.GATES_BOUND], fields[k.HIT], fields[k.FITS] = self.most_active, k.NO_HIT, 1
-        k.judge(self._rolled, self._scratch, job, worker, k.Decisions(fields, chances, draws))
-        after = int(fields[k.VERSION])
+        fields[k.MOST_KEPT] = before + max(1, TIDY - self._kept)
+        k.judge(self._rolled, self._scratch, job, k.Decisions(fields, chances, draws))
+        after = int(fields[k.KEPT])
         if after > before:
             self.most_active = int(fields[k.GATES_BOUND])
-            kept = job.versions[before + 1 : after + 1, k.START] - 1
+            kept = job.kept[before:after]
             self.ops[job.parameters[kept]] = job.ops[kept]
             self._kept += after - before
             if self._kept >= TIDY:
@@ -194,12 +185,10 @@ class SimulatedBase:
 
     def change(self, parameters: npt.NDArray[np.int32], ops: Ops) -> bool:
         """Change each gate `parameters[i]` to `ops[i]`; return whether the values fit."""
-        job, fields = all_kept(parameters, ops), np.zeros(k.WALK_FIELDS, np.int64)
-        fits = True
-        while fits and fields[k.VERSION] < len(ops):
-            fields[k.MOST_KEPT] = fields[k.VERSION] + self.until_tidying
-            # As worker 1, which follows decisions and makes none.
-            fits = self.judge(job, 1, fields) or self.find_room()
+        job, fields = new_job(parameters, ops, k.TAKES), np.zeros(k.WALK_FIELDS, np.int64)
+        fields[k.END], fits = len(ops), True
+        while fits and fields[k.KEPT] < len(ops):
+            fits = self.judge(job, fields) or self.find_room()
         return fits
 
     def _tidy(self) -> None:
@@ -210,41 +199,12 @@ class SimulatedBase:
 
 
 def new_job(
-    parameters: npt.NDArray[np.int32],
-    ops: Ops,
-    limit: int,
-    workers: int,
-    *,
-    keeps: bool = False,
-    stop: int = NEVER,
-    sizes: Sequence[int] = (),
+    parameters: npt.NDArray[np.int32], ops: Ops, aim: int, stop: int = NEVER
 ) -> k.CandidateJob:
-    """Return a job to be done. `sizes` are the sizes of its batches; by default it is one batch."""
+    """Return a job to be done."""
     size = len(ops)
-    versions = np.zeros((size + 1, 2), np.int64)
-    versions[0] = 0, limit
-    ends = np.cumsum(sizes or (size,)).repeat(sizes or (size,)).astype(np.int32)
-    return k.CandidateJob(
-        parameters=parameters,
-        ops=ops,
-        control=np.zeros(k.TICKETS + size + 1, np.int64),
-        versions=versions,
-        result_versions=np.zeros(workers * size, np.int64),
-        results=np.zeros((workers * size, 2), np.int64),
-        ends=ends,
-        hits=np.arange(size + 1),
-        workers=workers,
-        stop=stop,
-        keeps=keeps,
-    )
-
-
-def all_kept(parameters: npt.NDArray[np.int32], ops: Ops) -> k.CandidateJob:
-    """Return a finished job in which every candidate was kept."""
-    job = new_job(parameters, ops, 0, 1, keeps=True)
-    job.versions[:, k.START] = np.arange(len(ops) + 1)
-    job.control[k.NEWEST], job.control[k.OVER] = len(ops), 1
-    return job
+    results, kept = np.zeros((size, 2), np.int64), np.zeros(size, np.int64)
+    return k.CandidateJob(parameters, ops, results, kept, stop, aim)
 
 
 def find_block(cells: int, words: int) -> int:

@@ -10,9 +10,6 @@ from difflogic.engine.kernels.structures import WORDS
 CELLS = 64 * WORDS
 """Cells whose slopes a row holds: those of a tile."""
 
-MOST_HELPERS = 3
-"""Threads besides the leader's. More would judge more candidates that are never needed."""
-
 MOST_SLOPES = 2**27
 """Bytes for the slopes of all examined gates. Of more gates, a random selection is examined."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 from difflogic.system.environment import environment_of
 
@@ -19,8 +19,6 @@ with environment_of("joblib", "JOBLIB_", "LOKY_"):
     from joblib.parallel import ParallelBackendBase
 
 BACKEND = "dct-threads"
-
-T = TypeVar("T")
 
 
 class CallerAndThreads(ParallelBackendBase):
@@ -107,31 +105,16 @@ class Workers:
     def __init__(self, count: int) -> None:
         self.count = count
         self._interrupted = False
-        self._helpers: ThreadPoolExecutor | None = None
         self._parallel = joblib.Parallel(
             n_jobs=count, backend=BACKEND, batch_size=1, pre_dispatch="all"
         )
 
     def __enter__(self) -> Workers:
         self._parallel.__enter__()
-        if self.count > 1:
-            self._helpers = ThreadPoolExecutor(self.count - 1, thread_name_prefix="dct-helper")
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        if self._helpers is not None:
-            self._helpers.shutdown()
-            self._helpers = None
         self._parallel.__exit__(*raised)
-
-    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Call a function on a thread other than the caller's, as soon as one is free.
-
-        Raises RuntimeError outside of the context, and for one worker.
-        """
-        if self._helpers is None:
-            raise RuntimeError("no thread besides the caller's: enter two workers or more")
-        return self._helpers.submit(function, *arguments)
 
     def run(self, kernel: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> None:
         """Run kernel(*arguments[w]) for every worker w at the same time, and wait for all.

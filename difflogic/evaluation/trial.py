@@ -17,7 +17,6 @@ from difflogic.circuit.firing import firing
 from difflogic.circuit.netlist import Netlist
 from difflogic.engine.candidates import Candidates
 from difflogic.engine.hard import Bits, HardSimulator, Script, Words
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.scene import Scene
 from difflogic.system.callbacks import may_cancel
 
@@ -118,13 +117,13 @@ class Trial:
         """Number of gates of the last circuit that the counted channels ever depend on."""
         return self._blocks[0].simulator.active_gates
 
-    def candidates(self, workers: Workers) -> Candidates | None:
+    def candidates(self) -> Candidates | None:
         """Return the fast judge of single changes; None if the starts need too much memory."""
         if len(self._blocks) > 1 or len(list(self._blocks[0].scripts)) > 1:
             return None
         block = self._blocks[0]
         (script,) = block.scripts
-        return Candidates(block.simulator, block.starts, script, workers)
+        return Candidates(block.simulator, block.starts, script)
 
     def __call__(self, ops: Ops) -> WrongBits:
         """Return the wrong bits of each start, shape (counted steps, starts).

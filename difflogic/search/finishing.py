@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config.sections import FinishingConfig
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Scene
 from difflogic.evaluation.trial import Ops, Trial
@@ -67,16 +66,14 @@ class Finisher(Verifier):
         plan: Plan,
         settings: FinishingConfig,
         sensitivity: Sensitivity,
-        workers: Workers,
         toughness: Toughness | None = None,
     ) -> None:
         """`plan` says what exact means, and where starts come from.
 
-        The `workers` judge candidates in parallel. Enter them before. `toughness` measures damage,
-        if the task teaches to heal it.
+        `toughness` measures damage, if the task teaches to heal it.
         """
         super().__init__(netlist, plan, toughness, settings.tough)
-        self._settings, self._sensitivity, self._workers = settings, sensitivity, workers
+        self._settings, self._sensitivity = settings, sensitivity
         self._rectifies = bool(settings.rectify) and can_rectify(self._scene, self._complete)
 
     def finish(
@@ -93,13 +90,7 @@ class Finisher(Verifier):
         if self._rectifies and self._plan.holding_task is not None:
             scene = replace(scene, at=scene.at[: self._useful_steps(logits.argmax(axis=0))])
         search = (RectifyingSearch if self._rectifies else Search)(
-            self._netlist,
-            logits,
-            self._sensitivity,
-            self._workers,
-            rng,
-            self._settings.candidates,
-            on_progress,
+            self._netlist, logits, self._sensitivity, rng, self._settings.candidates, on_progress
         )
         search.set_trial(Trial(self._netlist, scene, samples))
         before = search.wrong
@@ -168,7 +159,6 @@ class Finisher(Verifier):
             verified=found.ops,
             from_step=from_step,
             samples=self._first_samples,
-            workers=self._workers,
             rng=rng,
             budget=self._settings.polish,
             latest=latest if hasten else None,

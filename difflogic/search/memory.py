@@ -7,13 +7,13 @@ from difflogic.config.applying import LARGE
 from difflogic.config.models import Config
 from difflogic.engine.kernels.structures import WORDS
 from difflogic.engine.layout import Grid
-from difflogic.engine.sizes import CELLS, MOST_HELPERS, MOST_SLOPES, most_slopes
+from difflogic.engine.sizes import CELLS, MOST_SLOPES, most_slopes
 from difflogic.search.sizes import FIRST_STARTS, MOST_SAMPLES, ROUND, VERIFIED_STARTS, most_samples
 from difflogic.tasks import make_task
 
 SIMULATOR, GRADIENT, BASE = 80, 208, 168
-"""Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base of a
-worker that judges candidates."""
+"""Bytes for a row of the netlist: in a simulator, and at most in a gradient and in the base that
+candidates differ from."""
 
 LEARNED, CORRECTED = 4, 6
 """Gates to an active one after training, and bits of a picture to a gate that corrects some."""
@@ -27,10 +27,10 @@ SLOPES = 64
 float32 a bit."""
 
 
-def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
-    """Return the bytes that searches of `config` take at most, on this many workers.
+def search_bytes(config: Config, netlist: Netlist) -> int:
+    """Return the bytes that searches of `config` take at most.
 
-    Left out are the values of circuits, about `candidates.MOST_BYTES` at most, and the steps that
+    Left out are the values of circuits, about `bases.MOST_BYTES` at most, and the steps that
     are checked later than a scene's.
     """
     if not config.finishing.every:
@@ -65,8 +65,7 @@ def search_bytes(config: Config, netlist: Netlist, workers: int) -> int:
     trials = [compared, min(FIRST_STARTS, starts), *verified]
     found = sum(batch(samples, simulator + arrays, SIMULATOR) for samples in trials)
     found += gradient(min(most_samples(grid), starts), config.automaton.steps)
-    bases = min(workers, 1 + MOST_HELPERS)
-    found += bases * batch(compared, (steps + 3) * channels + 2, BASE)
+    found += batch(compared, (steps + 3) * channels + 2, BASE)
     if config.finishing.rectify and not masked and (cases is not None or starts == 1):
         points = steps * 8 * packed_bytes(grid, starts)
         found += gradient(starts, steps) + netlist.rows * points // 8

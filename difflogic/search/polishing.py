@@ -13,27 +13,21 @@ step. A further search then reduces what is unknown there, and may use some more
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Batch
 from difflogic.engine.hard import live_parameters
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.trial import Ops
 from difflogic.search.search import Changes
 from difflogic.search.verifying import Verifier
 
 AT_ONCE = 64
 """Changes per batch."""
-
-MOST_AHEAD = 8
-"""Most batches to draw ahead. Their number doubles with each fruitless round; those after a kept
-change are drawn again."""
 
 REMOVING = np.array((Op.FALSE, Op.A, Op.B, Op.TRUE))
 """Ops that need no gate: every second change is to one of these."""
@@ -87,7 +81,6 @@ def polish(
     verified: Ops,
     from_step: int | None,
     samples: Sequence[int],
-    workers: Workers,
     rng: np.random.Generator,
     budget: int,
     latest: int | None = None,
@@ -97,10 +90,9 @@ def polish(
     The circuit is proved right from `from_step` on; None means that `samples` are all starts. The
     result is verified, and no worse in size and step. Gates that no loss channel depends on get the
     op A. If the result is not proved from the step `latest` on, spends up to HASTENING times the
-    budget more to achieve that; the result may then have more gates. Enter the `workers` before;
-    their number changes no bit of the result.
+    budget more to achieve that; the result may then have more gates.
     """
-    common = netlist, verifier, workers, rng
+    common = netlist, verifier, rng
     walk = _Walk(*common, verified, from_step, tuple(samples))
     before, spent = walk.best, walk.spend(budget)
     if latest is not None and from_step is not None and (walk.best.from_step or 0) > latest:
@@ -127,15 +119,13 @@ class _Walk:
         self,
         netlist: Netlist,
         verifier: Verifier,
-        workers: Workers,
         rng: np.random.Generator,
         verified: Ops,
         from_step: int | None,
         samples: tuple[int, ...],
     ) -> None:
         self._netlist, self._verifier = netlist, verifier
-        self._workers, self._rng = workers, rng
-        self.candidates, self._ahead = 0, 1
+        self._rng, self.candidates = rng, 0
         self.samples = samples
         self._trial = verifier.kept_trial(samples, verified)
         self._restart_from(verified)
@@ -163,7 +153,7 @@ class _Walk:
         if self._trial.samples != self.samples and self._verifier.toughness is None:
             self._trial = self._verifier.trial(self.samples)
         self._trial(ops)
-        self._changes = Changes(self._trial, self._workers, ops)
+        self._changes = Changes(self._trial, ops)
         self._take(ops.copy())
 
     def _take(self, ops: Ops) -> None:
@@ -172,47 +162,26 @@ class _Walk:
         self._live = np.flatnonzero(live_parameters(self._netlist, ops, self._trial.scene.channels))
 
     def _go_on(self, budget: int) -> None:
-        """Try some changes, up to the first one kept."""
-        batches, states = self._draw_batches(budget)
-        if not len(batches[0][0]):
+        """Try some changes, up to the first that leaves no bit wrong."""
+        gates, ops = self._draw(min(AT_ONCE, budget - self.candidates))
+        if not len(gates):
             self.candidates = budget
             return
-        with closing(self._changes.rounds(batches, self._most_gates)) as rounds:
-            for number, tried, hit, active in rounds:
-                self.candidates += tried
-                if hit is None:
-                    continue
-                gates, ops = batches[number]
-                changed = self._ops.copy()
-                changed[gates[hit]] = ops[hit]
-                moved = self._consider(changed, active)
-                left = len(batches) - 1 - number
-                if moved or budget - self.candidates < AT_ONCE * left:
-                    # As if the later batches had not been drawn.
-                    self._rng.bit_generator.state = states[number]
-                    self._ahead = 1 if moved else self._ahead
-                    return
-        self._ahead = min(2 * self._ahead, MOST_AHEAD)
+        tried, hit, active = self._changes.find(gates, ops)
+        self.candidates += tried
+        if hit is not None and active <= self._most_gates:
+            changed = self._ops.copy()
+            changed[gates[hit]] = ops[hit]
+            self._consider(changed, active)
 
-    def _consider(self, ops: Ops, gates: int) -> bool:
-        """Move to a circuit of `gates` gates if it is proved and as good; return whether moved."""
+    def _consider(self, ops: Ops, gates: int) -> None:
+        """Move to a circuit of `gates` gates if it is proved and as good."""
         cost = self._cost(ops, gates)
-        if cost is None or not cost <= self._at:
-            return False
-        self._keep(ops, cost)
-        self._most_gates = self._at.gates
-        return True
+        if cost is not None and cost <= self._at:
+            self._keep(ops, cost)
+            self._most_gates = self._at.gates
 
-    def _draw_batches(self, budget: int) -> tuple[list[Batch], list[Any]]:
-        """Draw batches as if no change were kept; return them with the rng's state after each."""
-        left = budget - self.candidates
-        batches, states = [], []
-        for _ in range(max(1, min(self._ahead, left // AT_ONCE))):
-            batches.append(self._draw(min(AT_ONCE, left)))
-            states.append(self._rng.bit_generator.state)
-        return batches, states
-
-    def _draw(self, count: int) -> Batch:
+    def _draw(self, count: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return random live gates, and another op for each."""
         live = self._live
         if not len(live):
@@ -275,11 +244,11 @@ class _Hastening(_Walk):
         if more_gates:
             self._most_gates = int(more_gates * self._most_gates) + 2
 
-    def _consider(self, ops: Ops, gates: int) -> bool:
+    def _consider(self, ops: Ops, gates: int) -> None:
         self.candidates += CERTIFICATE_COST
         unknown = self._verifier.judge.unknown_in_time(ops)
         if unknown is None or (self._unknown is not None and unknown > self._unknown):
-            return False
+            return
         self._unknown = unknown
         self._take(ops)
         # Only the certificate shows that the known cells are right, and stay right.
@@ -288,4 +257,3 @@ class _Hastening(_Walk):
             self.best = CircuitCost(gates, step)
             self.kept = ops.copy()
             self.is_over = True
-        return True

@@ -6,7 +6,7 @@ cells are wrong, it also keeps changes that make nothing worse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,9 @@ import numpy.typing as npt
 from difflogic.circuit.firing import firing
 from difflogic.circuit.gates import COEFFICIENTS, OPS
 from difflogic.circuit.netlist import Netlist
-from difflogic.engine.candidates import Batch, Round, Walk
+from difflogic.engine.candidates import Candidates, Found, Walk
 from difflogic.engine.hard import HardSimulator, live_parameters
 from difflogic.engine.hard_gradients import HardGradients
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Patches
 from difflogic.evaluation.trial import Ops, Trial, draw_samples
@@ -81,7 +80,6 @@ class Search:
         netlist: Netlist,
         logits: npt.NDArray[Any],
         sensitivity: Sensitivity,
-        workers: Workers,
         rng: np.random.Generator,
         budget: int,
         on_progress: OnProgress,
@@ -91,7 +89,6 @@ class Search:
         self.candidates = 0
         self.few_wrong = FEW_WRONG
         self._netlist, self._sensitivity = netlist, sensitivity
-        self._workers = workers
         self._rng, self._budget, self._on_progress = rng, budget, on_progress
         self._gap = (logits.max(axis=0) - logits).T
         self._most_gates = 0.0
@@ -104,7 +101,7 @@ class Search:
     def set_trial(self, trial: Trial) -> None:
         """Continue with the starts of `trial`."""
         self._trial = trial
-        self._changes = Changes(trial, self._workers, self.ops)
+        self._changes = Changes(trial, self.ops)
         self.wrong = int(trial(self.ops).sum())
         self._most_gates = self._most_gates or MORE_GATES * trial.active_gates
 
@@ -203,35 +200,30 @@ def lowest(values: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
 
 
 class Changes:
-    """Judges changes of single gates of one circuit in a trial, in parallel.
+    """Judges changes of single gates of one circuit in a trial.
 
     Numbers are sums over the trial. If the circuit's values do not fit in memory, each change is
     simulated separately.
     """
 
-    def __init__(self, trial: Trial, workers: Workers, ops: Ops) -> None:
-        """Changes apply to the circuit with `ops` (parameters,). Enter the `workers` before."""
+    def __init__(self, trial: Trial, ops: Ops) -> None:
+        """Changes apply to the circuit with `ops` (parameters,)."""
         self._trial, self._ops = trial, ops.copy()
-        candidates = trial.candidates(workers)
-        fits = candidates is not None and candidates.set_base(self._ops)
-        self._candidates = candidates if fits else None
+        candidates = trial.candidates()
+        fits = candidates is not None and candidates.load(self._ops)
+        self._candidates: Candidates | None = candidates if fits else None
 
     @property
     def ops(self) -> Ops:
         """The current circuit's ops, shape (parameters,)."""
         return self._ops
 
-    def keep(self, gates: Sequence[int], ops: Sequence[int]) -> None:
-        """Apply some changes; later ones build on them."""
-        self._ops[np.asarray(gates, np.int64)] = ops
-        if self._candidates is not None and not self._candidates.change_base(gates, ops):
-            self._candidates = None
-
     def go_to(self, ops: Ops) -> None:
         """Switch to another circuit."""
-        gates = np.flatnonzero(ops != self._ops)
-        if len(gates):
-            self.keep(gates.tolist(), ops[gates].tolist())
+        gates = np.flatnonzero(ops != self._ops).astype(np.int32)
+        self._ops[gates] = ops[gates]
+        if self._candidates is not None and not self._candidates.change(gates, ops[gates]):
+            self._candidates = None
 
     def walk(
         self, gates: npt.NDArray[np.int32], ops: Ops, walk: Walk, on_progress: Callable[[], None]
@@ -265,29 +257,22 @@ class Changes:
         for gate, op, wrong, active in zip(gates.tolist(), ops.tolist(), *judged, strict=False):
             walk.place += 1
             if op != self._ops[gate] and walk.decide(wrong, active):
-                self.keep([gate], [op])
+                changed = self._ops.copy()
+                changed[gate] = op
+                self.go_to(changed)
                 return
             if not walk.goes_on:
                 return
 
-    def rounds(self, batches: Sequence[Batch], most_gates: int) -> Generator[Round, None, None]:
-        """Yield the result of each batch of changes in turn.
-
-        A hit is the first change of a batch that leaves no bit wrong; it is skipped if it leaves
-        more than `most_gates` active gates. Rounds without a hit only count candidates. Close the
-        generator before applying a change.
-        """
-        begun = 0
+    def find(self, gates: npt.NDArray[np.integer], ops: npt.NDArray[Any]) -> Found:
+        """Return the first of some changes that leaves no bit wrong."""
         if self._candidates is not None:
-            begun = yield from self._candidates.rounds(batches, most_gates)
-            if begun < len(batches):
-                self._candidates = None
-        for number, (gates, ops) in list(enumerate(batches))[begun:]:
-            wrong, active = self._judge_alone(gates, ops, stop=0)
-            if wrong[-1] or active[-1] > most_gates:
-                yield Round(number, len(wrong))
-            else:
-                yield Round(number, len(wrong), len(wrong) - 1, active[-1])
+            found = self._candidates.find(gates, ops)
+            if found is not None:
+                return found
+            self._candidates = None
+        wrong, active = self._judge_alone(gates, ops, stop=0)
+        return Found(len(wrong)) if wrong[-1] else Found(len(wrong), len(wrong) - 1, active[-1])
 
     def _judge_alone(
         self, gates: npt.NDArray[np.integer], ops: Ops, stop: int

@@ -78,7 +78,7 @@ class ParallelPlan(Arrangement):
             batch=batch,
             wave=_most_at_once(config, rollouts.grid),
             sharing=choose_tiles(requested, rollouts, machine),
-            search_bytes=search_bytes(config, netlist, search_workers),
+            search_bytes=search_bytes(config, netlist),
             search_workers=search_workers,
             budget=budget,
         )

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan, is_deterministic
 from difflogic.evaluation.scene import Streams
 from difflogic.model.model import Model
@@ -123,11 +122,9 @@ class Trainer(Descent):
         if self.config.finishing.every and self.config.automaton.places:
             self._finisher = Corrector(made.start, self.task)
         elif self.config.finishing.every:
-            workers = Workers(self.plan.search_workers)
             task = self._stages[self.stage]
             config = staged(self.config, task)
-            self._finisher = make_finisher(config, made.start.netlist, workers, task)
-            made.threads.append(workers)
+            self._finisher = make_finisher(config, made.start.netlist, task)
         return made
 
     def _go_to(self, attempt: int, stage: int = 0) -> None:
@@ -235,14 +232,14 @@ class Trainer(Descent):
         return self.exact_epoch is not None or self.epoch >= self.config.training.epochs
 
 
-def make_finisher(config: Config, netlist: Netlist, workers: Workers, task: Task) -> Finisher:
+def make_finisher(config: Config, netlist: Netlist, task: Task) -> Finisher:
     """Return what searches near circuits of a netlist for exact ones; `config` is for `task`."""
     checks = _plan_of_checks(config, task)
     sensitivity = GradientSensitivity(netlist, checks, config.automaton.steps)
     toughness = None
     if config.finishing.tough and task.lessons is not task:
         toughness = Toughness(netlist, task, config.training.seed)
-    return Finisher(netlist, checks, config.finishing, sensitivity, workers, toughness)
+    return Finisher(netlist, checks, config.finishing, sensitivity, toughness)
 
 
 def _plan_of_checks(config: Config, task: Task) -> Plan:

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from difflogic.circuit.gates import OPS, Op
 from difflogic.circuit.netlist import Architecture, flatten, wire
 from difflogic.engine import bases
-from difflogic.engine import candidates as candidates_module
-from difflogic.engine.candidates import Candidates, Helper, Walk
+from difflogic.engine.bases import new_job
+from difflogic.engine.candidates import Candidates, Walk
 from difflogic.engine.hard import HardSimulator
 from difflogic.engine.kernels import candidates as k
 from difflogic.engine.layout import Grid
-from difflogic.engine.workers import Workers
 from difflogic.system.callbacks import ignore
 
 OPS_TO_TRY = [Op.A, Op.B, Op.XOR, Op.AND, Op.TRUE]
@@ -70,10 +69,10 @@ class Case:
         ops[parameter] = op
         return ops
 
-    def candidates(self, team=None):
+    def candidates(self):
         """Candidates with this case's circuit as their base."""
-        candidates = Candidates(self.simulator, self.starts, self.script, team or Workers(1))
-        assert candidates.set_base(self.ops)
+        candidates = Candidates(self.simulator, self.starts, self.script)
+        assert candidates.load(self.ops)
         return candidates
 
     def changes(self, rng, count):
@@ -87,16 +86,13 @@ def judge(candidates, parameters, ops, limit, stop=-1):
 
     They end with the first change that leaves at most `stop` wrong bits.
     """
-    fields, size = np.zeros(k.WALK_FIELDS, np.int64), len(ops)
-    fields[k.END] = size
+    fields = np.zeros(k.WALK_FIELDS, np.int64)
+    fields[k.END], fields[k.WRONG] = len(ops), limit
     changes = np.asarray(parameters, np.int32), np.asarray(ops, np.uint8)
-    any_gates = np.array([np.inf, 0.0])
-    with candidates._shared(any_gates, *changes, limit, stop=stop) as job:
-        while not candidates._lead(job, fields, any_gates):
-            assert candidates._base.find_room()
-    judged = np.arange(size if fields[k.HIT] == k.NO_HIT else fields[k.HIT] + 1)
-    by = job.result_versions.reshape(job.workers, size)[:, : len(judged)].argmax(axis=0)
-    return job.results.reshape(job.workers, size, 2)[by, judged].T
+    job = new_job(*changes, k.FINDS, stop)
+    while not candidates.judge(job, fields, np.array([np.inf, 0.0])):
+        assert candidates.find_room()
+    return job.results[: fields[k.TRIED]].T
 
 
 def compare(case, candidates, pairs, limit):
@@ -139,17 +135,15 @@ def test_blocks_of_whole_samples_change_no_result(size, words, block):
         compare(case, candidates, pairs, limit)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_judging_ends_with_the_first_change_that_suffices(workers):
+def test_judging_ends_with_the_first_change_that_suffices():
     case = Case(11, "periodic", True, False, 0.7)
     pairs = [(p, op) for p in range(case.netlist.parameters) for op in (0, 6, 9)]
-    with Workers(workers) as team:
-        candidates = case.candidates(team)
-        every, _ = judge(candidates, *zip(*pairs, strict=True), 10**9)
-        for stop in sorted(set(every.tolist())):
-            some, _ = judge(candidates, *zip(*pairs, strict=True), 10**9, stop)
-            first = np.flatnonzero(every <= stop)[0]
-            np.testing.assert_array_equal(some, every[: first + 1])
+    candidates = case.candidates()
+    every, _ = judge(candidates, *zip(*pairs, strict=True), 10**9)
+    for stop in sorted(set(every.tolist())):
+        some, _ = judge(candidates, *zip(*pairs, strict=True), 10**9, stop)
+        first = np.flatnonzero(every <= stop)[0]
+        np.testing.assert_array_equal(some, every[: first + 1])
 
 
 @given(
@@ -167,7 +161,7 @@ def test_a_base_takes_over_changes_one_by_one(seed, boundary, masks, passing):
         parameter, other = rng.integers(0, case.netlist.parameters, 2).tolist()
         op, tried = rng.choice(OPS_TO_TRY, 2).tolist()
         case.ops = case.changed(parameter, op)
-        assert candidates.change_base([parameter], [op])
+        assert candidates.change(np.array([parameter], np.int32), np.array([op], np.uint8))
         found = judge(candidates, [other], [tried], 10**9)
         assert tuple(int(array[0]) for array in found) == case.alone(case.changed(other, tried))
 
@@ -212,46 +206,7 @@ def test_a_walk_equals_its_decisions_one_by_one(seed, masks, passing, sideways, 
         assert getattr(walk, field) == getattr(plain, field)
 
 
-class StepByStep:
-    """Makes helpers work only when the test says so, one at a time and without threads."""
-
-    def __init__(self, monkeypatch):
-        monkeypatch.setattr(candidates_module, "WORTH", 0.0)
-        monkeypatch.setattr(Helper, "call", lambda helper, *call: self.calls.append((helper, call)))
-        self.calls, self.judged = [], 0
-
-    def help(self):
-        """Let each helper do all that it can now; count what it has judged."""
-        for helper, (ops, job, chances) in self.calls:
-            helper._help(ops, job, chances)
-            self.judged += np.count_nonzero(job.result_versions[len(job.ops) :])
-
-
-@pytest.mark.parametrize(("workers", "seed"), [(2, 0), (2, 1), (4, 2), (4, 3)])
-def test_a_walk_is_the_same_with_any_helpers(workers, seed, monkeypatch):
-    """Helpers follow the kept changes, and judge the next ones ahead."""
-    monkeypatch.setattr(candidates_module, "AT_ONCE", 5)
-    monkeypatch.setattr(bases, "TIDY", 4)
-    case = Case(seed, "periodic", seed % 2 == 0, seed % 3 == 0, [0.5, 0.9][seed % 2])
-    rng = np.random.default_rng(seed)
-    parameters, ops = case.changes(rng, 80)
-    wrong, gates = case.alone(case.ops)
-    found = []
-    for team in (Workers(1), Workers(workers)):
-        helpers = StepByStep(monkeypatch)
-        walk = Walk(wrong, 9, 70, gates + 0.5, 0.6, np.random.default_rng(1).random(80))
-        candidates = case.candidates(team)
-        kept, fits = candidates.walk(parameters, ops, walk, helpers.help)
-        assert fits
-        assert (helpers.judged > 0) == (team.count > 1)
-        after = judge(candidates, [0], [Op.AND], 10**9)
-        found.append((kept.tolist(), walk.wrong, walk.tried, walk.place, walk.drawn, *after))
-    assert found[0] == found[1]
-    assert found[0][0]
-
-
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_batches_together_have_the_same_hits_as_one_by_one(workers, monkeypatch):
+def test_a_change_that_leaves_nothing_wrong_is_found():
     case = Case(3, "periodic", True, False, 0.9)
     grid = case.simulator.grid
     shape = case.simulator.batch, len(case.channels), grid.height, grid.width
@@ -262,47 +217,16 @@ def test_batches_together_have_the_same_hits_as_one_by_one(workers, monkeypatch)
     # The targets are the circuit's own result, so that changes without effect are hits.
     case.script.packed.targets[:] = case.simulator.state[case.channels]
     assert case.alone(case.ops)[0] == 0
-    rng = np.random.default_rng(0)
-    batches = [
-        (rng.integers(0, case.netlist.parameters, size), rng.integers(0, OPS, size))
-        for size in (1, 7, 20, 3, 12, 20)
-    ]
-    helpers = StepByStep(monkeypatch)
-    candidates = case.candidates(Workers(workers))
-    most = case.alone(case.ops)[1]
-    expected, tried = [], 0
-    for number, batch in enumerate(batches):
-        wrong, gates = judge(candidates, *batch, 0, 0)
-        tried += len(wrong)
-        if wrong[-1] == 0 and gates[-1] <= most:
-            expected.append((number, tried, len(wrong) - 1, gates[-1]))
-            tried = 0
-    assert len(expected) > 1
-    helpers.calls.clear()
-    rounds, found = candidates.rounds(batches, most), []
-    for each in rounds:
-        helpers.help()
-        found.append(tuple(each))
-    assert found[:-1] == expected
-    assert found[-1] == (len(batches) - 1, tried, None, 0)
-    assert (helpers.judged > 0) == (workers > 1)
-
-
-def test_an_exception_of_a_helper_is_raised(monkeypatch):
-    monkeypatch.setattr(candidates_module, "WORTH", 0.0)
-    case = Case(5, "zero", False, True, 0.9)
-
-    def fail(helper, *call):
-        raise ValueError("no more")
-
-    monkeypatch.setattr(Helper, "_help", fail)
-    with Workers(2) as team:
-        candidates = case.candidates(team)
-        judge(candidates, [0], [1], 10**9)
-        (helper,) = candidates._helpers
-        helper._running.exception(timeout=60)
-        with pytest.raises(ValueError, match="no more"):
-            judge(candidates, [0], [1], 10**9)
+    candidates, rng, hits = case.candidates(), np.random.default_rng(0), 0
+    for size in (1, 7, 20, 3, 12, 20):
+        batch = case.changes(rng, size)
+        found = candidates.find(*batch)
+        alone = [case.alone(case.changed(*each)) for each in zip(*batch, strict=True)]
+        first = next((place for place, (wrong, _) in enumerate(alone) if not wrong), None)
+        hits += first is not None
+        gates = 0 if first is None else alone[first][1]
+        assert found == (size if first is None else first + 1, first, gates)
+    assert hits > 1
 
 
 def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
@@ -318,19 +242,18 @@ def test_a_base_finds_room_for_the_values_of_changes(monkeypatch):
         next_one = slice(walk.place, walk.place + 1)
         assert walking.walk(parameters[next_one], ops[next_one], walk, ignore)[1]
     candidates = case.candidates()
-    before = len(candidates._base._base.free)
+    before = len(candidates._base.free)
     for parameter in range(case.netlist.parameters):
         case.ops = case.changed(parameter, Op.XOR)
         (wrong,), (gates,) = judge(candidates, [parameter], [Op.XOR], 10**9)
         assert (wrong, gates) == case.alone(case.ops)
-        assert candidates.change_base([parameter], [Op.XOR])
-    assert len(candidates._base._base.free) > before
+        assert candidates.change(np.array([parameter], np.int32), ops[:1])
+    assert len(candidates._base.free) > before
     found = [judge(judges, [0], [Op.AND], 10**9) for judges in (candidates, walking)]
     np.testing.assert_array_equal(*found)
 
 
 def test_a_base_that_does_not_fit_is_reported(monkeypatch):
     case = Case(5, "zero", False, True, 0.9)
-    monkeypatch.setattr(candidates_module, "MOST_BYTES", 1000)
-    candidates = Candidates(case.simulator, case.starts, case.script, Workers(1))
-    assert not candidates.set_base(case.ops)
+    monkeypatch.setattr(bases, "MOST_BYTES", 1000)
+    assert not Candidates(case.simulator, case.starts, case.script).load(case.ops)

@@ -76,14 +76,3 @@ def test_threads_end_with_the_team():
         team.run(lambda worker: None, [(0,), (1,), (2,)])
         assert workers() - before
     assert not workers() - before
-
-
-def test_a_call_aside_runs_on_another_thread():
-    with Workers(2) as team:
-        assert team.submit(threading.get_ident).result(timeout=60) != threading.get_ident()
-        with pytest.raises(ZeroDivisionError):
-            team.submit(divmod, 1, 0).result(timeout=60)
-    with pytest.raises(RuntimeError, match="enter two workers"):
-        team.submit(threading.get_ident)
-    with Workers(1) as alone, pytest.raises(RuntimeError, match="enter two workers"):
-        alone.submit(threading.get_ident)

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from difflogic.circuit import gates
 from difflogic.circuit.gates import Op
 from difflogic.circuit.grid import CENTER, neighbors
-from difflogic.engine import candidates, oracle
-from difflogic.engine.sharing import SEQUENTIAL, Sharing
-from difflogic.engine.workers import Workers
+from difflogic.engine import bases, oracle
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
@@ -55,13 +53,12 @@ def sure(ops, rng=None, spread=1.0):
     return logits
 
 
-def finish(netlist, config, logits, seed=0, sharing=SEQUENTIAL, on_progress=ignore, **settings):
+def finish(netlist, config, logits, seed=0, on_progress=ignore, **settings):
     settings = config.finishing.model_copy(update={"candidates": 20_000, **settings})
     plan = Plan.of(config, verifying.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
-    with Workers(sharing.workers) as workers:
-        finisher = Finisher(netlist, plan, settings, sensitivity, workers)
-        return finisher, finisher.finish(logits, np.random.default_rng(seed), on_progress)
+    finisher = Finisher(netlist, plan, settings, sensitivity)
+    return finisher, finisher.finish(logits, np.random.default_rng(seed), on_progress)
 
 
 def wrong_boards(netlist, ops):
@@ -158,7 +155,7 @@ def test_the_second_most_probable_op_is_tried_early(gate):
         return change
 
     settings = life().finishing.model_copy(update={"candidates": 100})
-    finisher = Finisher(netlist, plan, settings, nothing, Workers(1))
+    finisher = Finisher(netlist, plan, settings, nothing)
     found = finisher.finish(logits, np.random.default_rng(0))
     assert found.exact
     np.testing.assert_array_equal(found.ops, right)
@@ -261,23 +258,18 @@ def test_judging_ahead_changes_nothing(ahead, monkeypatch):
     logits = sure(damaged(right, 6, rng), rng)
     _, expected = finish(netlist, life(), logits, candidates=1500)
     monkeypatch.setattr(search, "AHEAD", ahead)
-    monkeypatch.setattr(candidates, "MOST_BYTES", 0)
+    monkeypatch.setattr(bases, "MOST_BYTES", 0)
     _, found = finish(netlist, life(), logits, candidates=1500)
     assert found.ops.tolist() == expected.ops.tolist()
     assert replace(found, ops=None) == replace(expected, ops=None)
 
 
 @compiled
-def test_a_search_is_determined_by_its_seed_at_any_worker_count(monkeypatch):
-    """Also with helpers for all candidates."""
-    monkeypatch.setattr(candidates, "WORTH", 0.0)
+def test_a_search_is_determined_by_its_seed():
     netlist, right = game_of_life()
     rng = np.random.default_rng(8)
     logits = sure(damaged(right, 8, rng), rng)
-    results = [
-        finish(netlist, life(), logits, seed, sharing, candidates=1500)[1]
-        for seed, sharing in ((4, SEQUENTIAL), (4, Sharing(3)), (5, SEQUENTIAL))
-    ]
+    results = [finish(netlist, life(), logits, seed, candidates=1500)[1] for seed in (4, 4, 5)]
     first, second, third = (found.ops.tolist() for found in results)
     assert first == second
     assert replace(results[0], ops=None) == replace(results[1], ops=None)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
@@ -13,7 +10,6 @@ from difflogic.circuit.gates import OPS, Op, one_hot
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config, load_config
 from difflogic.engine import oracle
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import FIRST_FOUND, NumberedStarts, Streams
 from difflogic.model.model import Model
@@ -53,20 +49,18 @@ def config_of(channels: int, *overrides: str) -> Config:
     )
 
 
-@contextmanager
-def finisher_of(config: Config, netlist: Netlist) -> Iterator[Finisher]:
+def finisher_of(config: Config, netlist: Netlist) -> Finisher:
     plan = Plan.of(config, verifying.ROUND, STREAMS)
     sensitivity = GradientSensitivity(netlist, plan, config.automaton.steps)
-    with Workers(1) as workers:
-        yield Finisher(netlist, plan, config.finishing, sensitivity, workers)
+    return Finisher(netlist, plan, config.finishing, sensitivity)
 
 
 def test_proved_in_time_needs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     netlist, ops = netlist_of("checkerboard-seed-1")
     config = config_of(netlist.channels)
-    with finisher_of(config, netlist) as finisher:
-        monkeypatch.setattr(Finisher, "_fresh", property(lambda self: pytest.fail("samples")))
-        assert finisher.verify(ops) == (True, [])
+    finisher = finisher_of(config, netlist)
+    monkeypatch.setattr(Finisher, "_fresh", property(lambda self: pytest.fail("samples")))
+    assert finisher.verify(ops) == (True, [])
 
 
 @pytest.mark.thorough
@@ -78,8 +72,8 @@ def test_samples_decide_about_a_late_proof(steps: int, exact: bool) -> None:
     assert judgement.proved
     assert judgement.finding.from_step == 13
     assert judgement.in_time == exact
-    with finisher_of(config, netlist) as finisher:
-        found, failing = finisher.verify(ops)
+    finisher = finisher_of(config, netlist)
+    found, failing = finisher.verify(ops)
     assert found == exact
     assert bool(failing) != exact
     assert all(number < FIRST_FOUND for number in failing)
@@ -131,17 +125,17 @@ def test_a_refuted_circuit_is_not_exact(monkeypatch: pytest.MonkeyPatch) -> None
     starts = judgement.doubtful_starts()
     assert starts.shape == (DOUBTFUL, netlist.channels, 8, 8)
     assert (starts == Judge(netlist, Plan.of(config, 8, STREAMS))(ops).doubtful_starts()).all()
-    with finisher_of(config, netlist) as finisher:
-        monkeypatch.setattr(Finisher, "_fresh", [])  # as if samples had found nothing
-        exact, failing = finisher.verify(ops)
-        assert not exact
-        assert failing
-        for number in failing:
-            assert number >= FIRST_FOUND
-            start = starts[number - FIRST_FOUND]
-            last = oracle.rollout(netlist, one_hot(ops), start, config.automaton.steps, "zero")[-1]
-            y, x = np.indices((8, 8)) // 2
-            assert (last[0] != (x + y) % 2).any()
+    finisher = finisher_of(config, netlist)
+    monkeypatch.setattr(Finisher, "_fresh", [])  # as if samples had found nothing
+    exact, failing = finisher.verify(ops)
+    assert not exact
+    assert failing
+    for number in failing:
+        assert number >= FIRST_FOUND
+        start = starts[number - FIRST_FOUND]
+        last = oracle.rollout(netlist, one_hot(ops), start, config.automaton.steps, "zero")[-1]
+        y, x = np.indices((8, 8)) // 2
+        assert (last[0] != (x + y) % 2).any()
 
 
 def test_other_tasks_have_no_certificate() -> None:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from difflogic.config import load_config
-from difflogic.engine.candidates import MOST_BYTES
+from difflogic.engine.bases import MOST_BYTES
 from difflogic.engine.hardware import Machine
 from difflogic.engine.rollout import Engine
-from difflogic.engine.workers import Workers
 from difflogic.model.model import Model
 from difflogic.search.rectifying import Rectifier
 from difflogic.search.search import Changes
@@ -58,20 +57,16 @@ def bytes_of(thing, seen=None):
     ],
 )
 def test_a_search(config, starts):
-    """All its buffers, with the most starts that it may face and two workers."""
-    config = config.with_sections(parallel={"workers": 2})
+    """All its buffers, with the most starts that it may face."""
     model = Model.create(config)
     plan = ParallelPlan.for_model(config, replace(Machine.here(), cores=2), model.netlist)
     rollouts = plan.rollouts
     engine = Engine(model.netlist, rollouts.grid, rollouts.steps, plan.wave, sharing=plan.sharing)
-    workers = Workers(plan.search_workers)
-    with engine, workers:
-        finisher = make_finisher(config, model.netlist, workers, make_task(config))
+    with engine:
+        finisher = make_finisher(config, model.netlist, make_task(config))
         trial = finisher.trial(range(starts))
-        candidates = Changes(trial, Workers(2), model.ops)._candidates
+        candidates = Changes(trial, model.ops)._candidates
         assert candidates is not None
-        (helper,) = candidates._helpers
-        assert helper._follow(model.ops)
         found = [finisher._sensitivity._hard, finisher._fresh, trial._blocks, candidates]
         if finisher._rectifies:
             rectifier = Rectifier(model.netlist, finisher._scene, finisher._first_samples)
@@ -79,9 +74,8 @@ def test_a_search(config, starts):
             traced = rectifier._trace(model.ops, np.arange(model.netlist.rows), gates)
             found += [rectifier._hard, traced]
         allocated = bytes_of([model.netlist, *found]) - bytes_of(model.netlist)
-        bases = candidates._base, helper._base
-        values = [part for each in bases for part in (each._history.values, each._base.free)]
-        values += [part for each in bases for part in (each._scratch.values, each._scratch.flags)]
+        base, scratch = candidates._base, candidates._scratch
+        values = [candidates._history.values, base.free, scratch.values, scratch.flags]
         known = sum(bytes_of(each) for each in values)
     print(
         config.name, allocated - known, plan.search_bytes, plan.search_bytes / (allocated - known)

@@ -1,8 +1,6 @@
 """Polished circuits: smaller, right no later, and checked independently."""
 
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,9 +10,8 @@ import pytest
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.circuit.netlist import Netlist
 from difflogic.config import Config
-from difflogic.engine import candidates, oracle
+from difflogic.engine import oracle
 from difflogic.engine.hard import active_gates
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.exactness import Plan
 from difflogic.evaluation.scene import Streams
 from difflogic.evaluation.trial import Trial
@@ -32,31 +29,20 @@ from tests.difflogic.search.test_judge import config_of, netlist_of
 STREAMS = Streams(23, Purpose.CHECK_START, Purpose.CHECK_MASK)
 
 
-@contextmanager
-def finisher_of(
-    config: Config, netlist: Netlist, budget: int, workers: int = 1
-) -> Iterator[Finisher]:
+def finisher_of(config: Config, netlist: Netlist, budget: int) -> Finisher:
     settings = config.finishing.model_copy(update={"polish": budget})
     plan = Plan.of(config, verifying.ROUND, STREAMS)
-    with Workers(workers) as threads:
-        yield Finisher(
-            netlist, plan, settings, lambda ops, samples: pytest.fail("a search"), threads
-        )
+    return Finisher(netlist, plan, settings, lambda ops, samples: pytest.fail("a search"))
 
 
 def polished(
-    config: Config,
-    netlist: Netlist,
-    ops: np.ndarray,
-    budget: int = 1500,
-    workers: int = 1,
-    seed: int = 0,
+    config: Config, netlist: Netlist, ops: np.ndarray, budget: int = 1500, seed: int = 0
 ) -> Polished:
     found = Finished(ops, True, 0, 0, 0, 0)
-    with finisher_of(config, netlist, budget, workers) as finisher:
-        made = finisher.polish(found, np.random.default_rng(seed))
-        assert made.polished is not None
-        assert finisher.verify(made.ops) == (True, [])
+    finisher = finisher_of(config, netlist, budget)
+    made = finisher.polish(found, np.random.default_rng(seed))
+    assert made.polished is not None
+    assert finisher.verify(made.ops) == (True, [])
     np.testing.assert_array_equal(made.ops, made.polished.ops)
     assert replace(made, ops=ops, polished=None, exact=True, late=False) == found
     return made.polished
@@ -103,20 +89,10 @@ def test_a_polished_checkerboard_is_certified_no_later(name: str) -> None:
     assert_checkerboard(netlist, found.ops, found.after.from_step)
 
 
-@pytest.mark.parametrize("most_ahead", [1, 8])
-def test_polishing_is_determined_by_its_seed_at_any_worker_count(
-    most_ahead: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For any number of batches ahead, and with helpers for all candidates."""
-    monkeypatch.setattr(candidates, "WORTH", 0.0)
+def test_polishing_is_determined_by_its_seed() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels)
-    first, second, other = (
-        polished(config, netlist, ops, 600, workers, seed)
-        for workers, seed in ((1, 4), (3, 4), (1, 5))
-    )
-    monkeypatch.setattr(polishing, "MOST_AHEAD", most_ahead)
-    assert polished(config, netlist, ops, 600, 2, 4).ops.tolist() == first.ops.tolist()
+    first, second, other = (polished(config, netlist, ops, 600, seed) for seed in (4, 4, 5))
     assert first.ops.tolist() == second.ops.tolist()
     assert replace(first, ops=ops) == replace(second, ops=ops)
     assert first.ops.tolist() != other.ops.tolist()
@@ -133,8 +109,6 @@ def test_a_late_certificate_is_hastened(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.candidates > 600
     assert found.after.gates == len(active_gates(netlist, found.ops, (0,)))
     assert_checkerboard(netlist, found.ops, 12)
-    again = polished(config, netlist, ops, 300, workers=3)
-    assert (again.ops.tolist(), again.after) == (found.ops.tolist(), found.after)
     monkeypatch.setattr(Judge, "latest_step", None)
     assert polished(config, netlist, ops, 300).after.from_step == 13
 
@@ -143,10 +117,10 @@ def test_a_late_circuit_is_not_exact() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels, "automaton.steps=12")
     found = Finished(ops, True, 0, 0, 0, 0)
-    with finisher_of(config, netlist, 300) as finisher:
-        left, hastened = (
-            finisher.polish(found, np.random.default_rng(0), hasten) for hasten in (False, True)
-        )
+    finisher = finisher_of(config, netlist, 300)
+    left, hastened = (
+        finisher.polish(found, np.random.default_rng(0), hasten) for hasten in (False, True)
+    )
     assert left.polished is not None
     assert left.polished.after.from_step == 13
     assert left.polished.candidates < 300 + polishing.CERTIFICATE_COST
@@ -206,14 +180,14 @@ class Hasty(Refusing):
 @pytest.mark.parametrize("missed", [True, False])
 def test_what_a_quick_look_misses_is_taken_back(missed: bool) -> None:
     netlist, ops = game_of_life()
-    with finisher_of(life(), netlist, 1) as finisher, Workers(1) as workers:
-        prover = Hasty(finisher, [])
-        prover.toughness, prover.right = finisher, (ops,) if missed else ()
-        prover.judge = SimpleNamespace(certified_step=lambda ops: None)
-        if not missed:
-            prover.verify = lambda ops, quickly=False: (True, [])
-        samples, rng = finisher._first_samples, np.random.default_rng(0)
-        found = polish(netlist, prover, ops, None, samples, workers, rng, 6000)
+    finisher = finisher_of(life(), netlist, 1)
+    prover = Hasty(finisher, [])
+    prover.toughness, prover.right = finisher, (ops,) if missed else ()
+    prover.judge = SimpleNamespace(certified_step=lambda ops: None)
+    if not missed:
+        prover.verify = lambda ops, quickly=False: (True, [])
+    samples, rng = finisher._first_samples, np.random.default_rng(0)
+    found = polish(netlist, prover, ops, None, samples, rng, 6000)
     assert (found.after == found.before) == missed
     assert (found.after < found.before) != missed
     assert not missed or set(found.ops[found.ops != ops].tolist()) <= {Op.A}
@@ -222,9 +196,8 @@ def test_what_a_quick_look_misses_is_taken_back(missed: bool) -> None:
 def test_unverified_circuits_are_dropped_and_counterexamples_join() -> None:
     netlist, ops = netlist_of("checkerboard-seed-2")
     config = config_of(netlist.channels)
-    with finisher_of(config, netlist, 1) as finisher, Workers(1) as workers:
-        prover = Refusing(finisher, [77])
-        found = polish(netlist, prover, ops, 13, range(4), workers, np.random.default_rng(0), 800)
+    prover = Refusing(finisher_of(config, netlist, 1), [77])
+    found = polish(netlist, prover, ops, 13, range(4), np.random.default_rng(0), 800)
     assert prover.refused > 0
     assert found.before == found.after
     live = found.ops != ops

@@ -7,7 +7,6 @@ import pytest
 
 from difflogic.circuit.gates import Op, one_hot
 from difflogic.engine import oracle
-from difflogic.engine.workers import Workers
 from difflogic.evaluation.assurance import assure
 from difflogic.evaluation.exactness import Plan, check
 from difflogic.evaluation.scene import Patches, Streams
@@ -56,7 +55,7 @@ def test_a_run_ends_with_a_picture_that_stays(held):
 def finisher_of(model, plan):
     config = model.config
     sensitivity = GradientSensitivity(model.netlist, plan, 3)
-    return Finisher(model.netlist, plan, config.finishing, sensitivity, Workers(1))
+    return Finisher(model.netlist, plan, config.finishing, sensitivity)
 
 
 def healing_plan(*overrides):
