@@ -115,7 +115,12 @@ def explained() -> Iterator[None]:
         _fail(str(error), FAILURE if isinstance(error, TrainingError | StorageError) else USAGE)
 
 
-REMOVED = {"--trace": "dct bench and metrics.csv show the time of each phase"}
+_STARTED = "start the processes yourself: mpiexec -n N dct …"
+REMOVED = {
+    "--oversubscribe": _STARTED,
+    "--ranks": _STARTED,
+    "--trace": "dct bench and metrics.csv show the time of each phase",
+}
 """Options of older versions, and what to use instead."""
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from difflogic.library.options import AUTO, MOST_WORKERS, Count, Opt, Set, parse_workers
+from difflogic.library.options import AUTO, MOST_WORKERS, Opt, Set, parse_workers
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,22 +15,16 @@ if TYPE_CHECKING:
 
 SHIPPED = "checkerboard"
 SHIPPED_SMALL = "checkerboard-small"
-MOST_RANKS = 64
-"""Largest number of processes in a comparison."""
-ADVANCED = "Advanced options"
-
-
-def numbers(text: str, most: int) -> tuple[int, ...]:
-    """Parse a list such as 1,2,4, each number from 1 to `most`. Raises ConfigError."""
-    found = tuple(Opt(1, most).read(int, part.strip()) for part in text.split(","))
-    if len(set(found)) < len(found):
-        raise ConfigError(f'"{text}" lists a number twice')
-    return found
 
 
 def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
-    return numbers(text, MOST_WORKERS) if "," in text else parse_workers(text)
+    if "," not in text:
+        return parse_workers(text)
+    found = tuple(Opt(1, MOST_WORKERS).read(int, part.strip()) for part in text.split(","))
+    if len(set(found)) < len(found):
+        raise ConfigError(f'"{text}" lists a number twice')
+    return found
 
 
 def _key(text: str) -> int | str:
@@ -49,12 +42,6 @@ Output = Annotated[
 ]
 AsJson = Annotated[bool, Opt(help="Print the result as JSON", names="--json")]
 Quiet = Annotated[bool, Opt(help="Show no progress and no timings")]
-Oversubscribe = Annotated[
-    bool, Opt(help="With --ranks: allow more threads than cores", panel=ADVANCED)
-]
-RankCounts = Annotated[
-    tuple[int, ...], Opt(metavar="N,…", parse=partial(numbers, most=MOST_RANKS), shown=False)
-]
 WorkerCounts = Annotated[
     int | Literal["auto"] | tuple[int, ...] | None,
     Opt(
@@ -86,8 +73,6 @@ class RunOptions:
         seed N: Random seed
         workers N: Worker threads, by default auto, as many as help, at most one per core
         watch: Show the run in a local browser; prints a link
-    Advanced options:
-        ranks: MPI processes that share each batch (needs the mpi extra), by default 1
     """
 
     epochs: Epochs = None
@@ -103,8 +88,6 @@ class RunOptions:
     quiet: Quiet = False
     as_json: AsJson = False
     allow_code: bool = False
-    ranks: Count | None = None
-    oversubscribe: Oversubscribe = False
 
     @property
     def all_overrides(self) -> list[str | Override]:

@@ -58,20 +58,8 @@ def run_experiment(run: Call, experiment: Experiment, options: RunOptions) -> No
 
     Exits 130 or 143 if interrupted, after saving.
     """
-    from difflogic.system.ranks import started
-
-    wanted, size = options.ranks or 1, started()
-    if wanted > 1 and size == 1:
-        # Check before the launch, so that the error is reported once.
-        ranks.check(resolved(experiment, options), wanted, options.oversubscribe)
-        ranks.launch(wanted, ranks.lost_run(options.resume or options.directory))
     with ranks.joined() as group:
         if group.leads:
-            if options.ranks is not None and wanted != size:
-                raise typer.BadParameter(
-                    f"asks for {wanted} ranks, but the launcher started {size}",
-                    param_hint="--ranks",
-                )
             _train(run, experiment, options, group)
         else:
             from difflogic.training.following import follow
@@ -85,7 +73,6 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
     from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options)
-    ranks.check(settings, group.here, options.oversubscribe)
 
     def begin(session: Session) -> None:
         session.began = cli.began or session.began

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from cli import ranks as processes
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
 from cli.calling import Call, calls
 from cli.errors import FAILURE, note
-from cli.options import (
-    AsJson,
-    ConfigOption,
-    Oversubscribe,
-    RankCounts,
-    Small,
-    WorkerCounts,
-    choose_config,
-    with_flags,
-)
+from cli.options import AsJson, ConfigOption, Small, WorkerCounts, choose_config, with_flags
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
 from difflogic.library.options import Count, Opt, Set
@@ -45,7 +34,7 @@ FEWEST_REPEATS = 5
 
 OVERSUBSCRIBED = " *"
 """Marks a row with more workers than cores."""
-HEADS = {"--workers": "workers", "--compare": "way", "--ranks": "ranks"}
+HEADS = {"--workers": "workers", "--compare": "way"}
 """Options that list settings to compare, and the head of their column."""
 
 Ways = Annotated[
@@ -75,8 +64,6 @@ def bench(
     workers: WorkerCounts = None,
     repeat: Count | None = None,
     as_json: AsJson = False,
-    ranks: RankCounts = (),
-    oversubscribe: Oversubscribe = False,
 ) -> None:
     """Measure how long a configuration's training steps take, after a warm-up.
 
@@ -92,19 +79,15 @@ def bench(
         compare WAY,…: Compare times and results with sequential, samples, cells, steps, gates or
             oracle
         repeat: Steps to measure, by default 30; 5 with the oracle
-    Advanced options:
-        ranks N,…: Compare different numbers of MPI processes (needs the mpi extra)
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
     from difflogic.config import BENCHMARK, load_config
 
-    counts = (1, *(count for count in ranks if count > 1)) if ranks else ()
     lists: dict[str, Any] = {
         "--workers": workers if isinstance(workers, tuple) else (),
         "--compare": compare or (),
-        "--ranks": counts,
     }
     given = [option for option, asked in lists.items() if asked]
     if len(given) > 1:
@@ -121,9 +104,6 @@ def bench(
                 f"note: using the published batch size, {samples}; training uses {usual} "
                 f"(--set training.batch={usual})"
             )
-    if given == ["--ranks"]:
-        _compare_ranks(counts, settings, oversubscribe, repeat, as_json)
-        return
     compile_kernels(settings.without_searches())
     from difflogic.library import benchmarking
 
@@ -209,32 +189,6 @@ def milliseconds(spread: Spread) -> list[str]:
     return [f"{1000 * value:.3f}" for value in (spread.minimum, spread.median, spread.maximum)]
 
 
-def _compare_ranks(
-    counts: Sequence[int], config: Config, oversubscribe: bool, repeat: int | None, as_json: bool
-) -> None:
-    """Measure several numbers of processes, and start them unless they run already."""
-    from difflogic.library.benchmarking import compare
-    from difflogic.system.ranks import started
-
-    most, size = max(counts), started()
-    if most > 1 and size == 1:
-        processes.check(config, most, oversubscribe)
-        processes.launch(most)
-    if most > size:
-        raise ConfigError(f"--ranks {most}: the launcher started {size}")
-    with processes.joined() as world:
-        if not world.leads:
-            with world.lockstep():
-                compare(config, ranks=counts, world=world, repeat=repeat)
-            world.receive()
-            return
-        processes.check(config, min(world.here, most), oversubscribe)
-        compile_kernels(config)
-        with world.lockstep(), show_progress() as progress:
-            found = compare(config, ranks=counts, world=world, repeat=repeat, progress=progress)
-    _show_several(HEADS["--ranks"], config, found, as_json)
-
-
 def _show_several(head: str, config: Config, found: Comparison, as_json: bool) -> None:
     """Print a row for each setting; exit 1 if results disagree that must be equal."""
     if as_json:
@@ -264,12 +218,7 @@ def _show_table(found: Comparison, head: str) -> None:
         f"{head} | min | ms | max | speed-up | efficiency | ceiling | stolen | waiting | samples/s"
         " | run | equal"
     )
-    rows = [_cells(row, found.rows[0]) for row in found.rows]
-    if any(row.setting.ranks > 1 for row in found.rows):
-        heads += " | reduce | exchange"
-        for cells, row in zip(rows, found.rows, strict=True):
-            exchange = f"{1000 * min(row.exchange):.3f}" if row.exchange else None
-            cells += [f"{1000 * row.phase('reduce').median:.2f}", exchange]
+    rows = (_cells(row, found.rows[0]) for row in found.rows)
     output.show_table(heads, rows, spare="samples/s | max")
 
 

@@ -14,7 +14,7 @@ from cli import ranks as processes
 from cli.calling import Call, calls
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfigOption, RankCounts, Small, choose_config
+from cli.options import AsJson, ConfigOption, Small, choose_config
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
@@ -33,31 +33,21 @@ PRECISIONS = ("float32", "float64")
 
 
 def equivalence(
-    small: Small = False,
-    config: ConfigOption = None,
-    overrides: Set = (),
-    as_json: AsJson = False,
-    ranks: RankCounts = (),
+    small: Small = False, config: ConfigOption = None, overrides: Set = (), as_json: AsJson = False
 ) -> None:
     """Compare all ways to compute a training step, with each other and with plain NumPy.
 
-    Uses small edge cases, and the circuit of a configuration. Exits 1 if any comparison fails.
-
-    Advanced options:
-        ranks N,…: Also compare different numbers of MPI processes, such as 1,2,3 (threads without
-            MPI)
+    Uses small edge cases, and the circuit of a configuration. Started by mpiexec, it also compares
+    these processes with one. Exits 1 if any comparison fails.
     """
-    sizes = _start_ranks(ranks or ())
     with processes.joined() as world:
         if not world.leads:
-            from difflogic.scale.verification import take_part
+            from difflogic.training.following import follow_all
 
-            with world.lockstep():
-                take_part(sizes, world)
-            world.receive()
+            follow_all(world)
             return
         with world.lockstep():
-            findings = _findings(small, config, overrides, world, sizes)
+            findings = _findings(small, config, overrides, world)
     failures = [finding for finding in findings if not finding.passed]
     if as_json:
         output.show_json({"passed": not failures, "findings": findings})
@@ -67,31 +57,8 @@ def equivalence(
         raise typer.Exit(FAILURE)
 
 
-def _start_ranks(sizes: Sequence[int]) -> Sequence[int]:
-    """Return the numbers of ranks to compare, and start them unless they run already.
-
-    If they cannot be started, threads take their place.
-    """
-    from difflogic.system.ranks import started
-
-    if started() > 1:
-        return sizes or (1, started())
-    if max(sizes, default=1) > 1:
-        try:
-            processes.launcher(max(sizes))
-        except ConfigError as error:
-            note(f"note: using threads instead of processes: {error}")
-        else:
-            processes.launch(max(sizes))
-    return sizes
-
-
 def _findings(
-    small: bool,
-    config: str | None,
-    overrides: Sequence[str | Override] | None,
-    world: Ranks,
-    sizes: Sequence[int],
+    small: bool, config: str | None, overrides: Sequence[str | Override] | None, world: Ranks
 ) -> list[Finding]:
     from difflogic.config import load_config
     from difflogic.scale import verification
@@ -103,7 +70,7 @@ def _findings(
         precise = [*given, f"training.precision={precision}"]
         compile_kernels(load_config(source, precise, allow_code=True))
     findings: list[Finding] = []
-    ranked = verification.ranks_change_nothing(settings, sizes, world) if sizes else ()
+    ranked = verification.ranks_change_nothing(settings, world) if world.size > 1 else ()
     # The workers of a comparison wait for each other: stop only after a comparison.
     with Interruption("this comparison") as interruption, Counter("comparisons:") as counter:
         for finding in chain(verification.equivalence(settings), ranked):

@@ -23,7 +23,6 @@ from difflogic.simulation.life import life_automaton
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError, did_you_mean
 from difflogic.system.machine import Node, cpu_count, nodes
-from difflogic.system.ranks import ALONE, Ranks
 from difflogic.training.plan import Decision, ParallelPlan, explain
 
 MOST_ROWS = 64
@@ -96,30 +95,23 @@ def compare(
     *,
     workers: Sequence[int] = (),
     ways: Sequence[str] = (),
-    ranks: Sequence[int] = (),
-    world: Ranks = ALONE,
     repeat: int | None = None,
     progress: ProgressCallback = ignore,
 ) -> Comparison:
     """Measure training steps of several settings in turn, and check that their bits are equal.
 
-    Give one of these: numbers of `workers`; `ways` to compute a step, as
-    `dct bench --compare` has them; or `ranks`, numbers of processes. All ranks in `world` have to
-    call this. Amdahl's law is fitted to worker counts. Raises ConfigError.
+    Give one of these: numbers of `workers`, or `ways` to compute a step, as
+    `dct bench --compare` has them. Amdahl's law is fitted to worker counts. Raises ConfigError.
     """
-    if sum(map(bool, (workers, ways, ranks))) != 1:
-        raise ConfigError("compare one thing: workers, ways or ranks")
-    if max(ranks, default=1) > world.size:
-        raise ConfigError(
-            f"{max(ranks)} ranks, but only {world.size} were started: use mpiexec -n {max(ranks)}"
-        )
+    if bool(workers) == bool(ways):
+        raise ConfigError("compare one thing: workers or ways")
     found = _benchmarked(config, overrides)
-    settings = rows.of_ranks(found, ranks) if ranks else _settings(found, workers, ways)
+    settings = _settings(found, workers, ways)
     if len(settings) > MOST_ROWS:
         raise ConfigError(f"{len(settings)} settings are too many: compare at most {MOST_ROWS}")
     repeat = _repeats(repeat, ORACLE in ways)
     count = counter(progress, "rounds measured:", repeat)
-    result = rows.measure(settings, repeat, count, world)
+    result = rows.measure(settings, repeat, count)
     return rows.with_law(result) if workers else result
 
 

@@ -14,6 +14,7 @@ from difflogic.config.models import Config
 from difflogic.engine.hardware import Machine
 from difflogic.engine.rollout import Engine, add_slots
 from difflogic.system.callbacks import ignore
+from difflogic.system.machine import cpu_count
 from difflogic.system.quantities import counted
 from difflogic.system.ranks import Ranks
 from difflogic.training.plan import ParallelPlan
@@ -55,13 +56,18 @@ class RankPlan:
     def warnings(self, config: Config, ranks: Ranks) -> list[str]:
         """Return warnings about the requested number of ranks."""
         groups = -(-config.training.batch // self.plan.samples_per_group)
-        idle = ranks.size - groups
-        if idle < 1 or config.pool.batch:
-            return []
-        return [
-            f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
-            f"them {'has' if idle == 1 else 'have'} nothing to do"
-        ]
+        idle, cores, found = ranks.size - groups, cpu_count(), []
+        if idle >= 1 and not config.pool.batch:
+            found.append(
+                f"{ranks.size} ranks for {counted(groups, 'group')} of samples per step: {idle} of "
+                f"them {'has' if idle == 1 else 'have'} nothing to do"
+            )
+        if ranks.here > cores:
+            found.append(
+                f"{ranks.here} ranks on {counted(cores, 'core')}: they wait for each other, and a "
+                "waiting rank may keep another from working"
+            )
+        return found
 
 
 def exchanged_bytes(config: Config, parameters: int) -> int:

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,14 +58,26 @@ Trainer.step = held
 """Code for `with_hook`: runs wait after an epoch for a file."""
 
 
+def mpiexec(ranks: int) -> dict[str, Any]:
+    """Return options of a process that is started as several ranks, without a port."""
+    pytest.importorskip("mpi4py", reason="several ranks need mpi4py")
+    program = Path(sysconfig.get_path("scripts")) / "mpiexec.gforker"
+    if not program.is_file():
+        pytest.skip("needs the launcher of MPICH's wheel")
+    variables = {"UCX_TLS": "posix,self", "FI_PROVIDER": "shm"}
+    # The launcher may cut a character in two.
+    options = {"variables": variables, "errors": "replace"}
+    return {"launcher": [str(program), "-n", str(ranks)], **options}
+
+
 class Process(subprocess.Popen):
     """A process in a session of its own. `err` is what was read of its stderr."""
 
     err = ""
 
-    def __init__(self, *arguments: str, cwd: Path, **options: Any) -> None:
-        options = with_defaults(options)
-        super().__init__([sys.executable, *arguments], cwd=cwd, start_new_session=True, **options)
+    def __init__(self, *arguments: str, cwd: Path, launcher: Any = (), **options: Any) -> None:
+        words, options = [*launcher, sys.executable, *arguments], with_defaults(options)
+        super().__init__(words, cwd=cwd, start_new_session=True, **options)
 
     def wait_for(self, text: str) -> None:
         """Read stderr up to the line with this text."""

@@ -12,7 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import HELD, ROOT, compiles, end_session, listening, of_session, with_hook
+from tests.cli.processes import (
+    HELD,
+    ROOT,
+    compiles,
+    end_session,
+    listening,
+    mpiexec,
+    of_session,
+    with_hook,
+)
 from tests.difflogic.training.tiny import TINY
 
 MOST = 16
@@ -34,7 +43,7 @@ SWEEP = ["sweep", "checkerboard", "--epochs=2", "--seeds=0-1", "--dir=sweep", "-
 BENCH = ["bench", "--repeat=1", *SMALL]
 CIRCUIT = str(ROOT / "docs" / "gallery" / "checkerboard.json")
 SIMULATE = ["simulate", CIRCUIT, "--size=64x64", "--steps=2", "--workers=3"]
-VERIFY = ["verify", "equivalence", *SMALL, "--ranks=1,2"]
+VERIFY = ["verify", "equivalence", *SMALL]
 
 
 def listens_beyond(process):
@@ -59,29 +68,29 @@ def exhaustive(*values):
 @pytest.mark.parametrize(
     ("words", "least", "most"),
     [
-        ([*TRAIN, "--workers=2", "--ranks=1"], 1, 1),
-        ([*BENCH, "--ranks=1"], 1, 1),
-        # The command, MPI's own, and the ranks.
-        ([*TRAIN, "--ranks=3", "--oversubscribe"], 5, 5),
-        exhaustive([*BENCH, "--ranks=2", "--oversubscribe"], 4, 4),
+        ([*TRAIN, "--workers=2"], 1, 1),
+        (BENCH, 1, 1),
+        # MPI's own, and the ranks.
+        (["mpiexec", *TRAIN], 4, 4),
         ([*SWEEP, "--workers=2"], 3, 3 + HELPERS),
         ([*SIMULATE, "--engine=compiled"], 1, 1),
         exhaustive([*SWEEP, "--workers=1"], 1, 1 + HELPERS),
         exhaustive([*SWEEP, "--backend=dask", "--workers=2"], 3, 3 + HELPERS),
         exhaustive([*BENCH, "--workers=1,2"], 1, 1),
         exhaustive(["bench", "simulate", CIRCUIT, "--repeat=1"], 1, 1),
-        exhaustive(VERIFY, 4, 4),
+        exhaustive(["mpiexec", *VERIFY], 4, 4),
         exhaustive([*SIMULATE, "--engine=interpreter"], 1, 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
 def test_as_many_as_asked_for_and_none_is_left(words, least, most, start, tmp_path):
-    if "--oversubscribe" in words:
-        pytest.importorskip("mpi4py")
+    more = mpiexec(3) if words[0] == "mpiexec" else {}
+    words = words[1:] if more else words
     go = tmp_path / "go"
     hook = with_hook(tmp_path, HELD.format(epoch=1, go=str(go)))
     nowhere = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
-    command = start(*words, variables=hook, **nowhere)
+    more["variables"] = hook | more.get("variables", {})
+    command = start(*words, **more, **nowhere)
     found, compilers, before, ports, until = 0, 0, set(), set(), time.monotonic() + SECONDS
     try:
         while command.poll() is None and found <= MOST and time.monotonic() < until:

@@ -25,7 +25,7 @@ SWEEP = ["sweep", "checkerboard-small", "--seeds=0-2", "--workers=2", *SETTINGS]
     "words",
     [
         ["config", "show", "checkerboard-small"],
-        ["train", "checkerboard-small", *SETTINGS, "--ranks=2", "--oversubscribe"],
+        ["train", "checkerboard-small", *SETTINGS],
         ["simulate", CIRCUIT, "--size=16x16", "--engine=compiled"],
         pytest.param([*SWEEP, "--backend=dask"], marks=pytest.mark.slow),
         pytest.param([*SWEEP, "--backend=loky"], marks=pytest.mark.exhaustive),
@@ -34,9 +34,7 @@ SWEEP = ["sweep", "checkerboard-small", "--seeds=0-2", "--workers=2", *SETTINGS]
 )
 @pytest.mark.parametrize("by", ["script", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_no_command_imports_from_it(words, by, tmp_path):
-    """Nor do ranks, workers and what helps them; another test has the compilers of circuits."""
-    if "--ranks=2" in words:
-        pytest.importorskip("mpi4py")
+    """Nor do workers and what helps them; another test has the compilers of circuits."""
     if "--backend=dask" in words:
         pytest.importorskip("distributed")
     folder, told = tmp_path / "hostile", tmp_path / "told"

@@ -25,12 +25,8 @@ from difflogic.system.callbacks import ignore
 from difflogic.system.json_values import chosen
 from difflogic.system.machine import cpu_count
 from difflogic.system.measuring import Spread, differ, fastest_rate, poor_gain
-from difflogic.system.quantities import counted
-from difflogic.system.ranks import ALONE, Ranks
-from difflogic.training.following import gather, joined
 from difflogic.training.metrics import PHASES
 from difflogic.training.plan import ParallelPlan
-from difflogic.training.rank_plan import exchanged_bytes
 from difflogic.training.reference import ReferenceTrainer
 from difflogic.training.searching import Trainer
 
@@ -58,8 +54,6 @@ class Setting:
     config: Config
     oracle: bool = False
     """Whether plain NumPy computes it."""
-    ranks: int = 1
-    """Processes that share each batch."""
 
 
 @dataclass
@@ -76,10 +70,6 @@ class Row:
     work: WorkStats = field(default_factory=WorkStats)
     spent: float = 0.0
     """Time of all steps that `work` counts, including unmeasured ones."""
-    exchange: list[float] = field(default_factory=list)
-    """Times of the ranks' communication per step, measured separately, without waiting."""
-    exchanged_bytes: int = 0
-    """Size of this communication per step."""
     peak: float | None = None
     """Fused multiply-adds per second on as many threads, measured in the same run."""
     difference: float | None = None
@@ -87,13 +77,7 @@ class Row:
 
     @property
     def workers(self) -> int:
-        """Workers of each rank."""
         return 1 if self.plan is None else self.plan.workers
-
-    @property
-    def threads(self) -> int:
-        """Workers of all ranks."""
-        return self.workers * self.setting.ranks
 
     @property
     def batch(self) -> int:
@@ -107,8 +91,8 @@ class Row:
 
     @property
     def oversubscribed(self) -> bool:
-        """Whether there are more workers than cores, if all ranks are on this machine."""
-        return self.threads > cpu_count()
+        """Whether there are more workers than cores."""
+        return self.workers > cpu_count()
 
     @property
     def total(self) -> Spread:
@@ -154,7 +138,7 @@ class Row:
         None if it is above the ceiling, since it then measures other programs.
         """
         steps = ratio(first.steps, self.steps)
-        ceiling = self.ceiling if first.threads == 1 and not first.setting.oracle else None
+        ceiling = self.ceiling if first.workers == 1 and not first.setting.oracle else None
         if steps is not None and ceiling is not None and steps > ceiling + ROUNDING:
             return None
         return steps
@@ -162,22 +146,19 @@ class Row:
     def efficiency(self, first: Row) -> float | None:
         """Return the speed-up divided by the factor of workers."""
         speedup = self.speedup(first)
-        return None if speedup is None else speedup * first.threads / self.threads
+        return None if speedup is None else speedup * first.workers / self.workers
 
     def as_dict(self, first: Row) -> dict[str, Any]:
         """Return everything as JSON values."""
-        exchange = Spread(tuple(self.exchange))
         return {
             "label": self.setting.label,
-            "ranks": self.setting.ranks,
             "batch": self.batch,
             "step_seconds": self.total.as_dict(),
             "phase_seconds": {name: self.phase(name).as_dict() for name in self.phases},
-            "exchange_seconds": exchange.as_dict() if self.exchange else None,
             "speedup": self.speedup(first),
             "efficiency": self.efficiency(first),
             **chosen(self, "workers", "oversubscribed", "ceiling", "tasks", "waiting"),
-            **chosen(self, "peak", "exchanged_bytes", "samples_per_second"),
+            **chosen(self, "peak", "samples_per_second"),
             **chosen(self, "run_seconds", "difference", "tolerance", "equal", "plan"),
         }
 
@@ -202,12 +183,12 @@ class Comparison:
         for row in self.rows[1:]:
             if row.oversubscribed or first.peak is None or row.peak is None:
                 continue
-            if row.threads <= first.threads:
+            if row.workers <= first.workers:
                 continue
-            if shared := poor_gain(row.peak / first.peak, row.threads, first.threads):
+            if shared := poor_gain(row.peak / first.peak, row.workers, first.workers):
                 return shared
             if not differ(first.steps, row.steps):
-                return f"no difference found between {first.threads} and {row.threads} workers"
+                return f"no difference found between {first.workers} and {row.workers} workers"
         return None
 
     def as_dict(self) -> dict[str, Any]:
@@ -253,11 +234,6 @@ def of_workers(config: Config, counts: Sequence[int]) -> list[Setting]:
     ]
 
 
-def of_ranks(config: Config, counts: Sequence[int]) -> list[Setting]:
-    """Return a setting for each number of processes."""
-    return [Setting(counted(count, "rank"), config, ranks=count) for count in counts]
-
-
 def of_ways(config: Config, names: Sequence[str]) -> list[Setting]:
     """Return the setting as configured, and one for each way to compute it."""
     if ORACLE in names:
@@ -279,33 +255,22 @@ def fma_rate(threads: int) -> float:
 
 
 def measure(
-    settings: Sequence[Setting],
-    repeat: int,
-    progress: Callable[[int], None] = ignore,
-    world: Ranks = ALONE,
+    settings: Sequence[Setting], repeat: int, progress: Callable[[int], None] = ignore
 ) -> Comparison:
-    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round.
-
-    All ranks of `world` call this, and each row uses as many of them as its setting says. Rank 0
-    returns all rows, the others those in which they took part.
-    """
+    """Measure `repeat` steps of each setting, in turn; `progress` is called after each round."""
     with ExitStack() as stack:
-        pairs = [
-            _prepare(setting, ranks, stack)
-            for setting in settings
-            if (ranks := world.subgroup(setting.ranks)) is not None
-        ]
+        pairs = [_prepare(setting, stack) for setting in settings]
         rows = [row for row, _ in pairs]
         for row, trainer in pairs:
             for _ in range(1 if any(s.oracle for s in settings) else WARM_UP_STEPS):
                 row.losses.append(trainer.step().soft_loss)
         before = [_work(trainer) for _, trainer in pairs]
-        _measure_peaks(rows, world)
+        _measure_peaks(rows)
         for done in range(repeat):
             for row, trainer in pairs:
                 _measure(row, trainer)
             progress(done + 1)
-        _measure_peaks(rows, world)
+        _measure_peaks(rows)
         first = pairs[0]
         for (row, trainer), started in zip(pairs, before, strict=True):
             row.work = _work(trainer) - started
@@ -315,19 +280,12 @@ def measure(
         return Comparison(rows)
 
 
-def _prepare(
-    setting: Setting, ranks: Ranks, stack: ExitStack
-) -> tuple[Row, Trainer | ReferenceTrainer]:
+def _prepare(setting: Setting, stack: ExitStack) -> tuple[Row, Trainer | ReferenceTrainer]:
     config = setting.config.without_searches()
     if setting.oracle:
         return Row(setting, None), ReferenceTrainer(config)
-    if not ranks.leads:
-        followed = stack.enter_context(joined(ranks))
-        assert followed is not None, "rank 0 gathers in every row"
-        return Row(setting, followed.plan), followed
-    trainer = stack.enter_context(Trainer(config, ranks=ranks))
+    trainer = stack.enter_context(Trainer(config))
     trainer.warm_up()
-    gather(trainer, ranks)
     return Row(setting, trainer.plan), trainer
 
 
@@ -335,10 +293,8 @@ def _work(trainer: Trainer | ReferenceTrainer) -> WorkStats:
     return trainer.engine.work if isinstance(trainer, Trainer) else WorkStats()
 
 
-def _measure_peaks(rows: Sequence[Row], world: Ranks) -> None:
+def _measure_peaks(rows: Sequence[Row]) -> None:
     """Measure the arithmetic peak for each number of workers; the best of several counts."""
-    if world.size > 1:
-        return  # ranks would disturb each other's measurements
     for count in sorted({row.workers for row in rows if row.workers <= cpu_count()}):
         found = fma_rate(count)
         for row in rows:
@@ -348,8 +304,6 @@ def _measure_peaks(rows: Sequence[Row], world: Ranks) -> None:
 
 def _measure(row: Row, trainer: Trainer | ReferenceTrainer) -> None:
     """Take two steps and time the second; the first fills the caches with this row's data."""
-    ranks = trainer.ranks if isinstance(trainer, Trainer) else ALONE
-    ranks.barrier()  # no rank begins while another row is measured
     begun = time.perf_counter()
     row.losses.append(trainer.step().soft_loss)
     before, start = dict(trainer.phases.seconds), time.perf_counter()
@@ -359,19 +313,6 @@ def _measure(row: Row, trainer: Trainer | ReferenceTrainer) -> None:
     row.steps.append(now - start)
     for phase in PHASES:
         row.phases.setdefault(phase, []).append(trainer.phases.seconds[phase] - before[phase])
-    if ranks.size > 1:
-        row.exchanged_bytes = exchanged_bytes(row.setting.config, trainer.model.netlist.parameters)
-        row.exchange.append(_exchange(ranks, row.exchanged_bytes))
-
-
-def _exchange(ranks: Ranks, size: int) -> float:
-    """Return the seconds to exchange `size` bytes as in a step, when all ranks are ready."""
-    data = np.zeros(size, np.uint8)
-    ranks.barrier()
-    ranks.add_in_turn(data, lambda: None)
-    begun = time.perf_counter()
-    ranks.add_in_turn(data, lambda: None)
-    return time.perf_counter() - begun
 
 
 def distance(

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from difflogic.scale.verification.checks import equivalence
 from difflogic.scale.verification.findings import Finding
-from difflogic.scale.verification.ranks import ranks_change_nothing, take_part
+from difflogic.scale.verification.ranks import ranks_change_nothing
 
-__all__ = ["Finding", "equivalence", "ranks_change_nothing", "take_part"]
+__all__ = ["Finding", "equivalence", "ranks_change_nothing"]

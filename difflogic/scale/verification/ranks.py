@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,8 @@ from difflogic.engine.sharing import STRATEGIES
 from difflogic.scale.verification.cases import uneven
 from difflogic.scale.verification.checks import FINISHING, with_levers
 from difflogic.scale.verification.findings import EXACT, Finding, distance
-from difflogic.system.quantities import counted
-from difflogic.system.ranks import ALONE, Ranks, in_threads
-from difflogic.training.following import follow_all, gather
+from difflogic.system.ranks import ALONE, Ranks
+from difflogic.training.following import gather
 from difflogic.training.searching import Trainer
 
 ONE = {"strategy": "sequential"}
@@ -30,13 +28,10 @@ EPOCHS, STEPS = 3, 2
 """Epochs and automaton steps. An error of one rank reaches the others in the next epoch."""
 
 
-def ranks_change_nothing(
-    config: Config, sizes: Sequence[int], world: Ranks = ALONE
-) -> Iterator[Finding]:
-    """Compare training with each number of ranks in `sizes` to training in one process.
+def ranks_change_nothing(config: Config, ranks: Ranks) -> Iterator[Finding]:
+    """Compare training by `ranks` to training in one process.
 
-    Rank 0 of `world` calls this and yields the findings; the others call `take_part`. If `world` is
-    too small, threads are used as ranks.
+    Rank 0 calls this; the others call `follow_all`.
     """
     # On few cores, waiting workers of several ranks are slow, most of all those that share gates.
     small = _cut(uneven())
@@ -54,25 +49,14 @@ def ranks_change_nothing(
         _Question(f"{config.name} with levers and searches", levers, ways),
     ]
     expected = [_train(each.config.with_sections(parallel=ONE), ALONE) for each in questions]
-    for size in sizes:
-        with _group(size, world) as (ranks, who):
-            for question, right in zip(questions, expected, strict=True):
-                worst = 0.0
-                for way in question.ways:
-                    found = _train(question.config.with_sections(parallel=way), ranks)
-                    worst = max(worst, *map(distance, right, found))
-                counts = ", ".join(str(way["workers"]) for way in question.ways)
-                what = f"training by {who}, {counts} workers each"
-                where = f"{question.where}, {EPOCHS} epochs"
-                yield Finding(what, "one process", where, worst, EXACT)
-
-
-def take_part(sizes: Sequence[int], world: Ranks) -> None:
-    """Take part in `ranks_change_nothing`, on any rank but the first."""
-    for size in sizes:
-        ranks = world.subgroup(size) if 1 < size <= world.size else None
-        if ranks is not None:
-            follow_all(ranks)
+    for question, right in zip(questions, expected, strict=True):
+        worst = 0.0
+        for way in question.ways:
+            found = _train(question.config.with_sections(parallel=way), ranks)
+            worst = max(worst, *map(distance, right, found))
+        counts = ", ".join(str(way["workers"]) for way in question.ways)
+        what = f"training by {ranks.size} ranks, {counts} workers each"
+        yield Finding(what, "one process", f"{question.where}, {EPOCHS} epochs", worst, EXACT)
 
 
 class _Question(NamedTuple):
@@ -90,19 +74,6 @@ def _cut(config: Config) -> Config:
         training={"batch": max(BATCH, min(config.training.batch, MOST))},
         automaton={"steps": min(STEPS, config.automaton.steps)},
     )
-
-
-@contextmanager
-def _group(size: int, world: Ranks) -> Iterator[tuple[Ranks, str]]:
-    """Yield a group of `size` ranks with this one as rank 0, and its description."""
-    if size > world.size:
-        with in_threads(size, follow_all) as ranks:
-            yield ranks, f"{size} ranks as threads"
-        return
-    group = world.subgroup(size)
-    assert group is not None, "rank 0 is in every group"
-    yield group, counted(size, "rank")
-    group.finish()
 
 
 def _train(config: Config, ranks: Ranks) -> tuple[npt.NDArray[Any], ...]:

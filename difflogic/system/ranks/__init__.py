@@ -5,8 +5,7 @@ and compute a part of each batch. Gradients are added in the order of the sample
 the same bits as with one process. Every rank does the same searches and finds the same circuits.
 """
 
-from difflogic.system.ranks.mpi import MISSING, join, mpi_ranks, require, started
+from difflogic.system.ranks.mpi import mpi_ranks
 from difflogic.system.ranks.protocol import ALONE, Ranks
-from difflogic.system.ranks.threads import in_threads
 
-__all__ = ["ALONE", "MISSING", "Ranks", "in_threads", "join", "mpi_ranks", "require", "started"]
+__all__ = ["ALONE", "Ranks", "mpi_ranks"]

@@ -31,22 +31,13 @@ EAGER, SLEEP = 0.002, 0.0005
 class MpiRanks(LinkedRanks):
     """Ranks that an MPI launcher has started."""
 
-    def __init__(self, mpi: Any, world: Any = None) -> None:
-        """`mpi` is the module mpi4py.MPI, and `world` the communicator of these ranks."""
-        self._mpi, self._world = mpi, mpi.COMM_WORLD if world is None else world
+    def __init__(self, mpi: Any) -> None:
+        """`mpi` is the module mpi4py.MPI."""
+        self._mpi, self._world = mpi, mpi.COMM_WORLD
         self.rank, self.size = self._world.Get_rank(), self._world.Get_size()
         near = self._world.Split_type(mpi.COMM_TYPE_SHARED)
         self.here = near.Get_size()
         near.Free()
-
-    def subgroup(self, size: int) -> Ranks | None:
-        super().subgroup(size)
-        if size == 1:
-            return ALONE if self.leads else None
-        self.barrier()  # Split would keep the core busy while it waits
-        inside = self.rank < size
-        group = self._world.Split(0 if inside else self._mpi.UNDEFINED, self.rank)
-        return MpiRanks(self._mpi, group) if inside else None
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
         _wait(self._world.Isend([data, self._mpi.BYTE], rank))
@@ -108,14 +99,6 @@ def started() -> int:
     return 1
 
 
-def require() -> None:
-    """Raise ConfigError, which names the extra to install, if mpi4py is missing."""
-    try:
-        importlib.import_module("mpi4py")
-    except ImportError:
-        raise ConfigError(MISSING) from None
-
-
 def join() -> MpiRanks | None:
     """Return the ranks that this process belongs to; None if it is alone.
 
@@ -124,9 +107,10 @@ def join() -> MpiRanks | None:
     size = started()
     if size == 1:
         return None
-    require()
-    import mpi4py
-
+    try:
+        import mpi4py
+    except ImportError:
+        raise ConfigError(MISSING) from None
     mpi4py.rc.finalize = False  # it would wait for ranks that have ended
     mpi4py.rc.thread_level = "funneled"
     try:

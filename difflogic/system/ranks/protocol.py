@@ -48,15 +48,6 @@ class Ranks:
         first, end = (groups * rank // self.size for rank in (self.rank, self.rank + 1))
         return slice(min(first * group, count), min(end * group, count))
 
-    def subgroup(self, size: int) -> Ranks | None:
-        """Return the group of the first `size` ranks; None if this rank is not one of them.
-
-        All ranks must call this. A group of one is ALONE.
-        """
-        if not 1 <= size <= self.size:
-            raise ValueError(f"{size} of {self.size} ranks")
-        return self
-
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message from rank 0 to all others, which call `receive`."""
 
@@ -73,9 +64,6 @@ class Ranks:
         In the end, all ranks have the sums of the last one.
         """
         add()
-
-    def barrier(self) -> None:
-        """Wait until rank 0 calls this too."""
 
     @contextmanager
     def step(self) -> Iterator[None]:
@@ -165,9 +153,6 @@ class LinkedRanks(Ranks):
         self.others_wait = True
         yield
         self.others_wait = False
-
-    def barrier(self) -> None:
-        self._announce()
 
     def _announce(self, what: int = END) -> int:
         found = np.array([what], np.int64)

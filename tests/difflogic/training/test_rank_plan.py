@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from difflogic.config import load_config
 from difflogic.model.model import Model
 from difflogic.system.errors import ConfigError
-from difflogic.system.ranks import ALONE, Ranks, in_threads
-from difflogic.training import following
+from difflogic.system.ranks import ALONE, Ranks
+from difflogic.training import following, rank_plan
 from difflogic.training.following import follow_all, gather
 from difflogic.training.rank_plan import RankPlan
 from difflogic.training.searching import Trainer
 from difflogic.training.start_model import StartModel, fitted
+from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
 
 
@@ -149,7 +150,9 @@ def test_ranks_receive_the_start_model():
     assert expected != lead(tiny(*settings, "perception.directions=random"), ALONE, 5)
 
 
-def test_ranks_without_samples_cause_a_warning():
+def test_ranks_without_samples_or_cores_cause_a_warning(monkeypatch):
+    monkeypatch.setattr(rank_plan, "cpu_count", lambda: 3)
+
     def warnings(size, *overrides):
         config = load_config("checkerboard-small", ["parallel.workers=1", *overrides])
         ranks = rank_of(0, size)
@@ -159,3 +162,5 @@ def test_ranks_without_samples_cause_a_warning():
     (warning,) = warnings(3, "training.batch=1")
     assert warning.startswith("3 ranks for 1 group of samples per step: 2 of them")
     assert warnings(2, "training.batch=1", "pool.batch=2") == []
+    (warning,) = warnings(4, "training.batch=4")
+    assert warning.startswith("4 ranks on 3 cores: they wait")

@@ -4,10 +4,12 @@ import pytest
 
 from difflogic.engine.rollout import add_slots
 from difflogic.scale.verification import ranks as comparison
-from difflogic.scale.verification import ranks_change_nothing, take_part
-from difflogic.system.ranks import Ranks, in_threads
+from difflogic.scale.verification import ranks_change_nothing
+from difflogic.system.ranks import Ranks
 from difflogic.system.ranks.protocol import LinkedRanks
+from difflogic.training.following import follow_all
 from difflogic.training.rank_plan import OrderedSum
+from tests.difflogic.system.ranks.threads import in_threads
 from tests.difflogic.training.tiny import growing, tiny
 
 pytestmark = pytest.mark.thorough
@@ -26,31 +28,23 @@ def alone(monkeypatch):
     monkeypatch.setattr(comparison, "STRATEGIES", ("samples",))
 
 
+def compared(config, size):
+    with in_threads(size, follow_all) as ranks:
+        return list(ranks_change_nothing(config, ranks))
+
+
 def test_every_way_gives_the_bits_of_one_process():
-    found = list(ranks_change_nothing(tiny(), (1, 3)))
-    assert [finding.difference for finding in found] == [0.0] * 12
-    assert {finding.what for finding in found} == {
-        "training by 1 rank, 1, 2 workers each",
-        "training by 3 ranks as threads, 1, 2 workers each",
-    }
+    found = compared(tiny(), 3)
+    assert [finding.difference for finding in found] == [0.0] * 6
+    assert {finding.what for finding in found} == {"training by 3 ranks, 1, 2 workers each"}
     assert len({finding.where for finding in found}) == 6
-
-
-@pytest.mark.usefixtures("alone")
-def test_ranks_of_a_world_take_part(monkeypatch):
-    monkeypatch.setattr(comparison, "in_threads", None)  # the world is large enough
-    sizes = (1, 2)
-    with in_threads(2, lambda ranks: take_part(sizes, ranks)) as world:
-        found = list(ranks_change_nothing(tiny(), sizes, world))
-    assert [finding.passed for finding in found] == [True] * 6
-    assert found[-1].what == "training by 2 ranks, 1, 2 workers each"
 
 
 @pytest.mark.usefixtures("alone")
 def test_a_configuration_with_a_pool_and_restarts_is_compared(monkeypatch):
     monkeypatch.setattr(comparison, "EPOCHS", 2)
     config = growing("task.hold=true", "pool.batch=2", "training.restart_every=40")
-    assert all(finding.passed for finding in ranks_change_nothing(config, (2,)))
+    assert all(finding.passed for finding in compared(config, 2))
 
 
 def in_the_order_of_arrival(ranks, sums, add):
@@ -112,4 +106,4 @@ MUTATIONS = {
 def test_a_mutant_is_caught(name, monkeypatch):
     owner, attribute, mutant = MUTATIONS[name]
     monkeypatch.setattr(owner, attribute, mutant)
-    assert not all(finding.passed for finding in ranks_change_nothing(tiny(), (2,)))
+    assert not all(finding.passed for finding in compared(tiny(), 2))

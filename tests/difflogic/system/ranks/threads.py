@@ -1,7 +1,6 @@
 """Ranks that are threads of this process and exchange the same bytes as processes would.
 
-They show without MPI that results do not depend on the number of ranks. They are not meant for
-training, since a process's worker threads share memory.
+They show without MPI that results do not depend on the number of ranks.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from difflogic.system.ranks.protocol import ALONE, Bytes, LinkedRanks, Ranks
+from difflogic.system.ranks.protocol import Bytes, LinkedRanks, Ranks
 
 
 class GoneError(RuntimeError):
@@ -29,15 +28,6 @@ class ThreadRanks(LinkedRanks):
 
     def __init__(self, rank: int, size: int, links: _Links) -> None:
         self.rank, self.size, self.here, self._links = rank, size, size, links
-
-    def subgroup(self, size: int) -> Ranks | None:
-        """Return this group or a group of one. `in_threads` creates other groups."""
-        super().subgroup(size)
-        if size == 1:
-            return ALONE if self.leads else None
-        if size < self.size:
-            raise NotImplementedError("make a smaller group of threads instead")
-        return self
 
     def send_bytes(self, data: Bytes, rank: int) -> None:
         self._links[self.rank, rank].put(data.tobytes())
@@ -63,9 +53,6 @@ def in_threads(size: int, follow: Callable[[Ranks], object]) -> Iterator[Ranks]:
 
     An exception in one of them is raised here and ends them all.
     """
-    if size == 1:
-        yield ALONE
-        return
     links: _Links = {(one, other): SimpleQueue() for one in range(size) for other in range(size)}
 
     def cut() -> None:
