@@ -126,8 +126,8 @@ def circuit(
     """Prove that a circuit equals its simplified form, or another circuit.
 
     The same rule gives each channel that both have the same next state, for every state of the nine
-    cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette, and
-    visible channels in the same order. Exits 1 if they differ, or if time runs out.
+    cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette,
+    encoding, and visible channels in the same order. Exits 1 if they differ, or if time runs out.
 
     Options:
         rule_only: Exit 0 if the next states are equal, whatever else differs

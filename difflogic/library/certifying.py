@@ -50,10 +50,10 @@ from difflogic.proof.convergence.planes import pack, unpack
 from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
-from difflogic.proof.files import numbered_cells, write_cases, write_certificate
+from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.callbacks import ignore
-from difflogic.system.deadline import Deadline
+from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.tasks import Task, make_task
 from difflogic.tasks.parts import TaskError
@@ -62,7 +62,10 @@ GRIDS = "grids decided:"
 """Label of progress."""
 
 SECONDS = 60.0
-"""Default time limit per grid."""
+"""Default time limit for each grid, for all sizes, and for damage."""
+
+SHORTEST = 0.001
+"""Least time limit of a simplification."""
 
 CHECKED = 32
 """Largest side of the grids on which a custom task's period is checked."""
@@ -149,20 +152,7 @@ class Certified:
                 f"{self.source.name}: a certificate is about damage on every grid, in any order of "
                 "firing, which is not proved of the circuit that it has"
             )
-        numbers: dict[str, int] = {}
-        settled = numbered_cells(Ground.of(table).board, numbers)
-        return {
-            "side": found.wound.side,
-            "contents": "zeros" if found.wound.zeros else "any",
-            "margin": found.wound.margin,
-            "within": found.wound.reach,
-            "reach": found.reach,
-            "rounds": found.rounds,
-            "first": table.grids.first,
-            "period": table.grids.period,
-            "sets": list(numbers),
-            "settled": settled,
-        }
+        return damage_part(found, table)
 
 
 @checked
@@ -186,10 +176,11 @@ def certify(
     start of zeros ends in. `all_sizes` also decides about all heights and widths at once. `damage`
     is the side of a square that is wounded in a settled state, `contents` what its bits become,
     `margin` the fewest cells from it to an edge; then all sizes are decided, too, but a picture
-    that stays on its own grid only. `time_limit` is in seconds, per grid, once for all sizes, and
-    once for damage. `allow_code` allows the code of a run's or model's custom task to run; the code
-    of `task` runs only if its configuration was loaded with it. Raises what `load` raises,
-    ConfigError for a task or sizes that do not fit, and CircuitError without a target.
+    that stays on its own grid only. `time_limit` is in seconds, for everything, by default SECONDS
+    for each grid, for all sizes and for damage. `allow_code` allows the code of a run's or
+    model's custom task to run; the code of `task` runs only if its configuration was loaded with
+    it. Raises what `load` raises, ConfigError for a task or sizes that do not fit, and CircuitError
+    without a target.
 
     Options:
         sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained
@@ -207,7 +198,10 @@ def certify(
     automaton = loaded.automaton
     if damage is None and (margin or contents != "zeros"):
         raise ConfigError("--contents and --margin describe damage: give its side by --damage")
-    seconds = SECONDS if time_limit is None else time_limit
+    if (all_sizes or damage is not None) and automaton.boundary != "zero":
+        raise ConfigError("all sizes and damage can only be certified with a zero boundary")
+    parts = max(1, len(sizes)) + (all_sizes or damage is not None) + (damage is not None)
+    deadline = Deadline.after(SECONDS * parts if time_limit is None else time_limit)
     wound = None if damage is None else Wound(damage, margin=margin, zeros=contents == "zeros")
     if goal is not None and goal.find_lasting_target() is None:
         if sizes or all_sizes or (damage and not goal.holds):
@@ -224,24 +218,25 @@ def certify(
         lines = every_length(automaton, goal)
         if lines is not None:
             return Certified(loaded, (), of_lines(lines, goal), lines=lines)
-        found = assure_automaton(automaton, goal, Deadline.after(seconds))
+        found = assure_automaton(automaton, goal, deadline)
         cases, kept = all_cases(automaton, goal), None
         if wound is not None:
             progress(Progress(GRIDS, 1, 1, "damage"))
-            kept = _confined_picture(live_part(automaton), cases, wound, Deadline.after(seconds))
+            kept = _confined_picture(live_part(automaton), cases, wound, deadline)
         return Certified(loaded, (), found, cases, confinement=kept)
     grids = sizes or [(automaton.height, automaton.width)]
     for size in grids:
         require_provable(loaded.name, automaton.circuit, *size)
-    until = Deadline.after(seconds * len(grids))
-    targets = _targets(automaton, goal, seconds)
+    until = Deadline.after(deadline.left * len(grids) / parts)
+    targets = _targets(automaton, goal, deadline)
     small = live_part(automaton)
     if not proved(automaton, small.circuit, until.left, progress).equal:
         small = automaton
     findings = [by_sets(Question.of(small, targets(*grid)), until) for grid in grids]
     if any(found.verdict is not Verdict.proved for found in findings):
         # With fewer gates, sets lose fewer dependencies between signals.
-        simpler = simplify(small, "low", time_limit=until.left, progress=progress)
+        limit = max(until.left, SHORTEST)
+        simpler = simplify(small, "low", time_limit=limit, progress=progress)
         simple = simpler.automaton if simpler.proved else small
         for place, finding in enumerate(findings):
 
@@ -255,11 +250,9 @@ def certify(
     if not all_sizes and damage is None:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)
-    if automaton.boundary != "zero":
-        raise ConfigError("all sizes can only be certified with a zero boundary")
-    deadline, compared = Deadline.after(seconds), goal is not None
+    share, compared = Deadline.after(deadline.left / (1 if wound is None else 2)), goal is not None
     progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
-    everywhere = every_size(small, targets, repeats, decide_quickly, deadline, compared)
+    everywhere = every_size(small, targets, repeats, decide_quickly, share, compared)
     assumed = ""
     if everywhere.table is not None and goal is not None and goal.source is not None:
         assumed = (
@@ -269,7 +262,7 @@ def certify(
     kept = None
     if wound is not None:
         progress(Progress(GRIDS, len(grids), len(grids), "damage"))
-        kept = _confined(everywhere, findings[0], wound, Deadline.after(seconds))
+        kept = _confined(everywhere, findings[0], wound, deadline)
     return Certified(loaded, tuple(findings), None, None, None, everywhere, assumed, kept)
 
 
@@ -290,15 +283,19 @@ def _confined(
 def _confined_picture(
     automaton: Automaton, cases: Cases | None, wound: Wound, deadline: Deadline
 ) -> Confinement:
-    """Decide whether damage stays local in the state in which a picture's only start settles."""
-    if cases is None or len(cases.starts) != 1:
-        return Confinement(wound, Verdict.open)
+    """Decide whether damage stays local in the state in which a picture's only start settles.
+
+    In other orders of firing it may settle in another one.
+    """
+    if cases is None or len(cases.starts) != 1 or automaton.fire_rate < 1:
+        return Confinement(wound, Verdict.open, reason="it may settle in several states")
     question = Question.of(automaton, cases.targets[0])
     start = pack(question.board, cases.starts[0][list(automaton.circuit.labels)])
     found = repeated(question.network, question.board, start, deadline, math.inf)
     if found is None or found[1] != 1 or not question.is_right(found[0]):
-        return Confinement(wound, Verdict.open)
-    return _confined_on(question, Ground(unpack(question.board, found[0])), wound, deadline)
+        return Confinement(wound, Verdict.open, reason="its start does not settle in the target")
+    settled = Ground(unpack(question.board, found[0]), start=unpack(question.board, start))
+    return _confined_on(question, settled, wound, deadline)
 
 
 def _confined_on(
@@ -324,7 +321,7 @@ def _repeats(task: Task) -> int | None:
         raise TaskError(f"{task.prefix}.lasting_period must be a whole number of cells, or None")
     if period > max(PERIODS):
         return None
-    targets, sides = _targets(None, task, 0), range(1, CHECKED + 1)
+    targets, sides = _targets(None, task, NEVER), range(1, CHECKED + 1)
     whole = targets(CHECKED, CHECKED)
     plane = np.pad(whole[:, :period, :period], ((0, 0), *((0, CHECKED),) * 2), mode="wrap")
     for height, width in product(sides, sides):
@@ -336,7 +333,7 @@ def _repeats(task: Task) -> int | None:
     return period
 
 
-def _targets(automaton: Automaton | None, task: Task | None, seconds: float) -> Targets:
+def _targets(automaton: Automaton | None, task: Task | None, deadline: Deadline) -> Targets:
     """Return a function from a grid to its target: the task's, or where a start of zeros ends."""
 
     def target(height: int, width: int) -> Bits:
@@ -347,10 +344,10 @@ def _targets(automaton: Automaton | None, task: Task | None, seconds: float) -> 
         assert automaton is not None
         what = f"on {height}×{width} cells, a start of zeros"
         try:
-            found = resting_picture(automaton, height, width, Deadline.after(seconds))
+            found = resting_picture(automaton, height, width, deadline)
         except TimeoutError:
             raise CircuitError(
-                f"{what} does not settle in {seconds:g} s, so the target is unknown: raise "
+                f"{what} does not settle in the time, so the target is unknown: raise "
                 "--time-limit, or use --task to name an experiment"
             ) from None
         if found is None:

@@ -22,7 +22,7 @@ class Compared:
     proof: Proof
     other_differences: tuple[str, ...]
     """Differences outside the circuits: boundary, fire rate, grid, steps, start, visible channels
-    and their order, palette."""
+    and their order, palette, encoding of examples."""
 
     def __repr__(self) -> str:
         return f"Compared({self.one.name!r}, {self.other.name!r}, equal={self.equal})"
@@ -48,8 +48,8 @@ def prove(
 
     Channels are matched by number. The same rule means that every channel that both have gets the
     same next state, for every state of the nine cells. Equal automata also share boundary, fire
-    rate, grid, steps, start, visible channels in their order, and palette. Raises what `load`
-    raises, and CircuitError if a visible channel is missing in one of them.
+    rate, grid, steps, start, visible channels in their order, palette and encoding. Raises what
+    `load` raises, and CircuitError if a visible channel is missing in one of them.
 
     Options:
         against FILE: Run, model or circuit to compare with, channel by channel, by default the
@@ -76,4 +76,5 @@ def _differences(one: Automaton, other: Automaton) -> list[str]:
         ("visible channels", list(one.visible), list(other.visible)),
     )
     found = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
-    return [*found, "palette"] if one.palette != other.palette else found
+    kept = ("palette", "encoding")
+    return [*found, *(key for key in kept if getattr(one, key) != getattr(other, key))]

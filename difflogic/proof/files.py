@@ -7,7 +7,7 @@ a checker for each kind.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
@@ -20,8 +20,10 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.specification import Cases
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.proof.convergence import Finding
+from difflogic.proof.convergence.confinement import Confinement, Ground
 from difflogic.proof.convergence.folding import fold
 from difflogic.proof.convergence.sets import as_array
+from difflogic.proof.convergence.sizes import NEVER, Table
 from difflogic.proof.question import Asked
 from difflogic.system.errors import CircuitError
 
@@ -52,8 +54,9 @@ def write_certificate(
         raise CircuitError(
             f"a certificate file lists the sets after each step, but there are none: {how}"
         )
-    numbers: dict[str, int] = {}
-    states = [numbered_cells(as_array(question.board, state), numbers) for state in finding.states]
+    numbers: dict[Any, int] = {}
+    arrays = (as_array(question.board, state) for state in finding.states)
+    states = [_numbered(_signs(state), numbers) for state in arrays]
     parts = {"target": _planes(question.target), "sets": list(numbers), **more}
     folded = automaton.with_circuit(fold(question.circuit))
     asked = replace(question.asked, step=finding.from_step)
@@ -124,10 +127,37 @@ def proof_text(
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def numbered_cells(state: npt.NDArray[np.uint8], numbers: dict[str, int]) -> Lines:
-    """Return the number of each cell's sets, one sign per channel; new ones join `numbers`."""
-    signs = ("".join(SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
-    return _lines(numbers.setdefault(each, len(numbers)) for each in signs)
+def damage_part(found: Confinement, table: Table) -> dict[str, Any]:
+    """Return what a certificate says about damage on every grid, and how small grids settle."""
+    wound, when = found.wound, table.arrivals.steps
+    steps = np.where(when < NEVER, when, 1).reshape(len(when), -1).T.tolist()
+    numbers: dict[Any, int] = {}
+    cells = zip(_signs(Ground.of(table).board), map(tuple, steps), strict=True)
+    settled = _numbered(cells, numbers)
+    return {
+        "side": wound.side,
+        "contents": "zeros" if wound.zeros else "any",
+        "margin": wound.margin,
+        "within": wound.reach,
+        "reach": found.reach,
+        "rounds": found.rounds,
+        "first": table.grids.first,
+        "period": table.grids.period,
+        "delays": table.delays,
+        "sets": [signs for signs, _ in numbers],
+        "arrivals": [late for _, late in numbers],
+        "settled": settled,
+    }
+
+
+def _signs(state: npt.NDArray[np.uint8]) -> Iterator[str]:
+    """Yield each cell's sets, one sign per channel."""
+    return ("".join(SIGNS[value] for value in cell) for cell in state.reshape(len(state), -1).T)
+
+
+def _numbered(cells: Iterable[Any], numbers: dict[Any, int]) -> Lines:
+    """Return the number of each cell; new ones join `numbers`."""
+    return _lines(numbers.setdefault(each, len(numbers)) for each in cells)
 
 
 def _planes(bits: npt.NDArray[Any]) -> list[Lines]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import product
+from itertools import islice, product
 from operator import or_
 from typing import NamedTuple
 
@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 from difflogic.proof.convergence import sets
 from difflogic.proof.convergence.findings import Bits, Question, Verdict
-from difflogic.proof.convergence.orbits import plain_step
-from difflogic.proof.convergence.planes import Board
+from difflogic.proof.convergence.orbits import cycle, plain_step, states
+from difflogic.proof.convergence.planes import Board, Planes, pack, unpack
 from difflogic.proof.convergence.sets import UNKNOWN, Sets
 from difflogic.proof.convergence.sizes import NEVER, Table
 from difflogic.system.deadline import NEVER as NO_DEADLINE
@@ -51,7 +51,10 @@ ROUNDS_PER_ROW = 8
 """Rounds, or steps, that a wound has to close, per row of its window."""
 
 TRIED, CONTENTS = 4, 16
-"""Windows to look for a witness in, and contents of each wound."""
+"""Windows to look for a witness in, and starts and contents of each wound."""
+
+SETTLING = 16
+"""Steps per row and column in which such a start must repeat its state."""
 
 Lines = tuple[int, ...]
 """The board's rows, or columns, that a grid or a window consists of; -1 is beyond the edge."""
@@ -97,12 +100,14 @@ class Wound:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Settled states of one grid, or of all grids."""
+    """Sets that hold the settled states of one grid, or of all grids."""
 
     board: Bits
     """0, 1 or UNKNOWN, shape (channels, rows, columns)."""
     table: Table | None = None
     """The proof for all grids, if the board is that of the small ones."""
+    start: Bits | None = None
+    """The only start, shape (channels, rows, columns); None if every state is one."""
 
     @classmethod
     def of(cls, table: Table) -> Ground:
@@ -140,12 +145,16 @@ class Witness:
     """A run, by the plain interpreter, in which a cell too far away is wrong."""
 
     start: Bits
-    """The wounded state, shape (channels, height, width)."""
+    """The first state, shape (channels, height, width)."""
+    settled: int
+    """After how many steps of all cells it has settled, and is wounded."""
+    wounded: Bits
+    """The state then, with the wound."""
     row: int
     column: int
     """Where the square begins."""
     fired: Bits
-    """Which cells fire at each step, (steps, height, width)."""
+    """Which cells fire at each step from then on, (steps, height, width)."""
     cell: tuple[int, int]
     """Row and column of a cell that is wrong then."""
 
@@ -166,6 +175,8 @@ class Confinement:
     witness: Witness | None = None
     where: str = "every grid"
     synchronous: bool = False
+    reason: str = ""
+    """Why it is open, if no proof was tried."""
 
     @property
     def text(self) -> str:
@@ -185,6 +196,7 @@ class Confinement:
         if self.verdict is Verdict.proved:
             return kept
         failed = f"it is not proved that {wound} stays local on {self.where}"
+        failed += f": {self.reason}" if self.reason else ""
         if self.witness is not None:
             run, (_, height, width) = self.witness, self.witness.start.shape
             far = self.wound.distances(height, width, run.row, run.column)[run.cell]
@@ -213,20 +225,24 @@ def confine(
 ) -> Confinement:
     """Decide by sets of values whether damage stays local; if not, look for a run that refutes it.
 
-    Of the question, only circuit, visible channels and fire rate count. Edges are zero boundaries.
+    Of the question, only circuit, visible channels, fire rate and boundary count: round a torus, a
+    wound comes back, which no window shows.
     """
     _, height, width = ground.board.shape
     where = "every grid" if ground.table is not None else f"{height}×{width} cells"
     answer = Confinement(wound, Verdict.open, where=where, synchronous=question.synchronous)
-    windows, found = windows_of(ground, wound), []
-    answer = replace(answer, windows=len(windows))
-    if not windows:
-        return answer
-    most = max(1, BITS_AT_ONCE // wound.size**2)
-    for first in range(0, len(windows), most):
-        if deadline.passed:
+    if question.boundary == "periodic":
+        return replace(answer, reason="only grids with zeros beyond their edges are tried")
+    try:
+        windows = windows_of(ground, wound, deadline)
+        answer = replace(answer, windows=len(windows))
+        if not windows:
             return answer
-        found.append(follow(question, wound, windows[first : first + most]))
+        most = max(1, BITS_AT_ONCE // wound.size**2)
+        parts = (windows[first : first + most] for first in range(0, len(windows), most))
+        found = [follow(question, wound, part, deadline=deadline) for part in parts]
+    except TimeoutError:
+        return replace(answer, reason="the time was up")
     spread, reach, rounds = map(np.concatenate, zip(*found, strict=True))
     failed = (spread > wound.reach) | (rounds < 0)
     margins = np.array([window.margin for window in windows])
@@ -238,19 +254,23 @@ def confine(
     if not failed.any():
         return replace(answer, verdict=Verdict.proved)
     for place in sorted(np.flatnonzero(failed), key=lambda place: -windows[place].margin)[:TRIED]:
-        witness = None if deadline.passed else _witness(question, wound, ground, windows[place])
+        witness = _witness(question, wound, ground, windows[place], deadline)
         if witness is not None:
             return replace(answer, verdict=Verdict.refuted, witness=witness)
     return answer
 
 
-def windows_of(ground: Ground, wound: Wound) -> list[_Window]:
-    """Return all different windows with squares far enough from the edges; none if too many."""
+def windows_of(ground: Ground, wound: Wound, deadline: Deadline = NO_DEADLINE) -> list[_Window]:
+    """Return all different windows with squares far enough from the edges; none if too many.
+
+    Raises TimeoutError.
+    """
     found: dict[bytes, _Window] = {}
     sides = [_places(lines, wound).items() for lines in ground.sides(wound.size)]
     if len(sides[0]) * len(sides[1]) * wound.size**2 > MOST_BITS:
         return []
     for (rows, down), (columns, across) in product(*sides):
+        deadline.check()
         state, margin = ground.part(rows, columns), min(down[0], across[0])
         found.setdefault(state.tobytes(), _Window(state, margin, *down[1:], *across[1:]))
     return list(found.values())
@@ -273,12 +293,16 @@ def _places(sides: Iterable[Lines], wound: Wound) -> dict[Lines, tuple[int, Line
 
 
 def follow(
-    question: Question, wound: Wound, windows: Sequence[_Window], until_closed: bool = True
+    question: Question,
+    wound: Wound,
+    windows: Sequence[_Window],
+    until_closed: bool = True,
+    deadline: Deadline = NO_DEADLINE,
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return how far from each wound a bit ever changes, how far a cell is wrong, and how long.
 
     That is rounds, or steps; -1 if it is not known, or if S changes by itself. Unless followed
-    `until_closed`, ends after the first.
+    `until_closed`, ends after the first. Raises TimeoutError.
     """
     size, count = wound.size, len(windows)
     board, one = Board(size, size, "zero", count), Board(size, size, "zero")
@@ -294,6 +318,7 @@ def follow(
 
     def step(state: Sets) -> Sets:
         """Return the next sets; beyond the edge stay zeros, and the rim stays."""
+        deadline.check()
         pairs = zip(sets.step(question.network, board, state), still, strict=True)
         planes = (zip(*pair, strict=True) for pair in pairs)
         return Sets(*(tuple(new & free | old & rim for new, old in each) for each in planes))
@@ -336,34 +361,68 @@ def follow(
     return far, seen, rounds
 
 
-def _witness(question: Question, wound: Wound, ground: Ground, window: _Window) -> Witness | None:
-    """Look by the plain interpreter for a run that makes a cell wrong too far away.
+def _witness(
+    question: Question, wound: Wound, ground: Ground, window: _Window, deadline: Deadline
+) -> Witness | None:
+    """Look for a run that makes a cell wrong too far away, and repeat it by the plain interpreter.
 
-    If cells may fire in any order, an adversary fires healthy cells that this makes wrong, and
-    some of those that it keeps wrong.
+    It begins at a start and settles first: sets may hold states that no start reaches. If cells may
+    fire in any order, an adversary fires healthy cells that this makes wrong, and some of those
+    that it keeps wrong.
     """
     _, _, rows, row, columns, column = window
-    calm = ground.part(rows, columns)
-    calm[calm == UNKNOWN] = 0
+    rest = ground.part(rows, columns)
     height, width, shown = len(rows), len(columns), list(question.visible_places)
-    asked = replace(question, height=height, width=width, boundary="zero", target=calm[shown])
+    asked = replace(question, height=height, width=width, boundary="zero", target=rest[shown])
+    board, network = asked.board, asked.network
     distances = wound.distances(height, width, row, column)
+    far, square = (board.pack(found) for found in (distances > wound.reach, distances == 0))
+    known, wanted = pack(board, rest[shown] != UNKNOWN), pack(board, rest[shown] == 1)
     rng, steps = np.random.default_rng(0), 4 * (height + width)
-    for number in range(1 if wound.zeros else CONTENTS):
-        content = rng.integers(0, 2 if number else 1, calm.shape, np.uint8)
-        start = state = np.where(distances == 0, content, calm)
-        fired: list[npt.NDArray[np.bool_]] = []
-        while len(fired) < 2 * steps and (state != calm).any():
-            wrong = (state[shown] != calm[shown]).any(axis=0) & (distances > wound.reach)
-            if wrong.any():
-                y, x = np.argwhere(wrong)[0].tolist()
-                return Witness(start, row, column, np.array(fired, np.uint8), (y, x))
-            after, fire = plain_step(asked, state), np.ones((height, width), np.bool_)
+    for number in range(1 if wound.zeros and ground.start is not None else CONTENTS):
+        start = ground.start
+        if start is None:
+            start = rng.integers(0, 2, rest.shape, np.uint8)
+        begin, most = pack(board, start), SETTLING * (height + width)
+        found = cycle(network, board, begin, deadline, most)
+        if found is None:
+            continue
+        calm = next(islice(states(network, board, begin), found[0], None))
+        content = rng.integers(0, 1 if wound.zeros or not number else 2, rest.shape, np.uint8)
+        pairs = zip(pack(board, content), calm, strict=True)
+        wounded = state = tuple(new & square | old & ~square for new, old in pairs)
+        fired: list[int] = []
+        while len(fired) < 2 * steps and state != calm and not deadline.passed:
+            seen = zip((state[place] for place in shown), wanted, known, strict=True)
+            wrong = far & reduce(or_, ((bits ^ right) & sure for bits, right, sure in seen))
+            if wrong:
+                cell = divmod((wrong & -wrong).bit_length() - 1, width)
+                masks = np.array([board.unpack(fire) for fire in fired], np.uint8)
+                grids = unpack(board, wounded), row, column, masks.reshape(-1, height, width)
+                return _repeated(asked, Witness(start, found[0], *grids, cell))
+            after, fire = network.step(board, state), board.full
             if not asked.synchronous:
-                fire = rng.random(fire.shape) < 0.5
+                fire = board.pack(rng.random((height, width)) < 0.5)
                 if len(fired) < steps:  # afterwards each cell gets its chance
-                    fire |= (state == calm).all(axis=0)
-                    fire &= (after != calm).any(axis=0)
+                    fire = (fire | board.full ^ _differ(state, calm)) & _differ(after, calm)
             fired.append(fire)
-            state = np.where(fire, after, state)
+            state = tuple(new & fire | old & ~fire for new, old in zip(after, state, strict=True))
     return None
+
+
+def _differ(state: Planes, other: Planes) -> int:
+    return reduce(or_, (a ^ b for a, b in zip(state, other, strict=True)))
+
+
+def _repeated(question: Question, witness: Witness) -> Witness:
+    """Return a witness. Raises RuntimeError if the plain interpreter disagrees."""
+    state, shown = witness.start, list(question.visible_places)
+    for _ in range(witness.settled):
+        state = plain_step(question, state)
+    calm, same = state[shown], state == witness.wounded
+    state = witness.wounded
+    for mask in witness.fired:
+        state = np.where(mask, plain_step(question, state), state)
+    if same.all() or (state[shown] == calm)[:, *witness.cell].all():
+        raise RuntimeError("the plain interpreter disagrees with a wound")
+    return witness

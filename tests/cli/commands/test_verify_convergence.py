@@ -103,7 +103,7 @@ def test_zeros_that_settle_late(verify, tmp_path):
     slow = replace(automaton_of(circuit), boundary="zero", height=1, width=22)
     file.write_text(write_circuit(slow))
     refused = verify(str(file), "--time-limit 0.1").refusal
-    assert "does not settle in 0.1 s" in refused
+    assert "does not settle in the time" in refused
     assert "raise --time-limit" in refused
 
 

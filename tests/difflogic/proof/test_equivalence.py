@@ -254,6 +254,7 @@ DIFFERENCES = {
     "start random and zeros": {"start": "zeros"},
     "visible channels [0, 1] and [1, 0]": {"visible": (1, 0)},
     "palette": {"palette": tuple((shade, 0, 0) for shade in range(4))},
+    "encoding": {"encoding": {"symbols": ("0", "1"), "background": 1}},
 }
 
 

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice, product
@@ -21,17 +22,21 @@ from difflogic.circuit.specification import Cases, Machine
 from difflogic.formats.circuit_file import parse
 from difflogic.library.certifying import certify
 from difflogic.library.loading import Source, load
+from difflogic.proof.convergence import Verdict
+from difflogic.proof.convergence.confinement import Confinement, Wound
 from difflogic.proof.every_length import prove
 from difflogic.proof.every_size import broken
-from difflogic.proof.files import write_cases, write_certificate
+from difflogic.proof.files import damage_part, write_cases, write_certificate
 from difflogic.tasks.line import ADDITION
 from tests.difflogic.circuit.circuits import automaton, circuit_of
 from tests.difflogic.proof.conftest import Check
 from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all
 from tests.difflogic.proof.test_every_length import adder, is_right
 from tests.difflogic.proof.test_every_size import GALLERY, RULES
+from tests.difflogic.proof.wounds import harm, settled, strikes
 
 Proof = dict[str, Any]
+Forge = Callable[[Proof], object]
 VALUES = (-4, -1, 0, 1, 2, 3, 2**40, True, False, 0.0, 1.0, 0.5, None, "", "0", "zero", [], {})
 SAID = re.compile(
     r"confirmed: (.*); (\w+)×(\w+) cells(?: \(its own are (\d+)×(\d+)\))?, (zero|periodic) "
@@ -56,15 +61,85 @@ def of_cases(circuit: Circuit, size: tuple[int, int], steps: int, boundary: str 
     return json.loads(write_cases(made, Cases("all", starts, ends, boundary, steps, "")))
 
 
+def of_damage(circuit: Circuit, zeros: bool, margin: int) -> Proof:
+    """Return the certificate that wounds of one cell stay local."""
+    made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
+    contents = "zeros" if zeros else "any"
+    found = certify(made, damage=1, contents=contents, margin=margin)
+    assert found.proved
+    return json.loads(found._text())
+
+
+def forged(circuit: Circuit, change: Forge, margin: int) -> Proof:
+    """Return the certificate of an every-size proof, with wounds of one cell that go nowhere."""
+    made = automaton(circuit, boundary="zero", visible=(0,), height=2, width=3)
+    everywhere = certify(made, all_sizes=True)
+    assert everywhere.every_size is not None
+    assert everywhere.every_size.table is not None
+    kept = Confinement(Wound(1, 0, margin, zeros=False), Verdict.proved)
+    part = damage_part(kept, everywhere.every_size.table)
+    proof = json.loads(write_certificate(made, everywhere.findings[0], {"damage": part}))
+    change(proof["damage"])
+    return proof
+
+
+def settled_otherwise(damage: Proof) -> None:
+    damage["sets"] = [signs.replace("?", "0") for signs in damage["sets"]]
+
+
+# What one channel of damage does runs along the row, if a held channel says so, or always.
+STREETS = (circuit_of([(Op.AND, 6, 9)], [18, 9]), circuit_of([(Op.NOT_A, 3, 3)], [9]))
+
+
+@pytest.mark.parametrize(
+    ("circuit", "change", "margin"),
+    [
+        (STREETS[0], settled_otherwise, 0),
+        (STREETS[1], lambda damage: damage.update(first=2, period=8), 0),
+        (STREETS[1], lambda damage: None, 7),
+        (STREETS[1], lambda damage: None, 40),
+    ],
+)
+def test_damage_that_spreads_is_not_confirmed(
+    circuit: Circuit, change: Forge, margin: int, tmp_path: Path, check_here: Check
+) -> None:
+    proof = forged(circuit, change, margin)
+    (tmp_path / "proof.json").write_text(json.dumps(proof))
+    assert check_here("check.py", str(tmp_path / "proof.json"))[0]
+    assert not check_here("damage.py", str(tmp_path / "proof.json"))[0]
+
+
+@pytest.mark.parametrize("margin", [0, 1, 40])
+def test_damage_that_stays_local_is_confirmed(
+    margin: int, tmp_path: Path, check_here: Check
+) -> None:
+    for circuit, zeros, _ in LOCAL:
+        (tmp_path / "proof.json").write_text(json.dumps(of_damage(circuit, zeros, margin)))
+        confirmed, output = check_here("damage.py", str(tmp_path / "proof.json"))
+        assert confirmed, output
+
+
 NOT_WEST = circuit_of([(Op.NOT_A, 3, 3)], [9])
 COUNTER = circuit_of([(Op.NOT_A, 8, 8), (Op.XOR, 8, 9)], [18, 19])
+
+
+# Channel 0 shows 1 unless a neighbour's channel 1 says 0, which only damage makes it do. The last
+# two rules also have a channel that nothing settles: it is held, or blinks.
+BESIDE = [(Op.AND, 10, 14), (Op.NOR, 27, 16), (Op.FALSE, 0, 0), (Op.NOT_A, 14, 14)]
+LOCAL = (
+    (circuit_of([(Op.TRUE, 0, 0)], [9]), False, 0),
+    (circuit_of([(Op.NOR, 7, 11), (Op.FALSE, 0, 0)], [18, 19]), False, 0),
+    (circuit_of([(Op.OR, 7, 8), (Op.TRUE, 0, 0), (Op.OR, 18, 19)], [20, 19]), True, 0),
+    (circuit_of(BESIDE[:3], [28, 29, 14]), False, 0),
+    (circuit_of(BESIDE, [28, 29, 30]), False, 5),
+)
 
 
 @cache
 def valid(checker: str) -> list[Proof]:
     """Return proofs that a checker confirms, on few cells."""
     match checker:
-        case "sets.py":
+        case "check.py":
             asynchronous = automaton(NOT_WEST, boundary="zero", fire_rate=0.5)
             small = of_sets(GALLERY / "checkerboard.json", 2, 3)
             return [
@@ -78,6 +153,8 @@ def valid(checker: str) -> list[Proof]:
             return [ring, of_cases(spread_out, (1, 2), 1), of_cases(COUNTER, (2, 2), 3)]
         case "lines.py":
             return [json.loads(prove(adder(), ADDITION, 2).certificate())]
+        case "damage.py":
+            return [of_damage(*each) for each in LOCAL]
     files = {name: json.loads((GALLERY / f"{name}.json").read_text()) for name in RULES}
     return [{"kind": name, "circuit": file} for name, file in files.items()]
 
@@ -196,13 +273,40 @@ def rule_is_true(proof: Proof, said: re.Match[str]) -> bool:
     return not broken(made, RULES[proof["kind"]])
 
 
+def damage_is_true(proof: Proof, said: re.Match[str]) -> bool:
+    """Try all settled states, wounds and orders on few cells, and some runs on more."""
+    what = re.fullmatch(
+        r"a wound of (\d+)×\d+ cells, (zeros|any), (\d+) or more from the edges, makes no cell "
+        r"wrong that is more than (\d+) away, and none after round (\d+), .*",
+        said[1],
+    )
+    assert what is not None
+    assert (said[2], said[3]) == ("m", "n")
+    (circuit, shown), period = circuit_in(proof), proof["damage"]["period"]
+    grid = proof["question"]["height"], proof["question"]["width"]
+    tile = np.stack([spread(rows, *grid) for rows in proof["target"]])
+    side, margin, reach, last = (int(what[n]) for n in (1, 3, 4, 5))
+    wound = Wound(side, reach, margin, what[2] == "zeros")
+    for size in ((1, 4), (2, 2), (9, 9), (4, 13)):
+        wide = np.pad(tile[:, :period, :period], ((0, 0), (0, 13), (0, 13)), mode="wrap")
+        target = wide[:, : size[0], : size[1]]
+        few = size[0] * size[1] * circuit.channels <= 12
+        calm = settled(circuit, size, None, "zero", False) if few else None
+        asked = circuit, shown, target, wound
+        found = strikes(*asked) if calm is None else harm(*asked, calm)
+        if found[0] > reach or found[1] > last:
+            return False
+    return True
+
+
 TRUE = {
-    "sets.py": sets_are_true,
+    "check.py": sets_are_true,
     "cases.py": cases_are_true,
     "lines.py": lines_are_true,
     "rule.py": rule_is_true,
+    "damage.py": damage_is_true,
 }
-TRIALS = {"sets.py": 30, "cases.py": 30, "lines.py": 30, "rule.py": 10}
+TRIALS = {"check.py": 30, "cases.py": 30, "lines.py": 30, "rule.py": 10, "damage.py": 100}
 
 
 def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
@@ -216,6 +320,11 @@ def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
         file = proof.get("circuit")
         with suppress(KeyError, TypeError, IndexError, ValueError, AttributeError):
             agree(proof)
+    return confirms(checker, proof, file, tmp_path, check_here)
+
+
+def confirms(checker: str, proof: Proof, file: Proof, tmp_path: Path, check_here: Check) -> bool:
+    """Return whether a checker confirms a proof; what it then says must be true."""
     paths = tmp_path / "proof.json", tmp_path / "circuit.json"
     for path, data in zip(paths, (proof, file), strict=True):
         path.write_text(json.dumps(data))
@@ -224,7 +333,7 @@ def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
     if not confirmed:
         assert output.startswith("NOT CONFIRMED: ")
         return False
-    said = SAID.fullmatch(output)
+    said = SAID.fullmatch(output.splitlines(keepends=True)[-1])
     assert said is not None, output
     sides = zip(said.group(2, 3), (file["height"], file["width"]), strict=True)
     assert (said[4] is not None) == any(a.isdigit() and int(a) != b for a, b in sides)
@@ -233,6 +342,40 @@ def attack(checker: str, seed: int, tmp_path: Path, check_here: Check) -> bool:
     assert said[8] == ", ".join(map(str, file["visible"]))
     assert TRUE[checker](proof | {"circuit": file}, said), output
     return True
+
+
+def each_edited(tree: Any, whole: Any) -> Iterator[Proof]:
+    """Yield a proof with each of its numbers, and of its lists, changed."""
+    for key in tree if isinstance(tree, dict) else range(len(tree)):
+        value, edited = tree[key], []
+        if type(value) is int:
+            edited = [value - 1, value + 1]
+        elif isinstance(value, list) and value:
+            edited = [value[:-1]]
+        for tree[key] in edited:
+            yield copy.deepcopy(whole)
+        tree[key] = value
+        if isinstance(value, dict | list):
+            yield from each_edited(value, whole)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("checker", TRUE)
+@pytest.mark.parametrize(
+    "most", [10, pytest.param(10**6, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
+)
+def test_each_number_and_list_counts(
+    checker: str, most: int, tmp_path: Path, check_here: Check
+) -> None:
+    """A proof with one of them changed is refused, or true all the same."""
+    count = confirmed = 0
+    for proof in valid(checker):
+        edits = list(each_edited(whole := copy.deepcopy(proof), whole))
+        for edited in edits[:: max(1, len(edits) // most)]:
+            count += 1
+            confirmed += confirms(checker, edited, edited["circuit"], tmp_path, check_here)
+    print(f"{checker}: {confirmed} of {count} confirmed, all true")
+    assert confirmed < count // 2
 
 
 @pytest.mark.parametrize("checker", TRUE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, product
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -18,61 +18,21 @@ from difflogic.proof.convergence import (
     decide_quickly,
     sets,
 )
-from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.confinement import Ground, Wound, confine
 from difflogic.proof.convergence.findings import Bits
 from difflogic.proof.convergence.folding import live_part
 from difflogic.proof.convergence.sets import Sets
 from difflogic.proof.convergence.sizes import Table, every_size
 from difflogic.system.deadline import Deadline
 from tests.difflogic.library.test_ruling import tough_checkerboard
-from tests.difflogic.proof.convergence.brute import (
-    all_states,
-    questions,
-    rounds,
-    step_all,
-    successors,
-)
+from tests.difflogic.proof.convergence.brute import all_states, questions, rounds, successors
 from tests.difflogic.proof.convergence.trained import (
     NAMES,
     checkerboard,
     checkerboard_question,
     trained,
 )
-
-
-def distances(shape: tuple[int, int], side: int, row: int, column: int) -> np.ndarray:
-    """Return each cell's distance from a square, cell by cell."""
-    found = np.zeros(shape, int)
-    square = list(product(range(row, row + side), range(column, column + side)))
-    for y, x in product(*map(range, shape)):
-        found[y, x] = min(max(abs(y - j), abs(x - i)) for j, i in square)
-    return found
-
-
-def places(shape: tuple[int, int], side: int) -> list[tuple[int, int, int]]:
-    """Return where squares begin, and how far each is from the edges."""
-    downs, acrosses = (range(max(1, length - side + 1)) for length in shape)
-    return [
-        (y, x, max(0, min(y, x, shape[0] - y - side, shape[1] - x - side)))
-        for y, x in product(downs, acrosses)
-    ]
-
-
-def replay(question: Question, found: Confinement, calm: Bits | None = None) -> None:
-    """Check by the plainest interpreter that a witness refutes."""
-    wound, witness = found.wound, found.witness
-    assert found.verdict is Verdict.refuted
-    assert witness is not None
-    state, shown = witness.start, list(question.visible_places)
-    far = distances(state.shape[1:], wound.side, witness.row, witness.column)
-    calm = calm_on(question, *state.shape[1:]) if calm is None else calm
-    assert ((state == calm) | (calm == sets.UNKNOWN) | (far == 0)).all()
-    assert not (wound.zeros and state[:, far == 0].any())
-    assert not question.synchronous or witness.fired.all()
-    for mask in witness.fired:
-        state = np.where(mask, step_all(question.circuit, state[None], "zero")[0], state)
-    assert (state[shown] != calm[shown])[:, *witness.cell].any()
-    assert far[witness.cell] > wound.reach
+from tests.difflogic.proof.wounds import distances, places, replay
 
 
 def alone(question: Question, height: int, width: int) -> Question:
@@ -101,7 +61,7 @@ def test_all_runs_on_small_grids_agree(asked: Question, data: st.DataObject) -> 
     question = Question(circuit, asked.visible, *size, "zero", calm[shown], rate)
     side, reach = data.draw(st.integers(1, 2)), data.draw(st.integers(0, 2))
     wound = Wound(side, reach, data.draw(st.integers(0, 1)), data.draw(st.booleans()))
-    found = confine(question, wound, Ground(calm))
+    found = confine(question, wound, Ground(calm, start=calm))
     if found.verdict is Verdict.refuted:
         replay(question, found, calm)
     wrong = (states != calm)[:, shown].any(axis=1)
@@ -191,7 +151,7 @@ def test_one_way_streets_are_refuted(name: str) -> None:
     for zeros in (True, False):
         found = confine(question, Wound(2, 3, 0, zeros), Ground(calm))
         assert found.margin is None or found.margin > 2
-        replay(question, found, calm)
+        replay(question, found)
 
 
 def test_limits_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,144 @@
+"""Damage, drawn and by hand: no verdict differs from what all states and contents do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from difflogic.circuit.automaton import Automaton
+from difflogic.circuit.specification import Cases
+from difflogic.config import Config, load_config
+from difflogic.library.certifying import _confined_picture, certify
+from difflogic.library.ruling import rule
+from difflogic.proof.convergence import Question, Verdict, by_sets
+from difflogic.proof.convergence.confinement import Confinement, Ground, Wound, confine
+from difflogic.proof.convergence.folding import live_part
+from difflogic.proof.convergence.sets import as_array
+from difflogic.system.deadline import Deadline
+from difflogic.system.errors import ConfigError
+from tests.difflogic.proof.convergence.brute import number, step_all
+from tests.difflogic.proof.mutants import Pick, _random
+from tests.difflogic.proof.wounds import harm, replay, settled
+
+
+def ring(nw, n, ne, w, c, e, sw, s, se):
+    sure = c[1] | w[2] & e[5]
+    passed = (c[4] & w[8] | w[9]) & ~sure
+    return c[0] | c[1], sure, e[1], e[2], e[3], w[1], w[5], 1, c[6] & ~w[7], passed
+
+
+def late(nw, n, ne, w, c, e, sw, s, se):
+    return 1, c[1] | w[0] & ~c[0], c[1] & (w[2] | ~w[0])
+
+
+def tied(nw, n, ne, w, c, e, sw, s, se):
+    return w[0] & ~(c[1] | c[9]), c[1], ~c[1], *c[2:9]
+
+
+def picture(target: str, made: Automaton, start: str) -> Config:
+    settings = {
+        "task.target": f'"""\n{target}\n"""',
+        "task.height": 1,
+        "task.width": len(target),
+        "task.start": f'"{start}"',
+        "task.loss_channels": list(made.visible),
+        "task.hold": "true",
+        "automaton.channels": made.circuit.channels,
+        "automaton.steps": 14,
+        "automaton.boundary": f'"{made.boundary}"',
+        "perception.kernels": 1,
+        "update.gates": [made.circuit.channels],
+    }
+    return load_config("lizard", [f"{key}={value}" for key, value in settings.items()])
+
+
+def test_round_a_torus_a_wound_comes_back() -> None:
+    """A zeroed column 4 reaches three cells on, and is closed after six steps."""
+    made = rule(ring, 10, size=(1, 6), boundary="periodic", start="center", steps=14)
+    task = picture("...#..", made, "center")
+    with pytest.raises(ConfigError, match="with a zero boundary"):
+        certify(made, task=task, damage=1)
+    calm = np.zeros((10, 1, 6), np.uint8)
+    question = Question.of(made, calm[:1])
+    found = confine(question, Wound(1), Ground(calm))
+    assert found.verdict is Verdict.open
+    assert found.text.endswith(": only grids with zeros beyond their edges are tried")
+
+
+def test_one_run_does_not_say_where_others_settle() -> None:
+    made = rule(late, 3, visible=(2,), size=(1, 12), start="zeros", fire_rate=0.5)
+    found = certify(made, task=picture("." * 12, made, "zeros"), damage=1)
+    assert not found.proved
+    assert found.confinement is not None
+    assert found.confinement.verdict is Verdict.open
+
+
+def test_no_witness_begins_where_no_start_leads() -> None:
+    """Settled, the last of the chain is 1 where the held channel is 0: the wound stays local."""
+    made = rule(tied, 10, size=(8, 12))
+    found = certify(made, damage=2, contents="any").confinement
+    assert found is not None
+    assert found.verdict is Verdict.open
+
+
+def drawn(pick: Pick) -> tuple[Confinement, bool]:
+    """Draw a question of damage, and compare the answer; return it, and whether it is decided."""
+    channels = pick((1, 2, 2, 3))
+    size = pick(((1, 3), (1, 4), (2, 2)) if channels > 2 else ((1, 4), (2, 2), (2, 3), (1, 6)))
+    boundary, rate = pick(("zero", "zero", "zero", "periodic")), pick((1.0, 1.0, 0.5))
+    shown = tuple(sorted({pick(range(channels)) for _ in range(channels)}))
+    made = Automaton("drawn", _random(pick, channels), shown, boundary, *size, 60, rate, "zeros")
+    small, side = live_part(made), pick((1, 1, 2))
+    wound = Wound(side, pick((0, 1, 2)), pick((0, 0, 1)), pick((True, False)))
+    start = np.zeros((channels, *size), np.uint8)
+    start[:, size[0] // 2, size[1] // 2] = pick((0, 1))
+    start, state = start[list(small.circuit.labels)], start[list(small.circuit.labels)]
+    for _ in range(60):
+        state = step_all(small.circuit, state[None], boundary)[0]
+    question = Question.of(small, state[list(small.visible_rows)])
+    every = by_sets(question)
+    if every.verdict is Verdict.proved and pick((True, False)):
+        ground = Ground(as_array(question.board, every.final_sets))
+        first, asked = None, confine(question, wound, ground)
+    else:
+        whole = np.zeros((1, channels, *size), np.uint8)
+        whole[:, list(small.circuit.labels)] = start
+        cases = Cases("one", whole, question.target[None], boundary, 60, "")
+        first, asked = number(start), _confined_picture(small, cases, wound, Deadline.after(60))
+    if asked.verdict is Verdict.refuted:
+        assert boundary == "zero"
+        replay(question, asked, start if first is not None else None)
+    if asked.margin is None:
+        return asked, asked.verdict is Verdict.refuted
+    together = rate == 1
+    calm = settled(small.circuit, size, first, boundary, together)
+    reach, rounds = harm(
+        small.circuit,
+        question.visible_places,
+        question.target,
+        replace(asked.wound, margin=asked.margin),
+        calm,
+        boundary,
+        asked.synchronous,
+    )
+    assert reach <= asked.reach <= asked.wound.reach
+    assert rounds <= asked.rounds
+    return asked, asked.verdict is not Verdict.open
+
+
+@pytest.mark.parametrize(
+    "count", [100, pytest.param(10_000, marks=[pytest.mark.exhaustive, pytest.mark.slow])]
+)
+@pytest.mark.thorough
+def test_drawn_wounds(count: int) -> None:
+    rng = np.random.default_rng(count)
+
+    def pick(values):
+        return values[int(rng.integers(len(values)))]
+
+    found = [drawn(pick) for _ in range(count)]
+    verdicts = [answer.verdict.value for answer, _ in found]
+    print({name: verdicts.count(name) for name in ("proved", "refuted", "open")})
+    assert sum(decided for _, decided in found) > count // 4

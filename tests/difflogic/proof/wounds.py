@@ -1,0 +1,154 @@
+"""What wounds do: from all settled states with all contents, or in runs drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice, product
+
+import numpy as np
+
+from difflogic.circuit.circuit import Circuit
+from difflogic.circuit.grid import Boundary
+from difflogic.proof.convergence import Question, Verdict
+from difflogic.proof.convergence.confinement import Confinement, Wound
+from difflogic.proof.convergence.findings import Bits
+from tests.difflogic.proof.convergence.brute import all_states, rounds, step_all, successors
+
+LONGEST = 40
+"""Rounds to look at."""
+
+
+def distances(shape: tuple[int, int], side: int, row: int, column: int) -> np.ndarray:
+    """Return each cell's distance from a square, cell by cell."""
+    found = np.zeros(shape, int)
+    square = list(product(range(row, row + side), range(column, column + side)))
+    for y, x in product(*map(range, shape)):
+        found[y, x] = min(max(abs(y - j), abs(x - i)) for j, i in square)
+    return found
+
+
+def places(shape: tuple[int, int], side: int) -> list[tuple[int, int, int]]:
+    """Return where squares begin, and how far each is from the edges."""
+    downs, acrosses = (range(max(1, length - side + 1)) for length in shape)
+    return [
+        (y, x, max(0, min(y, x, shape[0] - y - side, shape[1] - x - side)))
+        for y, x in product(downs, acrosses)
+    ]
+
+
+def replay(question: Question, found: Confinement, start: Bits | None = None) -> None:
+    """Check by the plainest interpreter that a witness refutes; `start` is the only one."""
+    wound, run, boundary = found.wound, found.witness, "zero"
+    assert found.verdict is Verdict.refuted
+    assert run is not None
+    state, shown = run.start, list(question.visible_places)
+    assert start is None or (state == start).all()
+    for _ in range(run.settled):
+        state = step_all(question.circuit, state[None], boundary)[0]
+    calm = later = state
+    for _ in range(LONGEST):
+        later = step_all(question.circuit, later[None], boundary)[0]
+        assert (later[shown] == calm[shown]).all()
+    far = distances(state.shape[1:], wound.side, run.row, run.column)
+    state = run.wounded
+    assert ((state == calm) | (far == 0)).all()
+    assert not (wound.zeros and state[:, far == 0].any())
+    assert not question.synchronous or run.fired.all()
+    for mask in run.fired:
+        state = np.where(mask, step_all(question.circuit, state[None], boundary)[0], state)
+    assert (state[shown] != calm[shown])[:, *run.cell].any()
+    assert far[run.cell] > wound.reach
+
+
+def settled(
+    circuit: Circuit, size: tuple[int, int], start: int | None, boundary: Boundary, together: bool
+) -> np.ndarray:
+    """Return which states a start, or every start, is in after many rounds, whatever fires when."""
+    count = 2 ** (circuit.channels * size[0] * size[1])
+    starts = np.arange(count) == start if start is not None else np.ones(count, bool)
+    if together:
+        after, now = successors(circuit, *size, boundary), starts
+        for _ in range(count):
+            now = np.isin(np.arange(count), after[now])
+        return now if start is None else _cycle(after, np.flatnonzero(now)[0])
+    seen = rounds(circuit, *size, boundary, False, starts)
+    return next(islice(seen, LONGEST, None))
+
+
+def _cycle(after: np.ndarray, state: int) -> np.ndarray:
+    found = np.zeros(len(after), bool)
+    while not found[state]:
+        found[state] = True
+        state = after[state]
+    return found
+
+
+def harm(
+    circuit: Circuit,
+    shown: Sequence[int],
+    target: Bits,
+    wound: Wound,
+    calm: np.ndarray,
+    boundary: Boundary = "zero",
+    together: bool = False,
+) -> tuple[int, int]:
+    """Return how far from any wound a cell is ever wrong, and after how many rounds none is.
+
+    `calm` says which states are settled. LONGEST if some stay wrong.
+    """
+    size = target.shape[1:]
+    states = all_states(circuit.channels, *size)
+    wrong = (states[:, list(shown)] != target).any(axis=1)
+    weights = 1 << np.arange(states[0].size)
+    reach = last = 0
+    for row, column, margin in places(size, wound.side):
+        if margin < wound.margin:
+            continue
+        far = distances(size, wound.side, row, column)
+        outside = (states * (far > 0)).reshape(len(states), -1).astype(np.int64) @ weights
+        starts = np.isin(outside, outside[calm])
+        if wound.zeros:
+            starts &= outside == np.arange(len(states))
+        seen = rounds(circuit, *size, boundary, together, starts)
+        for number, met in enumerate(islice(seen, LONGEST)):
+            reach = max(reach, int((wrong[met] * far).max(initial=0)))
+            if not wrong[met].any():
+                break
+            last = max(last, number + 1)
+    return reach, last
+
+
+def strikes(
+    circuit: Circuit, shown: Sequence[int], target: Bits, wound: Wound, samples: int = 32
+) -> tuple[int, int]:
+    """Return the same for wounds in runs from random starts, with cells that fire at random."""
+    rng, size = np.random.default_rng(0), target.shape[1:]
+    spots = [each for each in places(size, wound.side) if each[2] >= wound.margin]
+    reach = last = 0
+    if not spots:
+        return reach, last
+
+    def fire(state: Bits) -> tuple[Bits, np.ndarray]:
+        mask = rng.random((samples, 1, *size)) < rng.choice(
+            [0.2, 0.5, 0.8, 1.0], (samples, 1, 1, 1)
+        )
+        return np.where(mask, step_all(circuit, state, "zero"), state), mask[:, 0]
+
+    state = rng.integers(0, 2, (samples, circuit.channels, *size), np.uint8)
+    for _ in range(8 * sum(size)):
+        state, _ = fire(state)
+    chosen = [spots[int(rng.integers(len(spots)))] for _ in range(samples)]
+    far = np.stack([distances(size, wound.side, *spot[:2]) for spot in chosen])
+    content = rng.integers(0, 1 if wound.zeros else 2, state.shape, np.uint8)
+    state = np.where(far[:, None] == 0, content, state)
+    done, fired = np.zeros(samples, int), np.zeros(far.shape, bool)
+    for _ in range(6 * sum(size)):
+        wrong = (state[:, list(shown)] != target).any(axis=1)
+        reach = max(reach, int((wrong * far).max()))
+        last = max(last, int((done[wrong.any(axis=(1, 2))] + 1).max(initial=0)))
+        state, mask = fire(state)
+        fired |= mask
+        whole = fired.all(axis=(1, 2))
+        done[whole] += 1
+        fired[whole] = False
+    return reach, last
