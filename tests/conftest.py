@@ -4,9 +4,19 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-# A slow or busy machine must not fail tests.
-settings.register_profile("dct", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("dct")
+# Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or failures
+# of earlier runs. A slow or busy machine must not fail tests.
+settings.register_profile(
+    "fixed",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# `make exhaustive` draws, with seeds that it prints.
+settings.register_profile("drawn", settings.get_profile("fixed"), derandomize=False)
+settings.load_profile("fixed")
 
 
 def pytest_configure() -> None:
