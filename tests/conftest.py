@@ -4,8 +4,8 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-# Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or failures
-# of earlier runs. A slow or busy machine must not fail tests.
+# Everybody tries the same examples, whether or not hypothesis finds signs of a CI service or has
+# kept failures of earlier runs. A slow or busy machine must not fail tests.
 settings.register_profile(
     "fixed",
     derandomize=True,

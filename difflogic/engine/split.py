@@ -13,7 +13,8 @@ reads what another part has written since they met.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,61 +53,92 @@ class _Runs:
         return {self.writer[row] for row in rows if row in self.writer}
 
 
+Duty = tuple[int, int, int]
+"""A kind, and the first and the end of the numbers that it is about."""
+
+
+class _Table:
+    """Rows that duties number, in the order of stages and parts."""
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+        self.rows: list[tuple[int, ...]] = []
+
+    def add(self, rows: Iterable[tuple[int, ...]]) -> Duty:
+        """Append rows; return the duty that is about them."""
+        first = len(self.rows)
+        self.rows += rows
+        return self.kind, first, len(self.rows)
+
+
 def split_program(netlist: Netlist, parts: int) -> k.SplitCode:
-    """Cut a netlist's gates for `parts` workers. Raises ValueError for less than one."""
+    """Cut a netlist's gates for `parts` workers. Raises ValueError for less than one.
+
+    In a stage, no part writes what another one reads or writes.
+    """
     if parts < 1:
         raise ValueError(f"a tile's gates need one worker or more, not {parts}")
     runs = _Runs(netlist)
     order = instructions_of(netlist)
     pulls = pulls_of(netlist, order)
-    forward = _depths(runs, lambda index: runs.sources(runs.all[index]), range(len(runs.all)))
-    backward = _depths(runs, lambda index: runs.readers[index], range(len(runs.all) - 1, -1, -1))
-    owner = _owners(runs, forward, parts)
-
-    gates = _stages(forward, owner, lambda index: runs.sources(runs.all[index]), parts)
-    gradients = _stages(backward, owner, lambda index: runs.readers[index], parts)
-    outputs = set(netlist.outputs.tolist())
-    dead = (row for row in range(netlist.inputs, netlist.rows) if row not in runs.writer)
-    grad_outputs = [next(dead) if row < netlist.inputs else row for row in netlist.outputs.tolist()]
-    targets: list[list[int]] = []
+    outputs = netlist.outputs.tolist()
+    gates, targets, sums = _Table(k.EVALUATE), _Table(k.PULL), _Table(k.SUM)
     added: list[Pull] = []
 
-    def add_targets(rows: Iterable[int]) -> None:
-        for row in rows:
-            targets.append([row, len(added), len(pulls[row]), int(row in outputs)])
-            added.extend(pulls[row])
+    def target(row: int) -> tuple[int, ...]:
+        added.extend(pulls[row])
+        return row, len(added) - len(pulls[row]), len(pulls[row]), int(row in outputs)
 
-    target_bounds = []
-    for stage in gradients:
-        bounds = [len(targets)]
-        for part in stage:
-            for index in part:
-                run = runs.all[index]
-                rows = range(run.out, run.out + run.width)
-                # An output row that nobody reads has only the gradient from the loss.
-                add_targets(row for row in rows if pulls[row] or row not in outputs)
-            bounds.append(len(targets))
-        target_bounds.append(bounds)
-    last = [len(targets)]
-    weights = [1 + len(pulls[row]) for row in range(netlist.inputs)]
-    for share in _even(range(netlist.inputs), weights, parts):
-        add_targets(share)
-        last.append(len(targets))
-    target_bounds.append(last)
+    def pull(index: int) -> Iterator[tuple[int, ...]]:
+        run = runs.all[index]
+        for row in range(run.out, run.out + run.width):
+            # An output row that nobody reads has only the gradient from the loss.
+            if pulls[row] or row not in outputs:
+                yield target(row)
 
-    gate_code, gate_bounds = _rows_of([[[runs.all[i] for i in p] for p in s] for s in gates], parts)
-    sum_code, sum_bounds = _rows_of([_sums(runs, order, parts)], parts)
+    ahead, back = (lambda i: runs.sources(runs.all[i])), (lambda i: runs.readers[i])
+    forward = _depths(runs, ahead, range(len(runs.all)))
+    backward = _depths(runs, back, range(len(runs.all) - 1, -1, -1))
+    owner = _owners(runs, forward, parts)
+    cuts = [part * netlist.channels // parts for part in range(parts + 1)]
+    channels = list(pairwise(cuts))
+    gather = [[(k.GATHER, *some)] for some in channels]
+    evaluate = [
+        [[gates.add(_encoded(runs.all[index]) for index in part)] for part in stage]
+        for stage in _stages(forward, owner, ahead, parts)
+    ]
+    follow = [
+        [[targets.add(row for index in part for row in pull(index))] for part in stage]
+        for stage in _stages(backward, owner, back, parts)
+    ]
+    inputs = _even([1 + len(pulls[row]) for row in range(netlist.inputs)], parts)
+    last = [
+        [
+            (k.PASS_ON, *some),
+            targets.add(map(target, range(*some))),
+            (k.LEAVE, *some),
+            sums.add(own),
+        ]
+        for some, own in zip(inputs, _sums(runs, order, parts), strict=True)
+    ]
+    receive = [[*first, (k.RECEIVE, *some)] for first, some in zip(gather, channels, strict=True)]
+    dead = (row for row in range(netlist.inputs, netlist.rows) if row not in runs.writer)
+    there, there_bounds = _laid_out([gather, *evaluate, [[(k.UPDATE, *some)] for some in channels]])
+    way_back, back_bounds = _laid_out([receive, *evaluate, *follow, last])
     return k.SplitCode(
         parts=parts,
-        gates=gate_code,
-        gate_bounds=gate_bounds,
-        targets=np.array(targets, np.int32).reshape(-1, k.TARGET_FIELDS),
-        target_bounds=np.array(target_bounds, np.int32),
+        forward=there,
+        forward_bounds=there_bounds,
+        backward=way_back,
+        backward_bounds=back_bounds,
+        gates=np.array(gates.rows, np.int32).reshape(-1, k.FIELDS),
+        targets=np.array(targets.rows, np.int32).reshape(-1, k.TARGET_FIELDS),
         pulls=np.array(added, np.int32).reshape(-1, k.PULL_FIELDS),
-        sums=sum_code,
-        sum_bounds=sum_bounds,
+        sums=np.array(sums.rows, np.int32).reshape(-1, k.FIELDS),
         outputs=netlist.outputs.astype(np.int32),
-        grad_outputs=np.array(grad_outputs, np.int32),
+        grad_outputs=np.array(
+            [next(dead) if row < netlist.inputs else row for row in outputs], np.int32
+        ),
     )
 
 
@@ -198,7 +230,7 @@ def _stages(depths: list[int], owner: list[int], before: Any, parts: int) -> lis
     return stages
 
 
-def _sums(runs: _Runs, order: Sequence[Instruction], parts: int) -> list[list[Instruction]]:
+def _sums(runs: _Runs, order: Sequence[Instruction], parts: int) -> Iterator[list[tuple[int, ...]]]:
     """Share out the gate sums: one part adds up all sums of a parameter, in order."""
     writer = {run.out: run for run in runs.all}
     by_param: dict[int, list[Instruction]] = defaultdict(list)
@@ -207,36 +239,35 @@ def _sums(runs: _Runs, order: Sequence[Instruction], parts: int) -> list[list[In
         for run in inner:
             by_param[run.params[0]].append(run)
     params = sorted(by_param)
-    weights = [sum(run.width for run in by_param[param]) for param in params]
-    return [
-        [run for param in share for run in by_param[param]]
-        for share in _even(params, weights, parts)
-    ]
+    for first, end in _even([sum(run.width for run in by_param[param]) for param in params], parts):
+        yield [_encoded(run) for param in params[first:end] for run in by_param[param]]
 
 
-def _even(items: Sequence[int], weights: Sequence[int], parts: int) -> list[Sequence[int]]:
-    """Cut items into consecutive slices of about the same weight."""
-    ends = np.concatenate([[0], np.cumsum(weights)])
+def _even(weights: Sequence[int], parts: int) -> list[tuple[int, int]]:
+    """Cut items into consecutive slices of about the same weight: the first and the end of each."""
+    ends = np.cumsum([0, *weights])
     marks = [ends[-1] * part / parts for part in range(1, parts)]
-    cuts = [0, *np.searchsorted(ends, marks).tolist(), len(items)]
-    return [items[cuts[part] : cuts[part + 1]] for part in range(parts)]
+    return list(pairwise([0, *np.searchsorted(ends, marks).tolist(), len(weights)]))
 
 
-def _rows_of(
-    stages: list[list[list[Instruction]]], parts: int
+def _encoded(run: Instruction) -> tuple[int, ...]:
+    row = [0] * k.FIELDS
+    row[k.A], row[k.B], row[k.OUT] = *run.reads, run.out
+    row[k.WIDTH], row[k.PARAM] = run.width, run.params[0]
+    return tuple(row)
+
+
+def _laid_out(
+    stages: list[list[list[Duty]]],
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Encode the runs of each stage and part, with their bounds."""
-    rows: list[list[int]] = []
+    """Lay out the duties of each stage and part, with their bounds."""
+    duties: list[Duty] = []
     bounds = []
     for stage in stages:
-        ends = [len(rows)]
+        ends = [len(duties)]
         for part in stage:
-            for run in part:
-                row = [0] * k.FIELDS
-                row[k.A], row[k.B], row[k.OUT] = *run.reads, run.out
-                row[k.WIDTH], row[k.PARAM] = run.width, run.params[0]
-                rows.append(row)
-            ends.append(len(rows))
-        bounds.append(ends)
-    encoded = np.array(rows, np.int32).reshape(-1, k.FIELDS)
-    return encoded, np.array(bounds, np.int32).reshape(-1, parts + 1)
+            duties += [duty for duty in part if duty[k.DUTY_FIRST] < duty[k.DUTY_END]]
+            ends.append(len(duties))
+        if ends[0] < ends[-1]:  # nobody meets for nothing
+            bounds.append(ends)
+    return np.array(duties, np.int32), np.array(bounds, np.int32)

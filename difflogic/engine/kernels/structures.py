@@ -31,7 +31,14 @@ STAR_GRAD_LEAVES, STAR_GRAD_CENTER, STAR_GRAD_OUT, STAR_ADDS = 14, 18, 19, 20
 STAR_FIELDS = 21
 """STAR_ADDS has a bit for each leaf, and one for the centre: whether to add to its gradient."""
 
-# Split gates: the gradient rows that are summed, and the terms (pulls) of each sum.
+# Split gates: what a part does between two meetings is a list of duties. Each is of a kind, for
+# numbers from FIRST to before END: of channels, gates, targets, input rows or sums.
+DUTY_KIND, DUTY_FIRST, DUTY_END = range(3)
+DUTY_FIELDS = 3
+GATHER, EVALUATE, UPDATE, RECEIVE, PASS_ON, PULL, LEAVE, SUM = range(8)
+"""The kinds; training.py does them."""
+
+# The gradient rows that are summed, and the terms (pulls) of each sum.
 TARGET_ROW, TARGET_PULLS, TARGET_COUNT, TARGET_FILLED = range(4)
 TARGET_FIELDS = 4
 PULL_GRAD, PULL_OTHER, PULL_PARAM, PULL_SIDE, PULL_FUSED = range(5)
@@ -64,17 +71,18 @@ class SplitCode(NamedTuple):
     """A program whose gates several workers share, for one tile at a time (training.py).
 
     Rows are those of the netlist. A stage is the work between two barriers; part p of it is the
-    instructions from bounds[stage, p] to before bounds[stage, p + 1].
+    duties from bounds[stage, p] to before bounds[stage, p + 1], in order.
     """
 
     parts: int
+    forward: np.ndarray  # int32 (duties, DUTY_FIELDS): of a step forward
+    forward_bounds: np.ndarray  # int32 (stages, parts + 1)
+    backward: np.ndarray  # int32 (duties, DUTY_FIELDS): of a step back
+    backward_bounds: np.ndarray  # int32 (stages, parts + 1)
     gates: np.ndarray  # int32 (runs, FIELDS)
-    gate_bounds: np.ndarray  # int32 (stages, parts + 1)
     targets: np.ndarray  # int32 (rows, TARGET_FIELDS); the last stage has the inputs' rows
-    target_bounds: np.ndarray  # int32 (stages, parts + 1)
     pulls: np.ndarray  # int32 (pulls, PULL_FIELDS): in the order of addition
     sums: np.ndarray  # int32 (runs, FIELDS): gates whose sums are computed, in order
-    sum_bounds: np.ndarray  # int32 (1, parts + 1)
     outputs: np.ndarray  # int32 (channels,): rows of the cell's next state
     grad_outputs: np.ndarray  # int32 (channels,): rows of their gradient
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from difflogic.engine.kernels import structures as k
 from difflogic.engine.kernels import teams as t
 from difflogic.engine.kernels.pipeline import next_piece
 from difflogic.engine.kernels.primitives import (
@@ -21,15 +22,6 @@ from difflogic.engine.kernels.primitives import (
     restore_denormals,
     runs_forward,
     sums_backward,
-)
-from difflogic.engine.kernels.structures import (
-    BACKWARD,
-    FORWARD,
-    LOSS,
-    RING,
-    TARGET_ROW,
-    StepBack,
-    StepForward,
 )
 from difflogic.engine.kernels.tiles import (
     gather,
@@ -82,10 +74,10 @@ def _share(leads, worker, workers, task, workspace, seat):
     mode = flush_denormals()
     clock[t.BEGAN] = since = now()
     used = processor_clock()
-    for way in (FORWARD, LOSS, BACKWARD):
+    for way in (k.FORWARD, k.LOSS, k.BACKWARD):
         if span.parts & way == 0:
             continue
-        if way == LOSS:
+        if way == k.LOSS:
             loss_share(worker, workers, task.problem.layout, batch, span.in_use)
         else:
             cursor[: t.TASKS] = 0
@@ -115,9 +107,9 @@ def _do_chunk(problem, batch, workspace, seat, leads):
     layout, cursor = problem.layout, workspace.cursor
     group, step, chunk = cursor[t.GROUP], cursor[t.STEP], cursor[t.CHUNK]
     tiles = range(layout.chunk_start[chunk], layout.chunk_start[chunk + 1])
-    if cursor[t.WAY] == FORWARD:
+    if cursor[t.WAY] == k.FORWARD:
         state, mask = batch.states[group, step], batch.masks[group, step]
-        on = StepForward(batch.coefficients, state, mask, batch.states[group, step + 1])
+        on = k.StepForward(batch.coefficients, state, mask, batch.states[group, step + 1])
         for tile in tiles:
             if seat is None:
                 tile_forward(problem, tile_at(layout, tile), on, workspace)
@@ -145,15 +137,15 @@ def _step_back(batch, group, step):
         if loss_steps[index] == step + 1:
             supervised, loss = True, index
     input_gradients = batch.input_gradients[group]
-    return StepBack(
+    return k.StepBack(
         batch.coefficients,
         batch.states[group, step],
         batch.masks[group, step],
         last,
         supervised,
         batch.loss_gradients[group, loss],
-        input_gradients[(step + 1) % RING],
-        input_gradients[step % RING],
+        input_gradients[(step + 1) % k.RING],
+        input_gradients[step % k.RING],
     )
 
 
@@ -205,76 +197,71 @@ def _next_together(worker, task, cursor, seat):
 
 
 @part
-def _parts_barrier(seat, workspace):
-    """Wait for the other parts."""
-    t.barrier(seat.control, seat.place, seat.split.parts, workspace.cursor)
-
-
-@part
-def _rows_of_part(seat, rows):
-    """Return a part's share of `rows` rows: the first, and the end."""
-    part, parts = seat.part, seat.split.parts
-    return part * rows // parts, (part + 1) * rows // parts
-
-
-@part
-def _evaluate_part(seat, coefficients, values, lanes, workspace):
-    """Evaluate a part's gates of a tile, stage by stage; parts meet after each stage."""
-    part, split = seat.part, seat.split
-    for stage in range(split.gate_bounds.shape[0]):
-        first, end = split.gate_bounds[stage, part], split.gate_bounds[stage, part + 1]
-        runs_forward((values, split.gates[first:end], coefficients), lanes)
-        _parts_barrier(seat, workspace)
-
-
-@part
 def _tile_forward_part(tile, step, workspace, seat):
-    """Do one part of what tile_forward does."""
-    channels, values = step.state.shape[0], seat.leader.values
-    own = _rows_of_part(seat, channels)
-    gather(step.state, tile, False, own, (values, own[0], channels))
-    _parts_barrier(seat, workspace)
-    _evaluate_part(seat, step.coefficients, values, tile.lanes, workspace)
-    update(values, seat.split.outputs, own, tile, step)
-    # Overwrite no row that other parts still read: a held channel's output is an input row.
-    _parts_barrier(seat, workspace)
+    """Do one part of what tile_forward does; parts meet after each stage."""
+    part, split = seat.part, seat.split
+    for stage in range(split.forward_bounds.shape[0]):
+        for index in range(
+            split.forward_bounds[stage, part], split.forward_bounds[stage, part + 1]
+        ):
+            duty_forward(split.forward[index], tile, step, seat)
+        t.barrier(seat.control, seat.place, split.parts, workspace.cursor)
 
 
 @part
 def _tile_backward_part(problem, tile, step, sums, workspace, seat):
-    """Do one part of what tile_backward does."""
-    part, split, leader, lanes = seat.part, seat.split, seat.leader, tile.lanes
-    values, grad, inputs = leader.values, leader.gradients, problem.program.inputs
-    channels = step.state.shape[0]
-    own = _rows_of_part(seat, channels)
-    gather(step.state, tile, False, own, (values, own[0], channels))
-    if not step.last:
-        # The gradient tile's input rows are free until the last stage.
-        gather(step.upstream, tile, True, own, (grad, own[0], channels))
-    numbers = (split.grad_outputs, inputs)
-    new_state_gradients(own, (own[0], channels), step, tile, numbers, leader)
-    _parts_barrier(seat, workspace)
-    _evaluate_part(seat, step.coefficients, values, lanes, workspace)
-    first = end = 0
-    last = split.target_bounds.shape[0] - 1
-    for stage in range(last + 1):
-        if stage:
-            _parts_barrier(seat, workspace)
-        first, end = split.target_bounds[stage, part], split.target_bounds[stage, part + 1]
+    """Do one part of what tile_backward does; parts meet after each stage."""
+    part, split, inputs = seat.part, seat.split, problem.program.inputs
+    for stage in range(split.backward_bounds.shape[0]):
+        for index in range(
+            split.backward_bounds[stage, part], split.backward_bounds[stage, part + 1]
+        ):
+            duty_back(split.backward[index], inputs, tile, step, sums, seat)
+        t.barrier(seat.control, seat.place, split.parts, workspace.cursor)
+
+
+@part
+def duty_forward(duty, tile, step, seat):
+    """Do a part's duty of a step forward."""
+    kind, some = duty[k.DUTY_KIND], (duty[k.DUTY_FIRST], duty[k.DUTY_END])
+    if kind == k.UPDATE:
+        update(seat.leader.values, seat.split.outputs, some, tile, step)
+    else:
+        _evaluate(kind, some, tile, step, seat)
+
+
+@part
+def duty_back(duty, inputs, tile, step, sums, seat):
+    """Do a part's duty of a step back."""
+    kind, (first, end) = duty[k.DUTY_KIND], (duty[k.DUTY_FIRST], duty[k.DUTY_END])
+    split, leader, lanes, channels = seat.split, seat.leader, tile.lanes, step.state.shape[0]
+    values, grad = leader.values, leader.gradients
+    if kind == k.RECEIVE:
+        if not step.last:
+            # The gradient tile's input rows are free until the last stage.
+            gather(step.upstream, tile, True, (first, end), (grad, first, channels))
+        numbers = (split.grad_outputs, inputs)
+        new_state_gradients((first, end), (first, channels), step, tile, numbers, leader)
+    elif kind == k.PASS_ON:
+        pass_on((first, end), split.outputs, split.grad_outputs, grad, lanes)
+    elif kind == k.PULL:
         targets = split.targets[first:end]
-        if stage == last and first < end:
-            # The input rows of a part follow each other. No other part reads or writes them now.
-            row = targets[0, TARGET_ROW]
-            rows = (row, row + end - first)
-            pass_on(rows, split.outputs, split.grad_outputs, grad, lanes)
         pulls_backward((values, targets, split.pulls, step.coefficients, grad), lanes)
-    # A part's input rows need not be adjacent: copy them to the grid one by one.
-    for index in range(first, end):
-        r = split.targets[index, TARGET_ROW]
-        write_rows(grad, inputs, r, r + 1, tile, step.downstream)
-        if r // channels == 4:
-            keep_gradients((r % channels, r % channels + 1), step, tile, leader.kept)
-    first, end = split.sum_bounds[0, part], split.sum_bounds[0, part + 1]
-    sums_backward((values, split.sums[first:end], grad, sums), lanes)
-    # Begin no other tile while other parts still read this one's rows.
-    _parts_barrier(seat, workspace)
+    elif kind == k.LEAVE:
+        write_rows(grad, inputs, first, end, tile, step.downstream)
+        own = (max(first - 4 * channels, 0), min(end - 4 * channels, channels))
+        keep_gradients(own, step, tile, leader.kept)
+    elif kind == k.SUM:
+        sums_backward((values, split.sums[first:end], grad, sums), lanes)
+    else:
+        _evaluate(kind, (first, end), tile, step, seat)
+
+
+@part
+def _evaluate(kind, some, tile, step, seat):
+    """Do a part's duty of a step in either direction: gather channels or evaluate gates."""
+    values, (first, end) = seat.leader.values, some
+    if kind == k.GATHER:
+        gather(step.state, tile, False, some, (values, first, step.state.shape[0]))
+    else:
+        runs_forward((values, seat.split.gates[first:end], step.coefficients), tile.lanes)

@@ -21,7 +21,7 @@ def intrinsic(typer: Callable[..., Any]) -> Any:
     The code around the intrinsics can then be traced line by line, and so can what emits them.
     """
     made = numba.extending.intrinsic(typer)
-    return made if JIT else _callable(made, typer.__name__)
+    return made if JIT else alone(made, typer.__name__)
 
 
 def emitting(signature: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
@@ -42,7 +42,9 @@ def emitting(signature: Callable[..., Any]) -> Callable[[Callable[..., Any]], An
     return decorate
 
 
-def _callable(made: Any, name: str) -> Callable[..., Any]:
+def alone(made: Any, name: str) -> Callable[..., Any]:
+    """Return an intrinsic as a function that Python can call."""
+
     def call(*arguments: Any) -> Any:
         return made(*arguments)
 

@@ -198,6 +198,15 @@ SMALL = Architecture(3, 3, (8, 4, 2), (14, 16, 16, 10, 5, 3))
 SINGLE = Architecture(1, 4, (8, 4, 2, 1), (8, 8, 4, 2, 1))
 IRREGULAR = Architecture(2, 2, (9, 7, 4), (10, 9, 5, 3, 2), "random", "random")
 ONE_LAYER = Architecture(2, 1, (8,), (9, 5, 3, 2))
+MOVING = Netlist(
+    3,
+    a=np.array([21, 22, 23, 27, 13, 13], np.int32),
+    b=np.array([15, 16, 17, 12, 12, 12], np.int32),
+    param=np.array([0, 0, 0, 1, 2, 3], np.int32),
+    outputs=np.array([1, 31, 32], np.int32),
+    parameters=4,
+)
+"""Channel 0 becomes a copy of a neighbour's channel 1, which another part may gather."""
 COPIES = replace(SMALL, moving=((0, 4, 2), (1, 4, 2)))
 
 

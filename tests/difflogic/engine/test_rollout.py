@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from difflogic.circuit.netlist import Netlist
 from difflogic.engine import arrangement, oracle
 from difflogic.engine.kernels.structures import LANES
 from difflogic.engine.kernels.teams import ABORTED, ARRIVED
@@ -24,6 +23,7 @@ from tests.difflogic.engine.comparison import (
     COPIES,
     EXAMPLES,
     IRREGULAR,
+    MOVING,
     ONE_LAYER,
     SINGLE,
     SMALL,
@@ -97,27 +97,11 @@ def test_sharing_does_not_change_a_bit(name, dtype):
                 assert equal(run_engine(problem, dtype, sharing), expected)
 
 
-def ints(*numbers):
-    return np.array(numbers, np.int32)
-
-
 COPYING = {
     # The next tile overwrites the row that a held channel's next state is.
     "held": (netlist_of(replace(SMALL, held=(0,))), Grid(2, 11, "zero"), 2, 50),
     # One part owns the channel that is a copy, another one gathers the row that it copies.
-    "moving": (
-        Netlist(
-            3,
-            a=ints(21, 22, 23, 27, 13, 13),
-            b=ints(15, 16, 17, 12, 12, 12),
-            param=ints(0, 0, 0, 1, 2, 3),
-            outputs=ints(1, 31, 32),
-            parameters=4,
-        ),
-        Grid(2, 1, "zero"),
-        1,
-        200,
-    ),
+    "moving": (MOVING, Grid(2, 1, "zero"), 1, 200),
     "two of one row": (netlist_of(COPIES), Grid(3, 5, "zero"), 1, 20),
     "all of one row, and no live gate": (
         netlist_of(replace(SMALL, held=(0,), moving=((1, 4, 0), (2, 4, 0)))),

@@ -96,8 +96,6 @@ PLAIN_MUTATIONS = {
     "samples share a slot": "batch.sums[«group → 0», tile // layout.slot_tiles]",
     "a ring one too short": "\nRING = «2 → 1»\n",
     "* a missing wait": "+ DONE) < «steps → 0»:\n            return False",
-    "two parts writing one row": "first, end = split.sum_bounds[0, «part → 0»], ",
-    "parts that do not wait for each other": "        if «foreign or  → »not stages:\n",
     "* gradients of a row added in another order": (
         "for instruction in «reversed(order) → order»:\n        if instruction.is_star:\n"
         "            *leaves"
