@@ -25,6 +25,9 @@ State = tuple[int, ...]
 Key = tuple[int, int, int, int]
 """A cell: recording, step, row and column."""
 
+AT_ONCE = 1000
+"""Entries to encode between two looks at the clock."""
+
 
 class Encoding:
     """A formula about a rule and the cells of a recording."""
@@ -37,14 +40,19 @@ class Encoding:
         self._frames = question.recording.frames
         self.occurring: npt.NDArray[np.bool_] = known != UNKNOWN
         """Entries that some cell may depend on."""
-        self.rule: list[State] = [
-            self.new_state() if state == UNKNOWN else self.constant(state)
-            for state in known.tolist()
-        ]
+        self.rule: list[State] = []
+        for number, state in enumerate(known.tolist()):
+            if number % AT_ONCE == 0:
+                self._check_time()
+            self.rule.append(self.new_state() if state == UNKNOWN else self.constant(state))
         self._cells: dict[Key, State] = {}
         self._results: dict[tuple[State, ...], State] = {}
         self._looks: dict[State, State] = {}
         self._sorted: dict[tuple[int, ...], list[int]] = {}
+
+    def _check_time(self) -> None:
+        if self._deadline.passed:
+            raise StoppedError("the time limit passed before a rule was found: raise --time-limit")
 
     def constant(self, state: int) -> State:
         return tuple(self.formula.constant(state >> bit & 1) for bit in range(self.space.bits))
@@ -89,10 +97,7 @@ class Encoding:
         # Cells wait on a stack of their own for those that they depend on, maybe many steps before.
         waiting = [self._explained(number, frame * self.gap, y, x)]
         while waiting:
-            if self._deadline.passed:
-                raise StoppedError(
-                    "the time limit passed before a rule was found: raise --time-limit"
-                )
+            self._check_time()
             if (key := next(waiting[-1], None)) is None:
                 waiting.pop()
             elif key not in self._cells:
@@ -254,10 +259,10 @@ class Encoding:
             literals.append(equal)
         key = tuple(sorted(literals, key=lambda x: (abs(x) == formula.true, x)))
         if key not in self._sorted:
-            self._sorted[key] = [formula.true, *self._sort(list(key)), -formula.true]
+            self._sorted[key] = [formula.true, *self.sort(list(key)), -formula.true]
         return self._sorted[key]
 
-    def _sort(self, column: list[int]) -> list[int]:
+    def sort(self, column: list[int]) -> list[int]:
         """Return as many literals, true ones first: Batcher's odd-even merge sort (1968)."""
         size = 1 << (len(column) - 1).bit_length()
         column = column + [-self.formula.true] * (size - len(column))

@@ -15,6 +15,7 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.circuit import Circuit
 from difflogic.circuit.grid import Boundary
 from difflogic.identification import synthesis
+from difflogic.identification.flips import fewest_flips
 from difflogic.identification.recording import Question, Recording
 from difflogic.identification.rules import (
     BOUNDARIES,
@@ -27,7 +28,7 @@ from difflogic.identification.rules import (
     spread_states,
 )
 from difflogic.identification.solving import Flags, Solved, solve
-from difflogic.identification.votes import contradiction, count, fewest_flips
+from difflogic.identification.votes import contradiction, count
 from difflogic.simplification import EFFORTS, simplify
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
@@ -39,6 +40,8 @@ UNDRAWABLE = (
     "no circuit counts the cells of radius-2: leave out the file; the output and --json have the "
     "whole rule"
 )
+QUICK_INPUTS = 16
+"""Most inputs of a circuit that is built in no time."""
 TRIED = 1000
 """Random frames to try, to find one that tells two rules apart."""
 
@@ -54,14 +57,17 @@ class Identified(Solved):
     method: str
     """table, SAT or MaxSAT."""
     flipped: npt.NDArray[np.int64] | None = None
-    """In a recording with noise: the cells that were recorded wrongly, (n, 4). Fewer of the
-    considered cells do not explain it."""
+    """In a recording with noise: the cells that were recorded wrongly, (n, 4)."""
+    least: int = 0
+    """So many cells were recorded wrongly by any rule with the same clear entries."""
     agreement: npt.NDArray[np.float64] | None = None
     """In a recording with noise, by entry: the share of its occurrences that agree; 0 if unseen."""
     likely: Table | None = None
     """The likeliest state by entry, to fill those that were never seen."""
     by_odds: bool = False
     """Whether odds chose among kinds of rules: what is proved holds for this kind."""
+    hurried: bool = False
+    """Whether the time is up, too short for circuits of many inputs."""
 
     @property
     def never_seen(self) -> Flags:
@@ -81,6 +87,14 @@ class Identified(Solved):
         if self.open.any():
             return False
         return None if self.by_odds or self.undecided.any() else True
+
+    @property
+    def wrong_cells(self) -> str:
+        """Say how many cells were recorded wrongly, in a recording with noise."""
+        many = 0 if self.flipped is None else len(self.flipped)
+        if many > self.least:
+            return f"{many} (at least {self.least} with the same clear entries: proved)"
+        return f"{many} (no rule with the same clear entries needs fewer: proved)"
 
     @property
     def counts(self) -> str:
@@ -114,6 +128,8 @@ class Identified(Solved):
 
         None if the rule depends on too many bits.
         """
+        if self.hurried and self.space.cells * self.space.bits > QUICK_INPUTS:
+            return None
         return synthesis.build(self.space, self._filled)
 
     @cached_property
@@ -158,6 +174,8 @@ class Identified(Solved):
         """
         if self.space.counted:
             raise CircuitError(UNDRAWABLE)
+        if circuit is None and self.hurried:
+            raise CircuitError("there was no time to make the rule's circuit: raise --time-limit")
         if circuit is None:
             raise CircuitError(
                 f"a circuit cannot tell all neighbourhoods of {self.space.states} states apart: "
@@ -250,30 +268,24 @@ def identify(question: Question) -> Identified:
     return _identified(question, "SAT", solved)
 
 
-def _identified(
-    question: Question,
-    method: str,
-    solved: Solved,
-    flipped: npt.NDArray[np.int64] | None = None,
-    agreement: npt.NDArray[np.float64] | None = None,
-) -> Identified:
+def _identified(question: Question, method: str, solved: Solved) -> Identified:
     found = (solved.table, solved.determined, solved.open, solved.second)
     origin = (question.recording, question.space, question.boundary, question.gap)
     return Identified(
-        *found, *origin, method, flipped, agreement, question.likely, question.by_odds
+        *(*found, *origin, method),
+        likely=question.likely,
+        by_odds=question.by_odds,
+        hurried=question.deadline.passed,
     )
 
 
 def _with_noise(question: Question) -> Identified:
-    recording, space = question.recording, question.space
-    votes = count(recording, space, question.boundary)
+    votes = count(question.recording, question.space, question.boundary)
     flips = fewest_flips(question, votes)
-    total = votes.counts.sum(axis=1)
-    agreement = votes.counts.max(axis=1) / np.maximum(total, 1)
-    none = np.zeros(space.entries, np.bool_)
-    return _identified(
-        question, "MaxSAT", Solved(flips.table, none, none, None), flips.flipped, agreement
-    )
+    none = np.zeros(question.space.entries, np.bool_)
+    found = _identified(question, "MaxSAT", Solved(flips.table, none, none, None))
+    agreement = votes.counts.max(axis=1) / np.maximum(votes.counts.sum(axis=1), 1)
+    return replace(found, flipped=flips.flipped, least=flips.least, agreement=agreement)
 
 
 def _with_hidden(question: Question) -> Identified:

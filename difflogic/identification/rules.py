@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -379,7 +380,21 @@ def hidden_spaces(space: Space, hidden: int) -> Iterator[Space]:
             else:
                 if not each.exchangeable or looks == tuple(sorted(looks)):
                     found.append(each)
-    yield from sorted(found, key=lambda each: (not each.private, each.entries))
+    yield from sorted(found, key=lambda each: (not each.private, _about(each)))
+
+
+def _about(space: Space) -> float:
+    """Return about how many entries a space has, without looking at its patterns."""
+    told, others = len(space.neighbour_states) + 1, space.cells - 1
+    match space.symmetry:
+        case "totalistic":
+            return space.states + max(space.neighbour_states) * others
+        case "outer-sum":
+            return space.states * (1 + max(space.neighbour_states) * others)
+        case "outer-totalistic":
+            return space.states * comb(others + told - 1, others)
+    alike = {"none": 1, "reflections": 2, "isotropic": 8}.get(space.symmetry, 4)
+    return float(space.states * told**others / alike)
 
 
 def describe_hidden(space: Space) -> str:

@@ -209,7 +209,8 @@ def identify(
             if should_stop():
                 raise StoppedError("stopped")
 
-    deadline = NEVER if time_limit is None else Deadline.after(time_limit)
+    at = NEVER.at if time_limit is None else Deadline.after(time_limit).at
+    deadline = Deadline(at, should_stop)
     likely = None if weighed is None else weighed.entries(kind.space).argmax(axis=0)
     question = Question(
         film,
@@ -225,10 +226,7 @@ def identify(
         by_odds=kind.by_odds,
     )
     rule = identification.identify(question)
-    # If stopped before, still make the circuit, which takes seconds.
-    stopped = should_stop() or deadline.passed
-    limit = NEVER if stopped else Deadline(deadline.at, should_stop)
-    if stopped or (weighed is not None and effort == "normal"):  # tables of odds stay large
+    if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large
         effort = "low"
-    circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), limit)
+    circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), deadline)
     return Identified(rule, circuit, time.perf_counter() - began, weighed, boundary)

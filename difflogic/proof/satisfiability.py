@@ -125,6 +125,10 @@ class Formula(Logic[int]):
             if until is not None and self.conflicts >= until:
                 return None
 
+    def core(self) -> list[int]:
+        """Return some of the assumptions that `solve` found impossible together."""
+        return self._solver.get_core() or []
+
     def true_literals(self) -> set[int]:
         """Return the literals that hold in the assignment found by `solve`."""
         return set(self._solver.get_model())

@@ -60,29 +60,6 @@ def test_the_next_frame_tells_two_rules_apart():
     assert (ends[0] != ends[1]).any()
 
 
-def test_the_solver_of_noise_leaves_ctrl_c_to_python(monkeypatch):
-    import pycard
-    import pysolvers
-
-    handles = []
-
-    def watched(call):
-        def called(*arguments):
-            handles.append(arguments[-1])
-            return call(*arguments)
-
-        return called
-
-    for module, name in ((pysolvers, "glucose41_propagate"), (pycard, "itot_new")):
-        monkeypatch.setattr(module, name, watched(getattr(module, name)))
-    frames = film(life, soup(np.random.default_rng(0), (20, 20)), 7)
-    frames[3, 4, 5] ^= 1
-    frames[2, 15, 15] ^= 1
-    identify(Question(from_array(frames), Space("moore", "outer-totalistic"), noise=True))
-    assert handles
-    assert not any(handles)
-
-
 @pytest.mark.parametrize(
     ("states", "step", "hood", "symmetry", "name"),
     [
