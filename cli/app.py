@@ -96,12 +96,14 @@ class LazyGroup(TyperGroup):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        from cli.calling import calls
+        from cli.calling import command
 
         target = entry.load()
         if not isinstance(target, typer.Typer):
             function, target = target, typer.Typer(**WITHOUT_RICH)
-            target.command(cmd_name, cls=Command)(calls()(function))
+            # Python may be told to leave docstrings out.
+            summary = None if function.__doc__ else entry.summary
+            target.command(cmd_name, cls=Command, help=summary)(command(function))
         return typer.main.get_command(target)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

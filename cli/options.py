@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from difflogic.library.options import AUTO, MOST_WORKERS, Opt, Set, parse_workers
+from difflogic.library.options import (
+    AUTO,
+    MOST_WORKERS,
+    AllowCode,
+    NewDirectory,
+    Operand,
+    Opt,
+    Range,
+    Recipe,
+    Set,
+    named,
+    parse_workers,
+)
 from difflogic.system.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,7 +34,7 @@ def worker_counts(text: str) -> int | Literal["auto"] | tuple[int, ...]:
     """Parse a number of workers, "auto", or a list of numbers. Raises ConfigError."""
     if "," not in text:
         return parse_workers(text)
-    found = tuple(Opt(1, MOST_WORKERS).read(int, part.strip()) for part in text.split(","))
+    found = tuple(Range(1, MOST_WORKERS).read(int, part.strip()) for part in text.split(","))
     if len(set(found)) < len(found):
         raise ConfigError(f'"{text}" lists a number twice')
     return found
@@ -32,62 +45,64 @@ def _key(text: str) -> int | str:
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
-_CONFIG = {"help": "Name of a shipped configuration, or TOML file", "metavar": "CONFIG"}
-ConfigArgument = Annotated[str | None, Opt(**_CONFIG, shown=False, panel="Operands")]
-ShippedConfig = Annotated[str | None, Opt(**_CONFIG, shown=SHIPPED, panel="Operands")]
-ConfigOption = Annotated[str | None, Opt(**_CONFIG, shown=SHIPPED)]
-Small = Annotated[bool, Opt(help="Use the small experiment, with fewer gates")]
-Output = Annotated[
-    Path | None, Opt(help="Save the circuit as JSON", metavar="FILE", names="--output -o")
-]
-AsJson = Annotated[bool, Opt(help="Print the result as JSON", names="--json")]
-Quiet = Annotated[bool, Opt(help="Show no progress and no timings")]
+_CONFIG = "Name of a shipped configuration, or TOML file", "CONFIG"
+ConfigArgument = Annotated[str | None, Operand(*_CONFIG, shown=False)]
+ShippedConfig = Annotated[str | None, Operand(*_CONFIG, shown=SHIPPED)]
+ConfigOption = Annotated[str | None, Opt(*_CONFIG, shown=SHIPPED)]
+Small = Annotated[bool, Opt("Use the small experiment, with fewer gates")]
+_SOURCE = Operand(
+    'Run directory ("last" for the newest), model file, or circuit in JSON', "RUN|MODEL|CIRCUIT"
+)
+Source = Annotated[Path, _SOURCE]
+Sources = Annotated[Sequence[Path], _SOURCE]
+Output = Annotated[Path | None, Opt("Save the circuit as JSON", "FILE", names="--output -o")]
+AsJson = Annotated[bool, Opt("Print the result as JSON", names="--json")]
+Quiet = Annotated[bool, Opt("Show no progress and no timings")]
 WorkerCounts = Annotated[
     int | Literal["auto"] | tuple[int, ...] | None,
     Opt(
-        help="Worker threads, or several numbers to compare: 1,2,4",
-        metavar="N,…",
+        "Worker threads, or several numbers to compare: 1,2,4",
+        "N,…",
         shown=AUTO,
         parse=worker_counts,
     ),
 ]
 
 # Options that set a key of the configuration.
-Key = Annotated[int | str | None, Opt(parse=_key)]
-Epochs = Annotated[
-    int | str | None, Opt(help="Number of epochs (optimizer steps)", metavar="N", parse=_key)
-]
+Key = Annotated[int | str | None, Opt(parse=_key, metavar="N")]
+Epochs = Annotated[Key, Opt("Number of epochs (optimizer steps)")]
 Device = Annotated[
-    str | None,
-    Opt(
-        help="Device to train on: cpu, or gpu (needs the gpu extra)", metavar="DEVICE", shown="cpu"
-    ),
+    str | None, Opt("Device to train on: cpu, or gpu (needs the gpu extra)", "DEVICE", shown="cpu")
 ]
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of all training commands; None means not given.
+    """Options of all training commands; None means not given."""
 
-    Options:
-        seed N: Random seed
-        workers N: Worker threads, by default auto, as many as help, at most one per core
-        watch: Show the run in a local browser; prints a link
-    """
-
-    epochs: Epochs = None
-    seed: Key = None
-    workers: Key = None
-    device: Device = None
-    resume: str | None = None
-    source: str | None = None
-    directory: Path | None = None
     overrides: Set = ()
-    recipe: str | None = None
-    watch: bool = False
+    recipe: Recipe = None
+    directory: NewDirectory = None
+    resume: Annotated[
+        str | None, Opt('Resume a run ("last" for the newest); --epochs extends it', "RUN")
+    ] = None
+    source: Annotated[
+        Path | None,
+        Opt(
+            'Initialise from a run ("last" for the newest) or a model file',
+            "RUN|MODEL",
+            names="--from",
+            parse=named,
+        ),
+    ] = None
+    epochs: Epochs = None
+    seed: Annotated[Key, Opt("Random seed")] = None
+    workers: Annotated[Key, Opt("Worker threads", shown=AUTO)] = None
+    device: Device = None
+    watch: Annotated[bool, Opt("Show the run in a local browser; prints a link")] = False
     quiet: Quiet = False
     as_json: AsJson = False
-    allow_code: bool = False
+    allow_code: AllowCode = False
 
     @property
     def all_overrides(self) -> list[str | Override]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
 import cli
 from cli import ranks
-from cli.calling import Call
 from cli.errors import note
 from cli.interrupt import Interruption
 from cli.options import RunOptions
@@ -23,8 +21,8 @@ from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
-    from difflogic.config import Config, Override
-    from difflogic.library.training import Trained
+    from difflogic.config import Config
+    from difflogic.library.experiments import Experiment
     from difflogic.search.search import SearchProgress
     from difflogic.system.ranks import Ranks
     from difflogic.tasks import Task
@@ -37,30 +35,14 @@ GRACE = 0.3
 """Seconds for the final tests of a run that is stopped."""
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """What to train, apart from the options that all training commands share."""
-
-    config: str | None
-    """The configuration that the user named, if any."""
-    default: str | None = None
-    """The configuration of a new run if the user named none."""
-    overrides: Sequence[str | Override] = ()
-    """Changes by the command's own options."""
-    name: str | None = None
-    """Name of a new run, if not that of its configuration."""
-    kind: str | None = None
-    """The kind of task that the command is for; None for any."""
-
-
-def run_experiment(run: Call, experiment: Experiment, options: RunOptions) -> None:
+def run_experiment(experiment: Experiment, options: RunOptions) -> None:
     """Train, show progress, and print results, on the first of several ranks.
 
     Exits 130 or 143 if interrupted, after saving.
     """
     with ranks.joined() as group:
         if group.leads:
-            _train(run, experiment, options, group)
+            _train(experiment, options, group)
         else:
             from difflogic.training.following import follow
 
@@ -68,8 +50,9 @@ def run_experiment(run: Call, experiment: Experiment, options: RunOptions) -> No
             follow(group, lambda: resolved(experiment, options))
 
 
-def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks) -> None:
+def _train(experiment: Experiment, options: RunOptions, group: Ranks) -> None:
     """Train as the first of the ranks, or the only one."""
+    from difflogic.library.training import train
     from difflogic.tasks import CustomSection
 
     settings = resolved(experiment, options)
@@ -80,11 +63,12 @@ def _train(run: Call, experiment: Experiment, options: RunOptions, group: Ranks)
 
     with Shown(options.quiet, options.watch) as shown:
         try:
-            found: Trained = run(
-                config=settings,
-                overrides=(),
-                recipe=None,
+            found = train(
+                settings,
+                directory=options.directory,
                 new=True,
+                resume=options.resume,
+                source=options.source,
                 begin=begin,
                 progress=shown.add,
                 should_stop=lambda: shown.interruption.requested,

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from difflogic.library.evaluating import inspect as inspect
     from difflogic.library.exemplifying import train_examples as train_examples
     from difflogic.library.exporting import export as export
+    from difflogic.library.groups import Assumptions as Assumptions
+    from difflogic.library.groups import ExampleOptions as ExampleOptions
+    from difflogic.library.groups import Frames as Frames
+    from difflogic.library.groups import SweepOptions as SweepOptions
     from difflogic.library.identifying import identify as identify
     from difflogic.library.layers import SoftRollout as SoftRollout
     from difflogic.library.listing import runs as runs
@@ -69,6 +73,7 @@ _NAMES = {
     "difflogic.library.applying": "apply",
     "difflogic.library.exemplifying": "train_examples",
     "difflogic.library.exporting": "export",
+    "difflogic.library.groups": "Assumptions ExampleOptions Frames SweepOptions",
     "difflogic.library.identifying": "identify",
     "difflogic.library.layers": "SoftRollout",
     "difflogic.library.listing": "runs",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from cli.app import WITHOUT_RICH, Entry, LazyGroup
-from cli.calling import Call, calls
+from cli.calling import command
 from cli.errors import FAILURE, note
-from cli.options import AsJson, ConfigOption, Small, WorkerCounts, choose_config, with_flags
+from cli.options import AsJson, ConfigOption, Small, Source, WorkerCounts, choose_config, with_flags
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import display, output
-from difflogic.library.options import Count, Opt, Set
+from difflogic.library.options import Count, Opt, Set, Workers
 from difflogic.system import machine
 from difflogic.system.errors import ConfigError
 from difflogic.system.measuring import poor_gain
@@ -37,10 +37,6 @@ OVERSUBSCRIBED = " *"
 HEADS = {"--workers": "workers", "--compare": "way"}
 """Options that list settings to compare, and the head of their column."""
 
-Ways = Annotated[
-    tuple[str, ...], Opt(metavar="WAY,…", parse=lambda text: tuple(text.split(",")), shown=False)
-]
-
 
 class Bench(LazyGroup):
     """`dct bench`: a command with options, and a group with the command `simulate`."""
@@ -54,15 +50,23 @@ app = typer.Typer(cls=Bench, **WITHOUT_RICH)
 
 
 @app.callback(invoke_without_command=True)
-@calls()
+@command
 def bench(
     context: typer.Context,
     small: Small = False,
     config: ConfigOption = None,
     overrides: Set = (),
-    compare: Ways = (),
+    compare: Annotated[
+        tuple[str, ...],
+        Opt(
+            "Compare times and results with sequential, samples, cells, steps, gates or oracle",
+            "WAY,…",
+            parse=lambda text: tuple(text.split(",")),
+            shown=False,
+        ),
+    ] = (),
     workers: WorkerCounts = None,
-    repeat: Count | None = None,
+    repeat: Annotated[Count | None, Opt("Steps to measure", shown="30; 5 with the oracle")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure how long a configuration's training steps take, after a warm-up.
@@ -74,11 +78,6 @@ def bench(
     --compare takes a strategy of [parallel], oracle for plain NumPy, or several, such as
     samples,cells. Strategies are sequential (one worker), samples (a worker for each), cells, steps
     (a pipeline) and gates (split layers).
-
-    Options:
-        compare WAY,…: Compare times and results with sequential, samples, cells, steps, gates or
-            oracle
-        repeat: Steps to measure, by default 30; 5 with the oracle
     """
     if context.invoked_subcommand is not None:
         _refuse_options(context)
@@ -260,15 +259,29 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-@calls("benchmarking.bench_simulation")
-def bench_simulate(run: Call, as_json: AsJson = False) -> None:
+def bench_simulate(
+    source: Annotated[Source | None, Opt()] = None,
+    size: Annotated[
+        tuple[int, int] | None, Opt("Rows and columns of the grid", shown="4096x4096")
+    ] = None,
+    steps: Annotated[
+        Count | None, Opt("Automaton steps", shown="as many as take about 0.25 s")
+    ] = None,
+    repeat: Annotated[Count, Opt("Number of measurements")] = 10,
+    workers: Workers = "auto",
+    as_json: AsJson = False,
+) -> None:
     """Measure how fast a circuit is simulated from a random start.
 
     The circuit of a run or a model is simplified first. Without a source, the Game of Life is
     measured. Exits 1 unless all engines compute the same bits.
     """
+    from difflogic.library.benchmarking import bench_simulation
+
     with show_progress() as progress:
-        report: SimulationReport = run(progress=progress)
+        report = bench_simulation(
+            source, size, steps, repeat=repeat, workers=workers, progress=progress
+        )
     if as_json:
         output.show_json(report.as_dict() | machine_facts())
     else:

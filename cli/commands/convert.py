@@ -5,21 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import note
+from cli.options import Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Force
+from difflogic.library.options import Advanced, Force, Operand, Opt, Range, TimeLimit, Unsimplified
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, format_ranges
 
-if TYPE_CHECKING:
-    from difflogic.library.certifying import WrittenProperty
-    from difflogic.library.exporting import Exported
+Claim = Literal["converges", "invariant", "holds", "heals", "heals-invariant"]
 
 
 def _list_formats(wanted: bool) -> None:
@@ -32,13 +30,45 @@ def _list_formats(wanted: bool) -> None:
     raise typer.Exit
 
 
-@calls("exporting.export", "certifying.state_property")
 def export(
-    write: Call,
-    write_property: Call,
-    *,
-    file: Path | None,
-    claim: str | None = None,
+    source: Source,
+    file: Annotated[
+        Path | None, Opt("File to write", "FILE", names="--output -o", shown="stdout")
+    ] = None,
+    format: Annotated[
+        str | None,
+        Opt(
+            "Format; --list shows all", "NAME", names="--format -f", shown="from the suffix of FILE"
+        ),
+    ] = None,
+    unsimplified: Unsimplified = False,
+    comparable: Annotated[
+        bool,
+        Advanced("BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools"),
+    ] = False,
+    force: Force = False,
+    time_limit: TimeLimit = None,
+    claim: Annotated[
+        Claim | None,
+        Opt("Write a property of a whole grid for model checkers, as AIGER", names="--property"),
+    ] = None,
+    size: Annotated[
+        tuple[int, int] | None, Opt("Grid of --property", names="--grid", shown="as trained")
+    ] = None,
+    task: Annotated[
+        str | None,
+        Opt("Task whose target --property uses", "CONFIG", shown="the state that zeros end in"),
+    ] = None,
+    from_step: Annotated[
+        int | None,
+        Range(0, 4096),
+        Opt("First step at which --property must hold", shown="as proved"),
+    ] = None,
+    within: Annotated[
+        int | None,
+        Range(1, 4096),
+        Opt("For --property heals: steps until damage has healed", shown="as proved"),
+    ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
@@ -50,13 +80,26 @@ def export(
 
     Try: dct export last -o circuit.v
     """
+    from difflogic.library import certifying, exporting
+
     if claim is not None:
-        if "within" in write_property.keywords and not claim.startswith("heals"):
+        if within is not None and not claim.startswith("heals"):
             raise ConfigError("--within applies only to --property heals and heals-invariant")
         if file is None:
             raise ConfigError("--property needs a file: name one, such as -o property.aig")
         with show_progress() as progress:
-            made: WrittenProperty = write_property(progress=progress)
+            made = certifying.state_property(
+                source,
+                file,
+                claim,
+                size,
+                task=task,
+                from_step=from_step,
+                within=within,
+                time_limit=time_limit,
+                force=force,
+                progress=progress,
+            )
         verdict = "" if made.finding is None else f", {made.finding.verdict.value} here"
         when = "" if made.within is None else f", within {counted(made.within, 'step')} of damage"
         note(
@@ -64,12 +107,21 @@ def export(
             f"{verdict} · {made.bytes} bytes: {file}"
         )
         return
-    if write_property.keywords.keys() & {"size", "task", "from_step", "within"}:
+    if (size, task, from_step, within) != (None, None, None, None):
         raise ConfigError("--grid, --task, --from-step and --within need a --property")
     with show_progress(stop_at_once=True) as progress:
-        found: Exported = write(progress=progress)
-    circuit, format = found.automaton.circuit, found.format
-    if not format.numbered and circuit.labels != tuple(range(circuit.channels)):
+        found = exporting.export(
+            source,
+            file,
+            format,
+            unsimplified=unsimplified,
+            comparable=comparable,
+            force=force,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    circuit, written = found.automaton.circuit, found.format
+    if not written.numbered and circuit.labels != tuple(range(circuit.channels)):
         note(
             f"the format cannot store the channel numbers {format_ranges(circuit.labels)}: give "
             "them to dct import as --channels"
@@ -79,8 +131,8 @@ def export(
         _print(found.data)
         where = ""
     note(
-        f"{found.automaton.name} as {format.name}: gates {circuit.gates} · depth {circuit.depth} · "
-        f"inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
+        f"{found.automaton.name} as {written.name}: gates {circuit.gates} · depth {circuit.depth} "
+        f"· inputs {len(circuit.read_inputs)} · channels {circuit.channels} · "
         f"{len(found.data)} bytes{where}"
     )
 
@@ -100,24 +152,27 @@ def _print(data: bytes) -> None:
 
 
 def import_(
-    file: Path,
-    to: Path | None = None,
-    channels: Sequence[int] = (),
-    visible: Sequence[int] = (),
+    file: Annotated[Path, Operand("Circuit JSON of dct or logicars", "FILE")],
+    to: Annotated[
+        Path | None, Opt("File to write", "CIRCUIT.json", names="--output -o", shown="stdout")
+    ] = None,
+    channels: Annotated[
+        Sequence[int],
+        Opt(
+            "Channel numbers in the file's order, such as 0,4-7",
+            shown="from the file, or from 0 on",
+        ),
+    ] = (),
+    visible: Annotated[
+        Sequence[int],
+        Opt("Channels that are compared with the target", shown="from the file, or the first"),
+    ] = (),
     force: Force = False,
 ) -> None:
     """Check a circuit file, and convert it to the JSON that other commands read.
 
     A logicars file says nothing about the grid. dct then assumes values and reports them; you can
     edit them in the JSON.
-
-    Operands:
-        file FILE: Circuit JSON of dct or logicars
-    Options:
-        to --output -o CIRCUIT.json: File to write, by default stdout
-        channels: Channel numbers in the file's order, such as 0,4-7, by default from the file, or
-            from 0 on
-        visible: Channels that are compared with the target, by default from the file, or the first
     """
     from difflogic.formats import importing
     from difflogic.formats.circuit_file import write_circuit

@@ -4,41 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import FAILURE
-from cli.options import AsJson
+from cli.options import AsJson, Source
 from cli.progress import announce_hard, show_progress
 from cli.terminal import display, output, proofs, report
+from difflogic.library.options import AllowCode, Opt, Seed, Starts
 
 
-@calls("evaluating.evaluate")
 def evaluate(
-    measure: Call,
-    *,
-    source: Path,
-    tests: Sequence[str] | None,
-    task: str | None,
-    require_exact: bool = False,
+    source: Source,
+    tests: Annotated[
+        Sequence[str],
+        Opt(
+            "exactness, generalisation, fault, healing, asynchronous, robustness, noise or "
+            "gates; repeatable",
+            "NAME",
+            names="--test",
+            shown="all that apply",
+        ),
+    ] = (),
+    task: Annotated[
+        str | None,
+        Opt("For a circuit file: the experiment to test it on", "NAME|FILE", shown="none"),
+    ] = None,
+    starts: Starts = None,
+    seed: Annotated[Seed | None, Opt(shown="the run's")] = None,
+    allow_code: AllowCode = False,
+    require_exact: Annotated[bool, Opt("Exit 1 unless the circuit is exact")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Test a circuit on fresh starts, on larger grids, with damage, and in the other mode.
 
     A circuit is exact if it gets no cell wrong: checkerboards at the trained step T and at T + 1,
     2T and 2T + 1; life on all 512 neighbourhoods; pictures at step T.
-
-    Options:
-        require_exact: Exit 1 unless the circuit is exact
     """
     from difflogic.config import load_config
+    from difflogic.library import evaluating
 
     experiment = None if task is None else load_config(task, allow_code=True)
     announce_hard()
     with show_progress() as progress:
-        results = measure(task=experiment, progress=progress).results
+        results = evaluating.evaluate(
+            source,
+            tests,
+            task=experiment,
+            starts=starts,
+            seed=seed,
+            progress=progress,
+            allow_code=allow_code,
+        ).results
     if as_json:
         output.show_json({"model": str(source), **results})
     else:

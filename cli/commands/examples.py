@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interrupted, Interruption
-from cli.options import AsJson
+from cli.options import AsJson, Source
 from cli.terminal import output
-from difflogic.library.options import Force, Opt
-
-if TYPE_CHECKING:
-    from difflogic.library.applying import Applied
-    from difflogic.library.exemplifying import Learned
+from difflogic.library.groups import ExampleOptions
+from difflogic.library.options import Force, Operand, Opt
 
 Grids = Annotated[
-    Path | None,
-    Opt(help="Save the grids: .json, .csv or .npz", metavar="FILE", names="--output -o"),
+    Path | None, Opt("Save the grids: .json, .csv or .npz", "FILE", names="--output -o")
 ]
 
 
-@calls("exemplifying.train_examples")
-def train_examples(run: Call, *, as_json: AsJson = False) -> None:
+def train_examples(
+    source: Annotated[
+        Sequence[Path], Operand("Pairs of grids: JSON as in ARC, JSON lines, CSV or NPZ", "FILE")
+    ],
+    options: ExampleOptions,
+    as_json: AsJson = False,
+) -> None:
     """Learn a rule from examples: pairs of grids, before and after.
 
     What was read and what is tried is printed. A grid's output is as large as its input. Pairs in a
@@ -33,9 +34,12 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
     Ctrl-C saves the best circuit so far. Exits 1 if not all training pairs are right.
     """
     from difflogic.examples.pairs import right_in_words
+    from difflogic.library import exemplifying
 
     with Interruption("this step", patience=None) as interruption:
-        found: Learned = run(on_message=note, should_stop=lambda: interruption.requested)
+        found = exemplifying.train_examples(
+            source, options, on_message=note, should_stop=lambda: interruption.requested
+        )
     if as_json:
         output.show_json(found.as_dict())
     else:
@@ -53,20 +57,25 @@ def train_examples(run: Call, *, as_json: AsJson = False) -> None:
         raise typer.Exit(FAILURE)
 
 
-@calls("applying.apply")
-def apply(run: Call, *, to: Grids = None, force: Force = False, as_json: AsJson = False) -> None:
+def apply(
+    source: Source,
+    inputs: Annotated[Path, Operand("Grids: JSON, JSON lines, CSV or NPZ", "INPUT")],
+    to: Grids = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
     """Apply a rule that was learned from examples to other grids, of any size.
 
     If the file has outputs, too, exits 1 unless all of them are right.
     """
-    from difflogic.library.applying import save_grids
+    from difflogic.library import applying
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(Path(to), force)
-    found: list[Applied] = run()
+    found = applying.apply(source, inputs)
     if to is not None:
-        save_grids(found, to, force)
+        applying.save_grids(found, to, force)
         note(f"saved {to}")
     if as_json:
         output.show_json([vars(each) for each in found])

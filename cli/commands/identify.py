@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import note
 from cli.interrupt import Interrupted, Interruption
 from cli.options import AsJson, Output
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Force
+from difflogic.library.groups import Assumptions
+from difflogic.library.options import Effort, Force, Operand, Opt, Seconds
 
 if TYPE_CHECKING:
     from difflogic.library.identifying import Identified
@@ -24,13 +25,25 @@ MOST_LISTED = 8
 MOST_EQUATIONS = 60
 
 
-@calls("identifying.identify")
 def identify(
-    run: Call,
-    *,
-    neighbourhood: str,
+    recording: Annotated[
+        Sequence[Path],
+        Operand(
+            "Frames (.npz, .gif, .png, several .rle), or pairs of frames (.json, .jsonl, "
+            ".csv, .npz)",
+            "RECORDING...",
+        ),
+    ],
+    assumed: Assumptions,
+    effort: Effort = "normal",
+    time_limit: Annotated[Seconds | None, Opt("Time limit for the solver")] = None,
     to: Output = None,
-    predict: Path | None = None,
+    predict: Annotated[
+        Path | None,
+        Opt(
+            "Save the frame after the last, or the query's result, with odds (.json, .npz)", "FILE"
+        ),
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,18 +55,16 @@ def identify(
 
     What a recording does not decide gets odds: of pairs of frames, and with --radius auto, --gap
     auto or --symmetry auto, families of rules are weighed, and the likeliest is looked for.
-
-    Options:
-        predict FILE: Save the frame after the last, or the query's result, with odds (.json, .npz)
     """
     from difflogic.identification.identified import UNDRAWABLE
+    from difflogic.library import identifying
     from difflogic.library.common import require_output
     from difflogic.system.errors import ConfigError, StoppedError
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-        if neighbourhood == "radius-2":
+        if assumed.neighbourhood == "radius-2":
             raise ConfigError(f"{to}: {UNDRAWABLE}")
     if predict is not None:
         require_output(predict, (".json", ".npz"), force)
@@ -64,7 +75,14 @@ def identify(
             Interruption("this question", patience=None) as interruption,
             show_progress(stop_at_once=True, raises=False) as progress,
         ):
-            found: Identified = run(progress=progress, should_stop=lambda: interruption.requested)
+            found = identifying.identify(
+                recording,
+                assumed,
+                effort=effort,
+                time_limit=time_limit,
+                progress=progress,
+                should_stop=lambda: interruption.requested,
+            )
     except StoppedError as error:
         if not interruption.requested:
             raise

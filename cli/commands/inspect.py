@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import in_one_line
-from cli.options import AsJson
+from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Natural
+from difflogic.library.options import Natural, Opt, Periods, Seconds, Unsimplified
 
 if TYPE_CHECKING:
     from difflogic.circuit.automaton import Automaton
@@ -26,22 +24,34 @@ MOST_DRAWN_CHANNELS = 4
 """Most channels of a drawn picture: there are signs for no more."""
 
 
-@calls("evaluating.inspect")
-def inspect(examine: Call, *, source: Path, limit: Natural = 24, as_json: AsJson = False) -> None:
+def inspect(
+    source: Source,
+    unsimplified: Unsimplified = False,
+    periods: Periods = 4,
+    time_limit: Annotated[Seconds | None, Opt("Time limit for each part", shown="10")] = None,
+    limit: Annotated[
+        Natural, Opt("Largest number of equations and channels to print; 0 for all")
+    ] = 24,
+    as_json: AsJson = False,
+) -> None:
     """Print a circuit as equations, with the properties of its rule.
 
     n0' is the next state of channel 0. C0 is channel 0 of the cell, and NW0 N0 NE0 W0 E0 SW0 S0 SE0
     are channel 0 of its neighbours. The circuit of a run or a model is simplified first,
     dropping channels that no visible one depends on. A circuit file is taken as is.
-
-    Options:
-        limit: Largest number of equations and channels to print; 0 for all
     """
+    from difflogic.library import evaluating
     from difflogic.library.loading import load
 
     loaded = load(source)
     with show_progress(stop_at_once=True) as progress:
-        found: Inspection = examine(source=loaded, progress=progress)
+        found = evaluating.inspect(
+            loaded,
+            unsimplified=unsimplified,
+            periods=periods,
+            time_limit=time_limit,
+            progress=progress,
+        )
     if as_json:
         output.show_json(_data(found, loaded.automaton))
         return

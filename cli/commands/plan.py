@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import note
 from cli.options import (
     AsJson,
@@ -18,7 +17,7 @@ from cli.options import (
     with_flags,
 )
 from cli.terminal import output
-from difflogic.library.options import Recipe
+from difflogic.library.options import Opt, Recipe, Set
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
@@ -28,10 +27,17 @@ if TYPE_CHECKING:
     from difflogic.training.plan import ParallelPlan
 
 
-@calls("benchmarking.plan")
 def plan(
-    run: Call,
     config: ShippedConfig = None,
+    overrides: Set = (),
+    machine: Annotated[
+        str | None,
+        Opt(
+            "Machine to plan for, such as cores=64,l2=1MB; other keys: vector, memory",
+            "KEY=VALUE,…",
+            shown="this one",
+        ),
+    ] = None,
     small: Small = False,
     *,
     workers: WorkerCounts = None,
@@ -45,17 +51,18 @@ def plan(
     workers.
     """
     from difflogic.config import load_config
+    from difflogic.library import benchmarking
 
     source = choose_config(config, small, "CONFIG")
     several = workers if isinstance(workers, tuple) else ()
     chosen = with_flags(workers=None if several else workers, device=device)
-    settings = load_config(source, [*run.keywords.get("overrides", ()), *chosen], recipe)
+    settings = load_config(source, [*overrides, *chosen], recipe)
     if settings.parallel.device == "gpu":
-        if "machine" in run.keywords or several:
+        if machine is not None or several:
             raise ConfigError("--device gpu plans this machine's GPU: leave the other options out")
         _show_device(settings, as_json)
         return
-    found: Planned = run(config=settings, overrides=(), workers=several)
+    found = benchmarking.plan(settings, workers=several, machine=machine)
     output.show(found, as_json, _show)
     for warning in found.plan.warnings:
         note(f"warning: {warning}")

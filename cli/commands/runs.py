@@ -8,21 +8,19 @@ import string
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import in_one_line, note, printable
 from cli.options import AsJson
 from cli.terminal import output
+from difflogic.library.options import Operand, Opt
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, show_bytes
 
-if TYPE_CHECKING:
-    from difflogic.library.keeping import Described
-    from difflogic.training.notes import Note
-
+RunOrSweep = Annotated[Path, Operand('Run directory ("last" for the newest), or sweep', "RUN")]
+Runs = Annotated[Sequence[Path], Operand(metavar="RUN…")]
 LONGEST = 40
 """Characters of a note or a value in a table."""
 UNCOMPARED = ("path", "begun", "age")
@@ -31,19 +29,30 @@ ALWAYS_COMPARED = ("verdict", "gates", "epochs", "seconds")
 AGES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
-@calls("listing.runs")
-def list_(run: Call, directory: Path = Path("runs"), as_json: AsJson = False) -> None:
+def list_(
+    directory: Annotated[Path, Operand("Directory of runs, or a sweep", "DIR")] = Path("runs"),
+    where: Annotated[
+        Sequence[str],
+        Opt("List only runs with, say, seed>=10 or age<2d, or a word; repeatable", "CONDITION"),
+    ] = (),
+    tag: Annotated[str | None, Opt("List only runs with this tag", "NAME")] = None,
+    sort: Annotated[
+        str | None,
+        Opt("Sort by a column or setting, such as gates; -KEY puts the largest first", "KEY"),
+    ] = None,
+    inside: Annotated[bool, Opt("List the runs inside sweeps, too", names="--all")] = False,
+    as_json: AsJson = False,
+) -> None:
     """List saved runs and sweeps, the newest last, with the settings that differ.
 
     For other commands, "last" names the newest run. The verdict proved means right in every case,
     exact right on samples, late right only from a later step on; a rule learned from examples is
     right on its pairs, and not proved on other grids. Seconds are training time. A run
     that is stopped continues with dct train --resume RUN.
-
-    Operands:
-        directory DIR: Directory of runs, or a sweep, by default runs
     """
-    found = run(directory)
+    from difflogic.library import listing
+
+    found = listing.runs(directory, where=where, tag=tag, sort=sort, inside=inside)
     if as_json:
         output.show_json(found)
     elif not found:
@@ -99,12 +108,12 @@ def _cell(key: str, value: Any) -> str | None:
             return text if len(text) <= LONGEST or key == "path" else text[: LONGEST - 1] + "…"
 
 
-@calls("keeping.describe")
-def show(describe: Call, as_json: AsJson = False) -> None:
+def show(run: RunOrSweep, as_json: AsJson = False) -> None:
     """Show a run: its results, its settings beside the shipped ones, its note and files."""
     from cli.terminal import report
+    from difflogic.library import keeping
 
-    found: Described = describe()
+    found = keeping.describe(run)
     if as_json:
         output.show_json(found)
         return
@@ -135,14 +144,13 @@ def show(describe: Call, as_json: AsJson = False) -> None:
         typer.echo("\n" + report.render(found.summary, path, quiet=True))
 
 
-@calls("listing.runs", without="where tag sort inside")
-def compare(of: Call, sources: Sequence[Path], as_json: AsJson = False) -> None:
-    """Compare runs: the settings in which they differ, and their results, side by side.
+def compare(
+    sources: Annotated[Runs, Opt('Two runs or more; "last" is the newest')], as_json: AsJson = False
+) -> None:
+    """Compare runs: the settings in which they differ, and their results, side by side."""
+    from difflogic.library import listing
 
-    Operands:
-        sources RUN…: Two runs or more; "last" is the newest
-    """
-    found = of(sources)
+    found = listing.runs(sources)
     if len(found) < 2:
         raise ConfigError("name two runs or more, such as runs/a and last")
     if as_json:
@@ -158,26 +166,33 @@ def compare(of: Call, sources: Sequence[Path], as_json: AsJson = False) -> None:
     output.show_table(" | ".join(["", *heads]), shown, texts=1 + len(heads))
 
 
-@calls("keeping.annotate")
-def note_(annotate: Call) -> None:
+def note_(
+    run: RunOrSweep,
+    text: Annotated[
+        str | None, Operand("What to note, in place of an earlier note", "TEXT")
+    ] = None,
+    tags: Annotated[Sequence[str], Opt("Tag to add; repeatable", "NAME", names="--tag")] = (),
+    without: Annotated[
+        Sequence[str], Opt("Tag to take away; repeatable", "NAME", names="--untag")
+    ] = (),
+) -> None:
     """Keep a note with a run, in its directory; without TEXT, show it.
 
     dct runs lists the note. It finds it by its words (--where WORD), and its tags by --tag.
     """
-    found: Note = annotate()
+    from difflogic.library import keeping
+
+    found = keeping.annotate(run, text, tags, without)
     output.show_lines({"note": printable(found.text) or "-", "tags": ", ".join(found.tags) or "-"})
 
 
-@calls()
-def remove(sources: Sequence[Path], yes: bool = False) -> None:
+def remove(
+    sources: Annotated[Runs, Opt('Runs or sweeps; "last" is the newest')],
+    yes: Annotated[bool, Opt("Do not ask", names="--yes -y")] = False,
+) -> None:
     """Remove runs and sweeps: the files that dct wrote, and then their directories.
 
     Asks first. Refuses a run that is training, a directory that holds other files, and links.
-
-    Operands:
-        sources RUN…: Runs or sweeps; "last" is the newest
-    Options:
-        yes --yes -y: Do not ask
     """
     from difflogic.library.listing import runs
     from difflogic.library.removing import removable

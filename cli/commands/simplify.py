@@ -6,20 +6,23 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import FAILURE, note
-from cli.options import AsJson, Output
+from cli.options import AsJson, Output, Source
 from cli.progress import show_progress
 from cli.terminal import output, proofs
-from difflogic.library.options import Force
+from difflogic.library.options import Effort, Force, TimeLimit
 
 if TYPE_CHECKING:
     from difflogic.library.simplifying import Simplified
 
 
-@calls("simplifying.simplify")
 def simplify(
-    run: Call, *, to: Output = None, force: Force = False, as_json: AsJson = False
+    source: Source,
+    effort: Effort = "normal",
+    time_limit: TimeLimit = None,
+    to: Output = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Simplify the circuit of a run, a model or a file, and prove the result equal.
 
@@ -27,12 +30,13 @@ def simplify(
     nothing if that cannot be proved. If the time limit ends the search, the best result so far is
     used.
     """
+    from difflogic.library import simplifying
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
     with show_progress(stop_at_once=True) as progress:
-        found: Simplified = run(progress=progress)
+        found = simplifying.simplify(source, effort, time_limit=time_limit, progress=progress)
     if found.simplification.stopped:
         note("the time limit cut the search short: the result depends on this machine")
     saved = to if found.proved else None

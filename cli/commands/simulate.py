@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import note
-from cli.options import AsJson
+from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Force
+from difflogic.library.conditions import Conditions
+from difflogic.library.options import Engine, Force, Opt, Workers
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.library.simulating import Simulated
 
 
-@calls("simulating.simulate")
 def simulate(
-    run: Call,
-    picture: Path | None = None,
-    save: Path | None = None,
+    source: Source,
+    conditions: Conditions,
+    engine: Engine = "auto",
+    workers: Workers = "auto",
+    picture: Annotated[Path | None, Opt("Draw the last state", "FILE.png")] = None,
+    save: Annotated[Path | None, Opt("Save all channels of the last state", "FILE.npz")] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -35,18 +37,17 @@ def simulate(
     Prints how many cells of each visible channel are 1 at the end, and a hash of the visible
     channels. The hash is the same for every engine and every number of workers, with or without
     simplification.
-
-    Options:
-        picture FILE.png: Draw the last state
-        save FILE.npz: Save all channels of the last state
     """
+    from difflogic.library import simulating
     from difflogic.library.common import require_output
 
     for path, suffix in ((picture, ".png"), (save, ".npz")):
         if path is not None:
             require_output(path, suffix, force)
     with show_progress() as progress:
-        found: Simulated = run(progress=progress, on_message=note)
+        found = simulating.simulate(
+            source, conditions, engine=engine, workers=workers, progress=progress, on_message=note
+        )
     # Before the files, so that results are not lost on a full disk.
     output.show(found, as_json, _show)
     if picture is not None:

@@ -5,25 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import FAILURE, in_one_line, note
 from cli.interrupt import Interruption
 from cli.options import AsJson, ConfigArgument, Device, Epochs, Quiet, with_flags
 from cli.progress import compile_kernels
 from cli.terminal import output
 from cli.terminal.screen import QUIET_SECONDS, Display, Screen, bar, can_animate, clock
+from difflogic.library.groups import SweepOptions
 from difflogic.system.files import for_shell
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from difflogic.library.sweeping import SweepProgress, Swept
+    from difflogic.library.sweeping import SweepProgress
     from difflogic.scale.sweeps.comparing import Compared, Interval
     from difflogic.scale.sweeps.execution import Execution
     from difflogic.scale.sweeps.plan import SweepPlan
@@ -32,15 +33,12 @@ if TYPE_CHECKING:
 BAR = 24
 
 
-@calls("sweeping.sweep")
 def sweep(
-    run: Call,
     config: ConfigArgument = None,
     *,
-    overrides: Sequence[str] | None,
+    options: SweepOptions,
     epochs: Epochs = None,
     device: Device = None,
-    allow_code: bool,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -49,14 +47,18 @@ def sweep(
     Runs train in parallel, one thread each, and a table shows their scores. Ctrl-C saves all runs.
     To continue, use dct sweep --dir DIR, without CONFIG; --seeds then adds seeds.
     """
+    from difflogic.library import sweeping
+
+    overrides = [*options.overrides, *with_flags(epochs=epochs, device=device)]
+    allowed = options.allow_code or config is not None
     with _Shown(quiet) as shown:
-        found: Swept = run(
-            overrides=[*(overrides or ()), *with_flags(epochs=epochs, device=device)],
+        found = sweeping.sweep(
+            config,
+            replace(options, overrides=overrides, allow_code=allowed),
             progress=shown.update,
             should_stop=lambda: shown.interruption.requested,
             on_message=note,
             compile_kernels=compile_kernels,
-            allow_code=allow_code or config is not None,
         )
     code = shown.interruption.exit_code
     if found.problem is not None:

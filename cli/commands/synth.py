@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import FAILURE, note
-from cli.options import AsJson
+from cli.options import AsJson, Source
 from cli.progress import show_progress
 from cli.terminal import output
+from difflogic.library.conditions import Conditions
+from difflogic.library.options import Chip, Opt, Timeout
 
 if TYPE_CHECKING:
     from difflogic.library.synthesizing import Synthesized
 
 
-@calls("synthesizing.synthesize")
-def synth(run: Call, *, check: bool, as_json: AsJson = False) -> None:
+def synth(
+    source: Source,
+    device: Chip = "ecp5-85k",
+    *,
+    conditions: Conditions,
+    check: Annotated[
+        bool,
+        Opt("Prove the mapped cell equal to the circuit, and simulate the netlist for --steps"),
+    ] = False,
+    timeout: Timeout = 600,
+    report: Annotated[
+        Path | None, Opt("New directory for the Verilog and the tools' logs", "DIR")
+    ] = None,
+    pins: Annotated[
+        Path | None, Opt("Pin assignments, as PCF (iCE40) or LPF (ECP5)", "FILE")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Synthesise, place and route a grid of cells on an FPGA, and report its size and clock.
 
     The grid advances one step per clock. The generated Verilog documents its seven pins. A reset
@@ -26,8 +44,19 @@ def synth(run: Call, *, check: bool, as_json: AsJson = False) -> None:
 
     Needs Yosys and nextpnr: pip install '.[fpga]'
     """
+    from difflogic.library.synthesizing import synthesize
+
     with show_progress() as progress:
-        found: Synthesized = run(progress=progress)
+        found = synthesize(
+            source,
+            device,
+            conditions,
+            check=check,
+            timeout=timeout,
+            report=report,
+            pins=pins,
+            progress=progress,
+        )
     output.show(found, as_json, _show)
     made = found.synthesis
     if check and made.fits and not found.compared:

@@ -6,26 +6,33 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli import ranks as processes
-from cli.calling import Call, calls
 from cli.errors import FAILURE, note
 from cli.interrupt import Interruption
-from cli.options import AsJson, ConfigOption, Small, choose_config
+from cli.options import AsJson, ConfigOption, Small, Source, choose_config
 from cli.progress import compile_kernels, show_progress
 from cli.terminal import output, proofs, report
 from cli.terminal.screen import Counter
-from difflogic.library.options import Force, Set
+from difflogic.library.options import (
+    Advanced,
+    AllowCode,
+    Contents,
+    Damage,
+    Force,
+    Margin,
+    Opt,
+    Set,
+    TimeLimit,
+)
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.quantities import counted
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.library.certifying import Certified
-    from difflogic.library.proving import Compared
     from difflogic.scale.verification import Finding
     from difflogic.system.ranks import Ranks
 
@@ -119,21 +126,32 @@ def _title(finding: Finding) -> str:
     return f"{finding.what}, against {finding.against}, on {finding.where}"
 
 
-@calls("proving.prove")
 def circuit(
-    run: Call, source: Path, against: Path | None, rule_only: bool = False, as_json: AsJson = False
+    source: Source,
+    against: Annotated[
+        Path | None,
+        Opt(
+            "Run, model or circuit to compare with, channel by channel",
+            "FILE",
+            shown="the simplified form",
+        ),
+    ] = None,
+    time_limit: TimeLimit = None,
+    rule_only: Annotated[
+        bool, Opt("Exit 0 if the next states are equal, whatever else differs")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove that a circuit equals its simplified form, or another circuit.
 
     The same rule gives each channel that both have the same next state, for every state of the nine
     cells. Equal circuits also have the same boundary, fire rate, grid, steps, start, palette,
     encoding, and visible channels in the same order. Exits 1 if they differ, or if time runs out.
-
-    Options:
-        rule_only: Exit 0 if the next states are equal, whatever else differs
     """
+    from difflogic.library import proving
+
     with show_progress(stop_at_once=True) as progress:
-        found: Compared = run(progress=progress)
+        found = proving.prove(source, against, time_limit=time_limit, progress=progress)
     circuits = [each.automaton.circuit for each in (found.one, found.other)]
     if as_json:
         gates = [each.gates for each in circuits]
@@ -154,15 +172,27 @@ def circuit(
         raise typer.Exit(FAILURE)
 
 
-@calls("certifying.certify")
 def convergence(
-    run: Call,
-    source: Path,
-    sizes: Sequence[tuple[int, int]] | None,
-    task: str | None,
-    to: Path | None = None,
-    *,
-    all_sizes: bool,
+    source: Source,
+    sizes: Annotated[
+        Sequence[tuple[int, int]],
+        Opt("Rows and columns of the grid; repeatable", names="--size", shown="as trained"),
+    ] = (),
+    task: Annotated[
+        str | None,
+        Advanced(
+            "For a circuit file: the experiment that defines the target",
+            "NAME|FILE",
+            shown="the state that zeros end in",
+        ),
+    ] = None,
+    all_sizes: Annotated[bool, Opt("Certify grids of all heights and widths at once")] = False,
+    damage: Damage = None,
+    contents: Contents = "zeros",
+    margin: Margin = 0,
+    time_limit: TimeLimit = None,
+    allow_code: AllowCode = False,
+    to: Annotated[Path | None, Opt("Save the certificate", "FILE", names="--output -o")] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -171,21 +201,30 @@ def convergence(
     The first method runs the circuit on sets of values, from all states at once, until the sets
     repeat. Such a proof holds under every fair schedule, and after any damage. If the sets are too
     coarse, other methods follow until the time limit. Exits 1 unless all sizes are proved.
-
-    Options:
-        to --output -o FILE: Save the certificate
     """
     from difflogic.config import load_config
+    from difflogic.library import certifying
     from difflogic.system.files import check_output
 
     if to is not None:
         check_output(to, force)
-        if len(sizes or ()) > 1:
+        if len(sizes) > 1:
             raise ConfigError("-o saves the certificate of one grid: give --size at most once")
     # Naming an experiment's file allows its code to run, but not the code of the source.
     experiment = None if task is None else load_config(task, allow_code=True)
     with show_progress(stop_at_once=True) as progress:
-        found: Certified = run(task=experiment, progress=progress)
+        found = certifying.certify(
+            source,
+            sizes,
+            task=experiment,
+            all_sizes=all_sizes,
+            damage=damage,
+            contents=contents,
+            margin=margin,
+            time_limit=time_limit,
+            progress=progress,
+            allow_code=allow_code,
+        )
     if task is None and not found.source.trained:
         note("the target is the state that a start of zeros ends in; --task NAME chooses another")
     problem = "" if found.proved else "there is no proof"

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import typer
 
-from cli.calling import Call, calls
 from cli.errors import note
+from cli.options import Source, Sources
 from cli.progress import announce_hard, show_progress
+from difflogic.library.conditions import Conditions
+from difflogic.library.groups import Frames
+from difflogic.library.options import AllowCode, Force, Operand, Opt, Port, TimeLimit
 from difflogic.system.quantities import counted
 
-if TYPE_CHECKING:
-    from difflogic.library.rendering import Rendered
-    from difflogic.library.reporting import Plotted, Reported
 
-
-@calls("reporting.plot")
-def plot(draw: Call, *, file: Path) -> None:
+def plot(
+    source: Annotated[
+        Path,
+        Operand(
+            'Run directory ("last" for the newest), model file, or sweep directory',
+            "RUN|MODEL|SWEEP",
+        ),
+    ],
+    file: Annotated[Path, Opt("File to write: .svg, .png or .pdf", "FILE", names="--output -o")],
+    force: Force = False,
+) -> None:
     """Plot the learning curves of a run or a sweep. Needs matplotlib: pip install '.[plot]'.
 
     A run's figure shows soft and hard loss, accuracy, seconds by phase, the share of decided gates,
     and the ops of perception and update, with the published numbers. A sweep's figure shows the
     share of seeds that are exact at each epoch, with intervals, and gates against epochs.
-
-    Options:
-        file --output -o FILE: File to write: .svg, .png or .pdf
     """
+    from difflogic.library import reporting
+
     announce_hard()
-    found: Plotted = draw()
+    found = reporting.plot(source, file, force=force)
     note(f"saved {found.file}: curves of a {found.what}, {found.bytes / 1000:.0f} kB")
 
 
-@calls("rendering.render")
-def render(draw: Call) -> None:
+def render(
+    source: Source,
+    file: Annotated[
+        Path, Opt("Animation (.gif, .apng, .webp) or strip (.png)", "FILE", names="--output -o")
+    ],
+    conditions: Conditions,
+    frames: Frames,
+    force: Force = False,
+) -> None:
     """Draw a rollout as an animation or a strip of frames.
 
     Cells are exact squares, colours are few, and files are small. The bits are the same as those of
@@ -43,17 +56,25 @@ def render(draw: Call) -> None:
 
     Try: dct render last -o growth.gif --steps 60 --damage 30:4,4,8x8 --larger
     """
+    from difflogic.library import rendering
+
     with show_progress() as progress:
-        found: Rendered = draw(progress=progress)
+        found = rendering.render(source, file, conditions, frames, force=force, progress=progress)
     note(
         f"saved {found.file}: {counted(len(found.steps), 'frame')} of "
         f"{found.height}×{found.width} pixels, {found.bytes / 1000:.1f} kB"
     )
 
 
-@calls("reporting.report")
 def report(
-    draw: Call, *, sources: Sequence[Path], tests: bool, file: Path = Path("report.html")
+    sources: Sources,
+    tests: Annotated[bool, Opt("Skip the tests of dct eval", names="/--without-tests")] = True,
+    force: Force = False,
+    time_limit: TimeLimit = None,
+    allow_code: AllowCode = False,
+    file: Annotated[Path, Opt("File to write", "FILE.html", names="--output -o")] = Path(
+        "report.html"
+    ),
 ) -> None:
     """Write one web page about a run. It needs no server and no network.
 
@@ -61,26 +82,39 @@ def report(
     also shows the circuit, learning curves, the tests of dct eval, equations and the configuration.
     The report of a model or a circuit file shows whatever the file contains. Several sources make a
     gallery, in which each automaton grows, is damaged, and heals.
-
-    Options:
-        file --output -o FILE.html: File to write
     """
+    from difflogic.library import reporting
+
     if len(sources) == 1 and tests:
         announce_hard()
     with show_progress() as progress:
-        found: Reported = draw(progress=progress)
+        found = reporting.report(
+            sources,
+            file,
+            tests=tests,
+            force=force,
+            time_limit=time_limit,
+            progress=progress,
+            allow_code=allow_code,
+        )
     note(f"saved {file}: {len(found.page.encode()) / 1000:.0f} kB, opens in any browser")
 
 
-@calls("serving.watch")
-def watch(serve: Call) -> None:
+def watch(
+    source: Annotated[
+        Path, Operand('Run directory ("last" for the newest) or sweep directory', "RUN|SWEEP")
+    ] = Path("last"),
+    port: Port = 0,
+) -> None:
     """Show a run or a sweep in a browser, live or afterwards.
 
     Serves the page on this machine only and prints its link; Ctrl-C stops it. The page cannot
     change the run. A run saves its state about every ten seconds, and the page shows what was saved
     last. The page of dct train --watch is updated every second.
     """
-    with serve() as server:
+    from difflogic.library import serving
+
+    with serving.watch(source, port) as server:
         typer.echo(server.link)
         note("open the link in a browser on this machine; Ctrl-C stops serving, not the run")
         while True:

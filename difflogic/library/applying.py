@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from difflogic.examples.encoding import CLASH, Encoding, apply_rule
 from difflogic.examples.pairs import MOST_SYMBOLS
 from difflogic.examples.reading import Raw, numbered, raw_grids, read_inputs
 from difflogic.library.common import require_output, write_output
-from difflogic.library.loading import load
-from difflogic.library.options import Grids, Source, checked
+from difflogic.library.loading import Source, load
 from difflogic.system.archive import write_npz
 from difflogic.system.errors import ConfigError
 
@@ -34,16 +34,12 @@ class Applied:
     """Whether this is the output in the file; None if it has none."""
 
 
-@checked
-def apply(source: Source, inputs: Grids) -> list[Applied]:
+def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
     """Apply a rule that was learned from examples to other grids of any size.
 
     `source` is a run, a model or a circuit file; `inputs` a file as for `train_examples`, or grids,
     lists of rows of symbols. Each grid runs until its state rests, at most eight times as long as
     in training. Raises ConfigError for other circuits, and for symbols that the rule cannot tell.
-
-    Operands:
-        inputs INPUT: Grids: JSON, JSON lines, CSV or NPZ
     """
     loaded = load(source)
     automaton = loaded.automaton

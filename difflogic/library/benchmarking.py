@@ -13,8 +13,8 @@ from difflogic.engine.hardware import MOST_CORES, Machine
 from difflogic.engine.sharing import Strategy
 from difflogic.library.common import ProgressCallback, counter
 from difflogic.library.conditions import Conditions
-from difflogic.library.loading import load
-from difflogic.library.options import Count, Set, Source, Workers, checked
+from difflogic.library.loading import Source, load
+from difflogic.library.options import Count, Set, Workers, checked
 from difflogic.model.model import Model
 from difflogic.scale.speed import benchmark, rows
 from difflogic.scale.speed.rows import ORACLE, Comparison, Setting
@@ -75,11 +75,6 @@ def bench_simulation(
 
     The circuit of a run or a model is simplified first. Without a source, it is the Game of Life,
     built from its rule. Raises what `load` raises, ConfigError and ProofError.
-
-    Options:
-        size: Rows and columns of the grid, by default 4096x4096
-        steps: Automaton steps, by default as many as take about 0.25 s
-        repeat: Number of measurements
     """
     loaded = load(life_automaton() if source is None else source)
     size = size or (4096, 4096)
@@ -171,10 +166,6 @@ def plan(
     `machine` may be written as ``cores=64,l2=1MB,memory=256GB``. `workers` are numbers to compare,
     by default powers of two up to 16 and the plan's own. Raises ConfigError for what cannot be
     planned.
-
-    Options:
-        machine KEY=VALUE,…: Machine to plan for, such as cores=64,l2=1MB; other keys: vector,
-            memory, by default this one
     """
     settings = config if isinstance(config, Config) else load_config(config, overrides)
     where = Machine.parse(machine) if isinstance(machine, str) else machine

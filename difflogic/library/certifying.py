@@ -27,8 +27,8 @@ from difflogic.evaluation.assurance import (
 )
 from difflogic.library.common import Progress, ProgressCallback, require_output, table, write_output
 from difflogic.library.conditions import Conditions
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import AllowCode, Force, Opt, Source, TimeLimit, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import Contents, Damage, Margin, Range, TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
 from difflogic.library.simulating import simulate
 from difflogic.library.trusting import experiment_of, load_trusted
@@ -162,12 +162,12 @@ def certify(
     *,
     task: Config | str | None = None,
     all_sizes: bool = False,
-    damage: Annotated[int | None, Opt(1, 32)] = None,
-    contents: Literal["zeros", "any"] = "zeros",
-    margin: Annotated[int, Opt(0, 64)] = 0,
+    damage: Damage = None,
+    contents: Contents = "zeros",
+    margin: Margin = 0,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
-    allow_code: AllowCode = False,
+    allow_code: bool = False,
 ) -> Certified:
     """Prove that every start ends in the target and stays, or find a state that does not.
 
@@ -181,16 +181,6 @@ def certify(
     model's custom task to run; the code of `task` runs only if its configuration was loaded with
     it. Raises what `load` raises, ConfigError for a task or sizes that do not fit, and CircuitError
     without a target.
-
-    Options:
-        sizes --size HxW: Rows and columns of the grid; repeatable, by default as trained
-        all_sizes: Certify grids of all heights and widths at once
-        damage N: Also prove that a wound of N×N cells, anywhere on any grid, stays local
-    Advanced options:
-        task NAME|FILE: For a circuit file: the experiment that defines the target, by default the
-            state that zeros end in
-        contents: What the bits of --damage become
-        margin CELLS: Least distance of --damage from the edges
     """
     loaded = load_trusted(source, allow_code)
     config = experiment_of(loaded, task)
@@ -250,9 +240,9 @@ def certify(
     if not all_sizes and damage is None:
         return Certified(loaded, tuple(findings))
     repeats = 1 if goal is None else _repeats(goal)
-    share, compared = Deadline.after(deadline.left / (1 if wound is None else 2)), goal is not None
+    half, compared = Deadline.after(deadline.left / (1 if wound is None else 2)), goal is not None
     progress(Progress(GRIDS, len(grids), len(grids), "all sizes"))
-    everywhere = every_size(small, targets, repeats, decide_quickly, share, compared)
+    everywhere = every_size(small, targets, repeats, decide_quickly, half, compared)
     assumed = ""
     if everywhere.table is not None and goal is not None and goal.source is not None:
         assumed = (
@@ -382,10 +372,10 @@ def state_property(
     size: tuple[int, int] | None = None,
     *,
     task: Config | str | None = None,
-    from_step: Annotated[int | None, Opt(0, 4096)] = None,
-    within: Annotated[int | None, Opt(1, 4096)] = None,
+    from_step: Annotated[int | None, Range(0, 4096)] = None,
+    within: Annotated[int | None, Range(1, 4096)] = None,
     time_limit: TimeLimit = None,
-    force: Force = False,
+    force: bool = False,
     progress: ProgressCallback = ignore,
 ) -> WrittenProperty:
     """Write a claim about a grid as AIGER, as text if the file's name ends in .aag.
@@ -396,13 +386,6 @@ def state_property(
     that step on. `heals`: from that step on, any one damage that the task defines, at any time,
     heals `within` steps, by default the proved number. `heals-invariant`: a list of all states that
     such damage leads to, again as three outputs. Raises what `certify` raises, and ConfigError.
-
-    Options:
-        claim --property: Write a property of a whole grid for model checkers, as AIGER
-        size --grid: Grid of --property, by default as trained
-        task CONFIG: Task whose target --property uses, by default the state that zeros end in
-        from_step: First step at which --property must hold, by default as proved
-        within: For --property heals: steps until damage has healed, by default as proved
     """
     path = require_output(file, (".aig", ".aag"), force)
     loaded, text = load(source), path.suffix == ".aag"

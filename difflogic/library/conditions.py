@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from difflogic.library.options import MOST_SIDE, Effort, Opt, Seed, Share, require_declared
+from difflogic.library.options import (
+    MOST_SIDE,
+    Advanced,
+    Effort,
+    Opt,
+    Range,
+    Seed,
+    Share,
+    Unsimplified,
+    require_declared,
+)
 from difflogic.system.errors import ConfigError, described
 
 if TYPE_CHECKING:
@@ -19,6 +29,10 @@ if TYPE_CHECKING:
     from difflogic.library.loading import Loaded
     from difflogic.simulation.bit_grid import Geometry
     from difflogic.simulation.simulator import Damage
+
+    Start = str | Path | npt.NDArray[Any] | None
+else:
+    Start = str | Path | None
 
 
 STARTS = "random, center, zeros"
@@ -75,36 +89,49 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Conditions:
-    """How to run a circuit. None means as in training. Raises ConfigError if out of range.
+    """How to run a circuit. None means as in training. Raises ConfigError if out of range."""
 
-    Options:
-        size: Rows and columns of the grid, by default as trained
-        steps: Number of automaton steps, by default as trained
-        start START: Start state: random, center, zeros, or a file (image, scaled to the grid; text
-            picture; .rle pattern; .npz state), by default as trained
-        density: Share of ones in a random start
-        fire_rate SHARE: Share of cells that update in a step, by default as trained
-        noise P: Probability that a bit flips after a step, in every channel of every cell
-        boundary: What lies beyond the grid's edge, by default as trained
-        damage STEPS:Y,X,HxW: Zero H rows and W columns, starting at row Y and column X, after the
-            given steps, such as 10,20; repeatable
-    Advanced options:
-        unsimplified: Use the circuit as trained, with every gate
-    """
-
-    size: tuple[int, int] | None = None
-    steps: Annotated[int | None, Opt(0, MOST_STEPS)] = None
-    start: str | Path | npt.NDArray[Any] | None = None
+    size: Annotated[
+        tuple[int, int] | None, Opt("Rows and columns of the grid", shown="as trained")
+    ] = None
+    steps: Annotated[
+        int | None, Range(0, MOST_STEPS), Opt("Number of automaton steps", shown="as trained")
+    ] = None
+    start: Annotated[
+        Start,
+        Opt(
+            "Start state: random, center, zeros, or a file (image, scaled to the grid; text "
+            "picture; .rle pattern; .npz state)",
+            "START",
+            shown="as trained",
+        ),
+    ] = None
     """An .npz file holds a state or an array. An array of bits has the shape (rows, columns),
     (visible channels, rows, columns) or (channels, height, width)."""
-    density: Share = 0.5
+    density: Annotated[Share, Opt("Share of ones in a random start")] = 0.5
     seed: Seed = 0
     """Seed of random starts, fire masks and noise."""
-    fire_rate: Annotated[float | None, Opt(LEAST_RATE, 1)] = None
-    noise: Share = 0.0
-    boundary: Literal["zero", "periodic"] | None = None
-    damage: Sequence[Rectangle] = ()
-    unsimplified: bool = False
+    fire_rate: Annotated[
+        float | None,
+        Range(LEAST_RATE, 1),
+        Opt("Share of cells that update in a step", "SHARE", shown="as trained"),
+    ] = None
+    noise: Annotated[
+        Share, Opt("Probability that a bit flips after a step, in every channel of every cell", "P")
+    ] = 0.0
+    boundary: Annotated[
+        Literal["zero", "periodic"] | None,
+        Opt("What lies beyond the grid's edge", shown="as trained"),
+    ] = None
+    damage: Annotated[
+        Sequence[Rectangle],
+        Opt(
+            "Zero H rows and W columns, starting at row Y and column X, after the given "
+            "steps, such as 10,20; repeatable",
+            "STEPS:Y,X,HxW",
+        ),
+    ] = ()
+    unsimplified: Annotated[Unsimplified, Advanced()] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, str | Path | None) and not hasattr(self.start, "dtype"):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from difflogic import evaluation, inspection
 from difflogic.config import Config
 from difflogic.inspection import Inspection
 from difflogic.library.common import Progress, ProgressCallback
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import AllowCode, Opt, Seconds, Seed, Source, Unsimplified, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import Periods, Seconds, Seed, Starts, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import experiment_of, load_trusted, require_same
 from difflogic.system.callbacks import ignore
@@ -25,8 +25,8 @@ PARTS = 2
 def inspect(
     source: Source,
     *,
-    unsimplified: Unsimplified = False,
-    periods: Annotated[int, Opt(1, 12)] = 4,
+    unsimplified: bool = False,
+    periods: Periods = 4,
     time_limit: Seconds | None = None,
     progress: ProgressCallback = ignore,
 ) -> Inspection:
@@ -34,10 +34,6 @@ def inspect(
 
     The circuit of a run or a model is simplified first, unless `unsimplified`. Raises what `load`
     raises, and ProofError if the simplified circuit cannot be proved equal.
-
-    Options:
-        periods: Search for fixed points with periods up to N×N cells
-        time_limit: Time limit for each part, by default 10
     """
     loaded = load(source)
     automaton = loaded.automaton
@@ -86,10 +82,10 @@ def evaluate(
     tests: Sequence[str] = (),
     *,
     task: Config | str | None = None,
-    starts: Annotated[int | None, Opt(1, 65536)] = None,
+    starts: Starts = None,
     seed: Seed | None = None,
     progress: ProgressCallback = ignore,
-    allow_code: AllowCode = False,
+    allow_code: bool = False,
 ) -> Evaluated:
     """Test a hard circuit on fresh starts, larger grids, with damage, and so on.
 
@@ -98,13 +94,6 @@ def evaluate(
     training by default. `allow_code` allows the code of a run's or model's custom task to run.
     Raises what `load` raises, and ConfigError for an experiment or tests that do not exist or
     apply.
-
-    Options:
-        tests --test NAME: exactness, generalisation, fault, healing, asynchronous, robustness,
-            noise or gates; repeatable, by default all that apply
-        task NAME|FILE: For a circuit file: the experiment to test it on, by default none
-        starts: Start states per test, by default 64; 16 on large grids, 8 for robustness and noise
-        seed: Random seed, by default the run's
     """
     loaded = load_trusted(source, allow_code)
 

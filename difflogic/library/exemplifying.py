@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from difflogic.evaluation.padding import Padded, prove_padded
 from difflogic.examples.pairs import Examples
 from difflogic.examples.reading import read_examples
 from difflogic.library.common import MessageCallback, ShouldStop
+from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.library.loading import load
-from difflogic.library.options import NewDirectory, Opt, Seconds, Seed, Share, checked
 from difflogic.library.removing import clear_remains
 from difflogic.library.training import saved_at_interrupts
 from difflogic.library.ways import Way, describe, ways_to_learn
@@ -72,19 +72,10 @@ class Learned:
         return {**self.summary, **own}
 
 
-@checked
 def train_examples(
     source: str | Path | Sequence[str | Path] | Examples,
+    options: ExampleOptions = AS_FITS,
     *,
-    hold_out: Share = 0.0,
-    symbols: Literal["alike", "by-name"] | None = None,
-    steps: Annotated[int, Opt(1, 10**6)] | None = None,
-    channels: Annotated[int, Opt(1, 65536)] | None = None,
-    boundary: Literal["zero", "periodic"] = "zero",
-    name: str = "examples",
-    seed: Seed = 0,
-    time_limit: Seconds = 120.0,
-    directory: NewDirectory | None = None,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
 ) -> Learned:
@@ -95,24 +86,13 @@ def train_examples(
     that are right by then, the one with the fewest gates, then the fewest steps, becomes the run.
     Pairs that are kept aside, by the file or by `hold_out`, choose nothing. Of equal pairs, one
     counts, and it is learned from if any of them is. If no way is right, the run has the circuit
-    with the most right pairs. What a killed process left in `directory` is removed first.
+    with the most right pairs. What a killed process left in the directory is removed first.
 
     Raises ConfigError for pairs that no automaton can learn, and what `train` raises.
 
-    Operands:
-        source FILE: Pairs of grids: JSON as in ARC, JSON lines, CSV or NPZ
-    Options:
-        hold_out: Share of the pairs to keep aside, as a test
-        symbols: Treat all symbols alike, or know them by name, by default whatever fits the pairs
-        steps: Automaton steps, by default several are tried
-        channels: State bits per cell, by default several are tried
-        boundary: Zeros beyond the grid's edge, or the opposite edge
-        name: Name of the rule, and of its run
-        time_limit: Time limit for learning
-        directory --dir DIR: Run directory, new or empty, by default a new one in runs/
     """
     began = time.monotonic()
-    requested = None if directory is None else Path(directory)
+    requested = None if options.directory is None else Path(options.directory)
     if requested is not None:  # what is wrong with it is said before files are read
         clear_remains(requested)
         RunDirectory.create(requested=requested).remove_if_made()
@@ -122,17 +102,9 @@ def train_examples(
         paths = [source] if isinstance(source, str | Path) else source
         examples = read_examples([Path(path) for path in paths])
     examples, left_out = examples.distinct()
-    if hold_out:
-        examples = examples.split(hold_out, seed)
-    ways = ways_to_learn(
-        examples,
-        symbols=symbols,
-        steps=steps,
-        channels=channels,
-        boundary=boundary,
-        name=name,
-        seed=seed,
-    )
+    if options.hold_out:
+        examples = examples.split(options.hold_out, options.seed)
+    ways = ways_to_learn(examples, options)
     for line in (*left_out, *describe(examples, ways)):
         on_message(line)
     run = RunDirectory.create(name=run_name(ways[0].config), requested=requested)
@@ -141,7 +113,7 @@ def train_examples(
         interrupted = stack.enter_context(saved_at_interrupts())
 
         def stop() -> bool:
-            return interrupted() or should_stop() or time.monotonic() - began > time_limit
+            return interrupted() or should_stop() or time.monotonic() - began > options.time_limit
 
         learned = _race(ways, run.path, stop, on_message)
         if interrupted():

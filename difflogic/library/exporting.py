@@ -9,8 +9,8 @@ from difflogic.circuit.automaton import Automaton
 from difflogic.formats import FORMATS, Format, by_file, by_name
 from difflogic.formats.interface import common_interface
 from difflogic.library.common import ProgressCallback, write_output
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Force, Source, TimeLimit, Unsimplified, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.system.callbacks import ignore
 from difflogic.system.errors import ConfigError
@@ -36,9 +36,9 @@ def export(
     file: str | Path | None = None,
     format: str | None = None,
     *,
-    unsimplified: Unsimplified = False,
+    unsimplified: bool = False,
     comparable: bool = False,
-    force: Force = False,
+    force: bool = False,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
 ) -> Exported:
@@ -51,12 +51,6 @@ def export(
 
     Raises what `load` raises; ConfigError for an unknown format or option; ProofError if the
     simplified circuit cannot be proved equal; RunDirectoryError if the file cannot be written.
-
-    Options:
-        file --output -o FILE: File to write, by default stdout
-        format --format -f NAME: Format; --list shows all, by default from the suffix of FILE
-    Advanced options:
-        comparable: BLIF, AIGER: keep all inputs and outputs, for equivalence checks by other tools
     """
     path = None if file is None else Path(file)
     if path is not None:

@@ -15,6 +15,7 @@ from difflogic.circuit.grid import NEIGHBORHOOD
 from difflogic.circuit.places import Counters, place_bits, steps_to_show
 from difflogic.config import Override, load_config, picture_directory
 from difflogic.config.sections import fit_layer_widths
+from difflogic.library.groups import PictureOptions
 from difflogic.pictures.colors import Color, hex_color
 from difflogic.pictures.files import read_picture
 from difflogic.pictures.images import (
@@ -248,6 +249,29 @@ def _from_text(name: str, text: str, colors: int | None, size: tuple[int, int] |
     if size is not None:
         bits = center_picture(bits, *size)
     return Picture(name, bits, words=f"rows of text, {counted(len(bits), 'bit')} a cell")
+
+
+def plan(options: PictureOptions) -> Growth:
+    """Read the picture of some options, by default the lizard, and return how to grow it."""
+    first, colors, size, palette = (
+        options.target or "lizard",
+        options.colors,
+        options.size,
+        options.palette or (),
+    )
+    if options.second is None:
+        picture = read(first, colors, size, palette, options.dither)
+    else:
+        picture = read_two(first, options.second, colors, size, palette, options.dither)
+    return plan_growth(
+        picture,
+        hold=options.hold,
+        heal=options.heal,
+        tough=options.tough,
+        teach=options.teach,
+        channels=options.channels,
+        steps=options.steps,
+    )
 
 
 def plan_growth(

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import numpy.typing as npt
 
@@ -32,18 +31,8 @@ from difflogic.library.common import (
     ticks,
     write_output,
 )
-from difflogic.library.options import (
-    Effort,
-    Gap,
-    Neighbourhood,
-    Opt,
-    Pixels,
-    Radius,
-    Seconds,
-    Share,
-    Symmetry,
-    checked,
-)
+from difflogic.library.groups import Assumptions
+from difflogic.library.options import Effort, Seconds, checked
 from difflogic.library.simplifying import SIMPLIFYING
 from difflogic.system.archive import write_npz
 from difflogic.system.callbacks import ignore, never_stop
@@ -134,22 +123,14 @@ class Identified:
         write_output(path, write_circuit(self.automaton), force)
 
 
+PLAIN = Assumptions()
+
+
 @checked
 def identify(
     recording: npt.ArrayLike | str | Path | Sequence[str | Path],
-    neighbourhood: Neighbourhood = "moore",
+    assumed: Assumptions = PLAIN,
     *,
-    radius: Radius = None,
-    symmetry: Symmetry = "none",
-    states: Annotated[int | None, Opt(2, 16)] = None,
-    boundary: Literal["auto", "periodic", "zero", "unknown"] = "auto",
-    gap: Gap = 1,
-    noise: bool = False,
-    hidden: Annotated[int, Opt(0, 4)] = 0,
-    plain_start: bool = False,
-    mask: Any = None,
-    threshold: Share | None = None,
-    cell: Pixels = 1,
     effort: Effort = "normal",
     time_limit: Seconds | None = None,
     progress: ProgressCallback = ignore,
@@ -159,47 +140,27 @@ def identify(
 
     `recording` is an array of states, (frames, height, width) or (recordings, frames, height,
     width), or (frames, width) for lines; or the names of files: see docs/identify.md. Cells are
-    unseen where `mask` is true and where the array has NaN or -1. Frames are `gap` steps apart.
-    With `noise`, the rule is one that makes as few cells as possible wrongly recorded. `hidden` is
-    the number of states, beyond the seen ones, that cells may have; with `plain_start`, no cell has
-    a hidden state in the first frame.
+    unseen where `assumed.mask` is true and where the array has NaN or -1.
 
     Files of examples (docs/examples.md) are pairs of frames that do not follow each other. For
-    pairs, and where `radius`, `symmetry` or `gap` is "auto", families of rules are weighed, and
-    entries that were never seen get the likeliest state. A `radius` means a line.
-
-    `states` is the number of states, by default as many as occur. For images, `threshold` is the
-    brightness of a 1, from 0 to 1, and `cell` the side of a cell in pixels. If `time_limit`, in
-    seconds, passes, or `should_stop` returns true, entries stay undecided. Raises ConfigError if no
-    rule explains the recording, and StoppedError if there was no time to find one.
-
-    Operands:
-        recording RECORDING...: Frames (.npz, .gif, .png, several .rle), or pairs of frames (.json,
-            .jsonl, .csv, .npz)
-    Options:
-        neighbourhood: Cells that the rule reads
-        radius: Radius of a line's rule, from 1 to 3; auto finds the likeliest
-        symmetry: Symmetry that the rule is assumed to have; auto finds the likeliest
-        states: Number of states that a cell can have, by default as many as occur
-        boundary: What lies beyond the edge; auto means that films wrap, and pairs may or may not
-        gap: Steps from one frame to the next; auto finds the likeliest, for lines
-        noise: Allow wrong cells in the recording, as few as possible
-        hidden: Largest number of hidden states, which look like other states
-        plain_start: Assume that no cell of the first frame has a hidden state
-        threshold: Lowest brightness that counts as a 1, from 0 to 1
-        cell: Side of a cell in an image, in pixels
-        time_limit: Time limit for the solver
+    pairs, and where radius, symmetry or gap is "auto", families of rules are weighed, and
+    entries that were never seen get the likeliest state. If `time_limit`, in seconds, passes, or
+    `should_stop` returns true, entries stay undecided. Raises ConfigError if no rule explains the
+    recording, and StoppedError if there was no time to find one.
     """
     began = time.perf_counter()
-    line = neighbourhood.startswith("line") or radius is not None
+    line = assumed.neighbourhood.startswith("line") or assumed.radius is not None
+    states, noise, hidden = assumed.states, assumed.noise, assumed.hidden
     if isinstance(recording, str | Path):
         recording = [recording]
     if isinstance(recording, list | tuple) and all(isinstance(x, str | Path) for x in recording):
         paths = [Path(path) for path in recording]
-        film = read(paths, line=line, states=states, threshold=threshold, cell=cell)
+        film = read(paths, line=line, states=states, threshold=assumed.threshold, cell=assumed.cell)
     else:
-        film = from_array(recording, mask, line=line, states=states)
-    wanted = Wanted(neighbourhood, radius, symmetry, gap, boundary)
+        film = from_array(recording, assumed.mask, line=line, states=states)
+    wanted = Wanted(
+        *(assumed.neighbourhood, assumed.radius, assumed.symmetry, assumed.gap, assumed.boundary)
+    )
     kind = choose(film, wanted, noise or hidden > 0)
     weighed = kind.likely
 
@@ -221,7 +182,7 @@ def identify(
         update=report,
         noise=noise,
         hidden=hidden,
-        plain_start=plain_start,
+        plain_start=assumed.plain_start,
         likely=likely,
         by_odds=kind.by_odds,
     )
@@ -229,4 +190,4 @@ def identify(
     if rule.hurried or (weighed is not None and effort == "normal"):  # tables of odds stay large
         effort = "low"
     circuit = rule.circuit(effort, ticks(progress, SIMPLIFYING), deadline)
-    return Identified(rule, circuit, time.perf_counter() - began, weighed, boundary)
+    return Identified(rule, circuit, time.perf_counter() - began, weighed, assumed.boundary)

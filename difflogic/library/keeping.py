@@ -36,9 +36,6 @@ def describe(run: str | Path) -> Described:
     """Return a run's results, its settings beside the shipped ones, and its files.
 
     Raises RunDirectoryError.
-
-    Operands:
-        run RUN: Run directory ("last" for the newest), or sweep
     """
     listed = opened(run)
     (record,) = runs([listed.path])
@@ -62,13 +59,6 @@ def annotate(
 
     Returns the whole note. Raises ConfigError for a text or a tag that is too long, and for other
     signs in a tag than letters, digits and ``._+-``.
-
-    Operands:
-        run RUN: Run directory ("last" for the newest), or sweep
-        text TEXT: What to note, in place of an earlier note
-    Options:
-        tags --tag NAME: Tag to add; repeatable
-        without --untag NAME: Tag to take away; repeatable
     """
     path = opened(run).path
     for tag in (*tags, *without):

@@ -73,12 +73,6 @@ def runs(
     examples, and not proved on other grids), not exact, or the state of a run that has not ended.
 
     Raises ConfigError for a condition or a key that is not known, and RunDirectoryError.
-
-    Options:
-        where CONDITION: List only runs with, say, seed>=10 or age<2d, or a word; repeatable
-        tag NAME: List only runs with this tag
-        sort KEY: Sort by a column or setting, such as gates; -KEY puts the largest first
-        inside --all: List the runs inside sweeps, too
     """
     if isinstance(source, str | Path):
         across, found = False, list_runs(source, inside)

@@ -1,7 +1,6 @@
-"""How the library's functions declare their parameters, so that `cli` can make options of them.
+"""How parameters are declared, so that `cli` can make options of them: `Annotated[type, Opt(…)]`.
 
-Type, range and default stand in the signature; `checked` holds callers to them. The words of an
-option stand in the docstring: see `cli.calling`. This module imports nothing that takes long.
+`checked` holds callers of the library to the ranges. This module imports nothing that takes long.
 """
 
 from __future__ import annotations
@@ -10,20 +9,20 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import wraps
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    ForwardRef,
     Literal,
     NamedTuple,
     TypeVar,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 from difflogic.system.errors import ConfigError, did_you_mean
@@ -31,9 +30,10 @@ from difflogic.system.quantities import parse_ranges, parse_seeds
 
 if TYPE_CHECKING:
     from difflogic.config import Override
-    from difflogic.library import loading
 
-    GridSource = str | Path | Sequence[Any]
+    Changes = Sequence[str | Override]
+else:  # an option has texts only
+    Changes = Sequence[str]
 
 MOST_SIDE = 10**9 - 1
 MOST_SEED = 2**63 - 1
@@ -41,83 +41,89 @@ MOST_WORKERS = 1024
 
 
 @dataclass(frozen=True)
-class Opt:
-    """What a parameter's annotation or docstring declares."""
+class Range:
+    """The smallest and the largest number that an option takes."""
 
-    least: float | None = None
+    least: float
     most: float = math.inf
-    help: str = ""
-    metavar: str | None = None
-    names: str = ""
-    """Such as "--output -o"; by default the parameter's name."""
-    shown: str | bool = True
-    """The default in words."""
-    panel: str = "Options"
-    parse: Callable[[str], Any] | None = None
-    """From the text to the value. Raises ConfigError."""
 
-    def read(self, kind: Any, given: Any) -> Any:
-        """Return the value that a text stands for. Raises ConfigError."""
-        if not isinstance(given, str):  # a default
-            return given
-        if self.parse is not None:
-            return self.parse(given)
+    def read(self, kind: Any, text: str) -> Any:
+        """Return the number that a text stands for. Raises ConfigError."""
         # int() and float() would also take 1_000 and +5.
         fraction = r"(\.[0-9]{1,40})?(e-?[0-9]{1,3})?" if kind is float else ""
-        number = kind(given) if re.fullmatch(f"-?[0-9]{{1,40}}{fraction}", given) else None
+        number = kind(text) if re.fullmatch(f"-?[0-9]{{1,40}}{fraction}", text) else None
         if number is None or abs(number) == math.inf or not self.allows(number):
             what = "whole number" if kind is int else "number"
-            limits = self.limits if self.most < math.inf else f"of {self.limits}"
-            raise ConfigError(f'"{given}" is not a {what} {limits}')
+            limits = self.words if self.most < math.inf else f"of {self.words}"
+            raise ConfigError(f'"{text}" is not a {what} {limits}')
         return number
 
     def allows(self, value: float) -> bool:
-        return self.least is None or self.least <= value <= self.most
+        return self.least <= value <= self.most
 
     @property
-    def limits(self) -> str:
-        """The range in words."""
+    def words(self) -> str:
         if self.most == math.inf:
             return f"at least {self.least}"
         least, most = (f"{x:g}" if isinstance(x, float) else x for x in (self.least, self.most))
         return f"from {least} to {most}"
 
 
+@dataclass(frozen=True)
+class Opt:
+    """What an annotation says of an option. Without `help`, it is for callers only."""
+
+    help: str = ""
+    metavar: str | None = None
+    shown: str | bool = True
+    """The default in words."""
+    names: str = ""
+    """Such as "--output -o"; by default the parameter's name."""
+    panel: str = "Options"
+    parse: Callable[[str], Any] | None = None
+    """From the text to the value. Raises ConfigError."""
+
+
 class Declared(NamedTuple):
-    """The type of a parameter's value, or of each of many; without None."""
+    """What an annotation declares: the type of the value, or of each of many, without None."""
 
     kind: Any
-    opt: Any
-    """An `Opt`; None if the annotation holds something else."""
-    many: bool = False
+    opt: Opt
+    range: Range | None
+    many: bool
 
 
-def declared(annotation: str, names: Mapping[str, Any]) -> Declared:
-    """Return what an annotation declares. It may use `names`; of others, Path and str are known."""
-    try:
-        hint = eval(annotation, dict(names))
-    except NameError:  # a type that is imported for annotations only
-        hint = Path if "Path" in annotation else str
-    noted = next((each for each in (hint, *get_args(hint)) if hasattr(each, "__metadata__")), None)
-    opt = Opt()
-    if noted is not None and not isinstance(noted.__metadata__[0], Opt):
-        return Declared(hint, None)
-    if noted is not None:
-        hint, opt = noted.__origin__, noted.__metadata__[0]
-        annotation = str(hint)
-        if isinstance(hint, ForwardRef):  # something loaded, or its file or text
-            hint = Path if "Source" in annotation else str
-    many = "Sequence[" in annotation and opt.parse is None
-    if get_origin(hint) is not Literal and opt.parse is None:
-        kinds = [each for each in get_args(hint) or (hint,) if each is not NoneType]
-        hint = Path if Path in kinds else kinds[0]
-        if many and hint is int:
-            many, opt = False, replace(opt, parse=parse_ranges, metavar="LIST")
-        elif get_origin(hint) is tuple:
-            opt = replace(opt, parse=parse_size, metavar="HxW")
-        elif hasattr(hint, "parse"):
-            opt = replace(opt, parse=hint.parse)
-    return Declared(hint, opt, many)
+def declared(hint: Any) -> Declared:
+    """Return what an annotation declares: what it adds to another one goes before that."""
+    many, notes = False, list[Any]()
+    while get_origin(hint) not in (None, Literal, tuple):
+        inner = [each for each in get_args(hint) if each is not NoneType]
+        if get_origin(hint) is Annotated:
+            notes[:0] = inner[1:]
+        many |= get_origin(hint) is Sequence
+        hint = Path if Path in inner else inner[0]
+    words = (each for each in notes if isinstance(each, Opt))
+    changes = ((f.name, getattr(each, f.name), f.default) for each in words for f in fields(Opt))
+    opt = Opt(**{name: value for name, value, usual in changes if value != usual})
+    limits = next((each for each in notes if isinstance(each, Range)), None)
+    if opt.parse is not None:
+        many = False
+    elif many and hint is int:
+        many, opt = False, replace(opt, parse=parse_ranges, metavar=opt.metavar or "LIST")
+    elif get_origin(hint) is tuple:
+        opt = replace(opt, parse=parse_size, metavar=opt.metavar or "HxW")
+    elif hasattr(hint, "parse"):
+        opt = replace(opt, parse=hint.parse)
+    elif limits is not None:
+        opt = replace(opt, parse=partial(limits.read, hint))
+    return Declared(hint, opt, limits, many)
+
+
+@cache
+def parameters(what: Callable[..., Any]) -> Mapping[str, Declared]:
+    """Return what the parameters of a function or a dataclass declare."""
+    hints = get_type_hints(what, include_extras=True)
+    return {name: declared(hints[name]) for name in inspect.signature(what).parameters}
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -125,18 +131,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def require_declared(what: Callable[..., Any], values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a value outside the range or the choices that `what` declares."""
-    module = inspect.getmodule(what)
-    for name, parameter in inspect.signature(what).parameters.items():
+    for name, (kind, _, limits, _) in parameters(what).items():
         value = values.get(name)
         if not isinstance(value, int | float | str):
             continue
-        kind, opt, _ = declared(str(parameter.annotation), vars(module))
         label, choices = name.replace("_", " "), get_args(kind)
         if get_origin(kind) is Literal and value not in choices:
             raise ConfigError(f'no {label} "{value}": {did_you_mean(str(value), choices)}')
-        if not isinstance(value, str) and not opt.allows(value):
+        if limits is not None and not isinstance(value, str) and not limits.allows(value):
             shown = f"{value:g}" if isinstance(value, float) else value
-            raise ConfigError(f"{label} {shown}: must be {opt.limits}")
+            raise ConfigError(f"{label} {shown}: must be {limits.words}")
 
 
 def checked(function: Function) -> Function:
@@ -167,7 +171,7 @@ def number_or_auto(least: int, most: int) -> Callable[[str], int | Literal["auto
         if text == "auto":
             return "auto"
         try:
-            return int(Opt(least, most).read(int, text))
+            return int(Range(least, most).read(int, text))
         except ConfigError as error:
             raise ConfigError(f'{error}, or "auto"') from None
 
@@ -191,70 +195,72 @@ def named(text: str) -> Path:
     return Path(text)
 
 
-_SOURCE = Opt(
-    help='Run directory ("last" for the newest), model file, or circuit in JSON',
-    metavar="RUN|MODEL|CIRCUIT",
-    panel="Operands",
-)
-Source = Annotated["loading.Source", _SOURCE]
-Sources = Annotated["loading.Source | Sequence[loading.Source]", _SOURCE]
-Grids = Annotated["GridSource", Opt(panel="Operands", metavar="INPUT")]
-Neighbourhood = Literal[
-    "moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"
-]
-Symmetry = Literal[
-    "none",
-    "reflections",
-    "rotations",
-    "isotropic",
-    "outer-totalistic",
-    "outer-sum",
-    "totalistic",
-    "auto",
-]
-Radius = Annotated[int | Literal["auto"] | None, Opt(1, 3, "", "N", parse=number_or_auto(1, 3))]
-Gap = Annotated[int | Literal["auto"], Opt(1, 64, "", "N", parse=number_or_auto(1, 64))]
+OPERANDS, ADVANCED = "Operands", "Advanced options"
+"""Panels besides "Options"."""
+Operand, Advanced = partial(Opt, panel=OPERANDS), partial(Opt, panel=ADVANCED)
 Set = Annotated[
-    "Sequence[str | Override]",
-    Opt(
-        help="Override a configuration value; repeatable",
-        metavar="SECTION.KEY=VALUE",
-        names="--set",
-    ),
+    Changes, Opt("Override a configuration value; repeatable", "SECTION.KEY=VALUE", names="--set")
 ]
 Recipe = Annotated[
     str | None,
     Opt(
-        help="How to learn: reference learns like the article's notebook; benchmark uses the "
+        "How to learn: reference learns like the article's notebook; benchmark uses the "
         "notebook's batch size",
-        metavar="NAME",
+        "NAME",
     ),
 ]
-NewDirectory = Annotated[str | Path, Opt(parse=run_directory)]
-StartSource = Annotated["loading.Source | None", Opt(parse=named)]
+NewDirectory = Annotated[
+    str | Path | None,
+    Opt(
+        "Run directory, new or empty",
+        "DIR",
+        names="--dir",
+        shown="a new one in runs/",
+        parse=run_directory,
+    ),
+]
 Seeds = Annotated[str | Sequence[int] | None, Opt(parse=parse_seeds)]
-Count = Annotated[int, Opt(1)]
-Natural = Annotated[int, Opt(0)]
-Share = Annotated[float, Opt(0, 1, metavar="SHARE")]
-Pixels = Annotated[int, Opt(1, 4096)]
-Seconds = Annotated[float, Opt(0.001, 1e9, metavar="SECONDS")]
+Count = Annotated[int, Range(1)]
+Natural = Annotated[int, Range(0)]
+Share = Annotated[float, Range(0, 1), Opt(metavar="SHARE")]
+Pixels = Annotated[int, Range(1, 4096)]
+Seconds = Annotated[float, Range(0.001, 1e9), Opt(metavar="SECONDS")]
 Effort = Annotated[
     Literal["low", "normal", "high"],
-    Opt(help="Effort: low takes about a second, normal a few seconds, high minutes"),
+    Opt("Effort: low takes about a second, normal a few seconds, high minutes"),
 ]
 TimeLimit = Annotated[
-    float | None,
-    Opt(0.001, 1e9, "Time limit for search and proof", "SECONDS", "", "60 for the proof alone"),
+    Seconds | None, Opt("Time limit for search and proof", shown="60 for the proof alone")
 ]
-Unsimplified = Annotated[bool, Opt(help="Use the circuit as trained, with every gate")]
-Force = Annotated[bool, Opt(help="Overwrite existing files")]
-AllowCode = Annotated[
-    bool,
-    Opt(help="Allow a custom task's code to run; read the code first", panel="Advanced options"),
-]
+Unsimplified = Annotated[bool, Opt("Use the circuit as trained, with every gate")]
+Force = Annotated[bool, Opt("Overwrite existing files")]
+AllowCode = Annotated[bool, Advanced("Allow a custom task's code to run; read the code first")]
 AUTO = "auto, as many as help, at most one per core"
 Workers = Annotated[
     int | Literal["auto"],
-    Opt(1, MOST_WORKERS, "Worker threads", "N", "", AUTO, parse=parse_workers),
+    Range(1, MOST_WORKERS),
+    Opt("Worker threads", "N", shown=AUTO, parse=parse_workers),
 ]
-Seed = Annotated[int, Opt(0, MOST_SEED, "Random seed")]
+Engine = Annotated[
+    Literal["auto", "interpreter", "compiled"],
+    Advanced("How to compute: all give the same bits; interpreter compiles nothing"),
+]
+Periods = Annotated[int, Range(1, 12), Opt("Search for fixed points with periods up to N×N cells")]
+Starts = Annotated[
+    int | None,
+    Range(1, 65536),
+    Opt("Start states per test", shown="64; 16 on large grids, 8 for robustness and noise"),
+]
+Chip = Annotated[Literal["ice40-hx8k", "ecp5-85k"], Opt("FPGA to place the grid on")]
+Timeout = Annotated[float, Range(1, 1e6), Opt("Time limit for all tools together", "SECONDS")]
+Port = Annotated[int, Range(0, 65535), Opt("Port", shown="any free one")]
+Damage = Annotated[
+    int | None,
+    Range(1, 32),
+    Opt("Also prove that a wound of N×N cells, anywhere on any grid, stays local"),
+]
+Contents = Annotated[Literal["zeros", "any"], Advanced("What the bits of --damage become")]
+Margin = Annotated[
+    int, Range(0, 64), Advanced("Least distance of --damage from the edges", "CELLS")
+]
+Seed = Annotated[int, Range(0, MOST_SEED), Opt("Random seed")]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.common import ProgressCallback
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Source, TimeLimit
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import TimeLimit
 from difflogic.library.simplifying import proved, simplify
 from difflogic.proof import Proof
 from difflogic.system.callbacks import ignore
@@ -50,10 +50,6 @@ def prove(
     same next state, for every state of the nine cells. Equal automata also share boundary, fire
     rate, grid, steps, start, visible channels in their order, palette and encoding. Raises what
     `load` raises, and CircuitError if a visible channel is missing in one of them.
-
-    Options:
-        against FILE: Run, model or circuit to compare with, channel by channel, by default the
-            simplified form
     """
     one = load(source)
     if against is None:

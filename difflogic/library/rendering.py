@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton, places
 from difflogic.library.common import ProgressCallback, counter, require_output
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Count, Force, Opt, Pixels, Source, checked
+from difflogic.library.groups import Frames
+from difflogic.library.loading import Loaded, Source, load
 from difflogic.simulation import simulator, starts
 from difflogic.simulation.bit_grid import Geometry
 from difflogic.simulation.simulator import Simulator, choose_engine, require_memory
@@ -60,54 +59,38 @@ class Rendered:
     bytes: int
 
 
-@checked
+ALL_FRAMES = Frames()
+
+
 def render(
     source: Source,
     file: str | Path,
     conditions: Conditions = AS_TRAINED,
+    frames: Frames = ALL_FRAMES,
     *,
-    larger: bool = False,
-    every: Count = 1,
-    at: Sequence[int] = (),
-    channels: Sequence[int] = (),
-    sheet: bool = False,
-    scale: Pixels | None = None,
-    frames_per_second: Annotated[float, Opt(0.1, 50)] = 10,
-    force: Force = False,
+    force: bool = False,
     progress: ProgressCallback = ignore,
 ) -> Rendered:
     """Draw a rollout: an animation (.gif, .apng, .webp), or a strip of frames (.png).
 
-    The bits are those of `simulate` under the same conditions. `larger` adds a grid four times as
-    high and wide, with the same damage. Frames show every `every`-th step, or the steps `at`.
-    A cell's colour shows up to three channels, by default the visible ones; a `sheet` shows each
-    channel as a separate picture. A cell is `scale` pixels wide.
+    The bits are those of `simulate` under the same conditions. A larger grid has the same damage.
+    A cell's colour shows up to three channels, by default the visible ones; a sheet shows each
+    channel as a separate picture.
 
     Raises what `simulate` raises, and RunDirectoryError if the file cannot be written.
-
-    Options:
-        file --output -o FILE: Animation (.gif, .apng, .webp) or strip (.png)
-        larger: Also show a grid with sides four times as long, next to it
-        every: Show every Nth step
-        at STEPS: Show only these steps, such as 0,5,10-12, by default all; six in a strip
-        channels: Channels to show: up to three as colours, any number with --sheet, by default the
-            visible ones
-        sheet: Draw each channel separately, hidden ones too
-        scale: Pixels per cell, by default about 256 pixels in all
-        frames_per_second --fps: Frames per second
     """
     path = require_output(file, SUFFIXES, force)
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)
-    steps = max(at) if at else automaton.steps
-    shown = _frame_steps(steps, every, at, path.suffix == ".png")
-    view = _view(automaton, channels, sheet)
+    steps = max(frames.at) if frames.at else automaton.steps
+    shown = _frame_steps(steps, frames.every, frames.at, path.suffix == ".png")
+    view = _view(automaton, frames.channels, frames.sheet)
     sizes = [(automaton.height, automaton.width)]
-    if larger:
+    if frames.larger:
         sizes.append((LARGER * automaton.height, LARGER * automaton.width))
-    panels, (height, width) = arrange([view.size(*each) for each in sizes], scale, SIDE, GAP)
+    panels, (height, width) = arrange([view.size(*each) for each in sizes], frames.scale, SIDE, GAP)
     require_pixels(len(shown), height, width)
-    frames = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
+    pictures = [np.full((height, width), BACKGROUND, np.uint8) for _ in shown]
     count = counter(progress, "frames:", len(shown) * len(sizes))
     for number, (panel, size) in enumerate(zip(panels, sizes, strict=True)):
         damage = [each.scaled(size[0] // sizes[0][0]) for each in conditions.damage]
@@ -117,10 +100,10 @@ def render(
             first = running.step  # of a saved state
             for index, step in enumerate(shown):
                 running.run(first + step - running.step, placed)
-                panel.draw(frames[index], view.cells(running.grid))
+                panel.draw(pictures[index], view.cells(running.grid))
                 count(before + index + 1)
     labels = [f"step {step}" for step in shown]
-    animation = Animation(frames, labels, view.palette, frames_per_second)
+    animation = Animation(pictures, labels, view.palette, frames.frames_per_second)
     size_written = write(path, animation)
     return Rendered(loaded, automaton, path, tuple(shown), height, width, size_written)
 

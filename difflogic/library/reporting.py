@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -9,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.evaluation.gates import count
-from difflogic.library import loading
 from difflogic.library.common import ProgressCallback, require_output, write_output
 from difflogic.library.evaluating import evaluate
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import AllowCode, Force, Sources, TimeLimit, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import TimeLimit, checked
 from difflogic.library.simplifying import small_form
 from difflogic.library.trusting import load_trusted
 from difflogic.scale.sweeps.directory import SweepDirectory
@@ -54,14 +54,14 @@ class Reported:
 
 @checked
 def report(
-    sources: Sources,
+    sources: Source | Sequence[Source],
     file: str | Path | None = None,
     *,
     tests: bool = True,
-    force: Force = False,
+    force: bool = False,
     time_limit: TimeLimit = None,
     progress: ProgressCallback = ignore,
-    allow_code: AllowCode = False,
+    allow_code: bool = False,
 ) -> Reported:
     """Make a web page in which a run, a model or a circuit runs, and which shows how it learned.
 
@@ -74,13 +74,10 @@ def report(
     Raises what `load` raises; ConfigError for a wrong suffix; ProofError if the simplified circuit
     cannot be proved equal; RunDirectoryError if the page cannot be written, or the run's metrics
     are damaged.
-
-    Options:
-        tests /--without-tests: Skip the tests of dct eval
     """
     if file is not None:
         require_output(file, SUFFIXES, force)
-    given = [sources] if isinstance(sources, loading.Source) else sources
+    given = [sources] if isinstance(sources, Source) else sources
     loaded = tuple(load_trusted(each, allow_code) for each in given)
     tested = tests and len(loaded) == 1 and loaded[0].trained
     if tested:
@@ -130,7 +127,7 @@ class Plotted:
             return encode(self.figure, ".svg").decode()
 
 
-def plot(source: str | Path, file: str | Path | None = None, *, force: Force = False) -> Plotted:
+def plot(source: str | Path, file: str | Path | None = None, *, force: bool = False) -> Plotted:
     """Draw a figure of a run, a model or a sweep's directory.
 
     `file` is an .svg, .png or .pdf; without it, nothing is written. The result's `figure` is
@@ -138,10 +135,6 @@ def plot(source: str | Path, file: str | Path | None = None, *, force: Force = F
 
     Raises ConfigError without matplotlib, for another kind of file, and for a circuit, which has no
     training; RunDirectoryError for a damaged run or sweep, and if the file cannot be written.
-
-    Operands:
-        source RUN|MODEL|SWEEP: Run directory ("last" for the newest), model file, or sweep
-            directory
     """
     path = None if file is None else require_output(file, FIGURE_SUFFIXES, force)
     require_matplotlib()

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.grid import NEIGHBORHOOD, Start
 from difflogic.circuit.xag import Xag, to_circuit
-from difflogic.library.options import Opt, checked
+from difflogic.library.options import Range, checked
 from difflogic.pictures.colors import Color
 from difflogic.system.errors import CircuitError
 
@@ -52,14 +52,14 @@ class Signal:
 @checked
 def rule(
     function: Callable[..., Iterable[Signal | int]],
-    channels: Annotated[int, Opt(1, 64)],
+    channels: Annotated[int, Range(1, 64)],
     *,
     name: str = "rule",
     visible: tuple[int, ...] = (0,),
     size: tuple[int, int] = (16, 16),
     boundary: Literal["zero", "periodic"] = "zero",
-    steps: Annotated[int, Opt(1, 10**6)] = 20,
-    fire_rate: Annotated[float, Opt(1e-9, 1)] = 1.0,
+    steps: Annotated[int, Range(1, 10**6)] = 20,
+    fire_rate: Annotated[float, Range(1e-9, 1)] = 1.0,
     start: Start = "random",
     palette: tuple[Color, ...] = (),
 ) -> Automaton:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-from difflogic.library.options import Opt
+from difflogic.library.options import Port
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.system.errors import RunDirectoryError
 from difflogic.system.files import CONFIG, for_shell
@@ -27,19 +26,12 @@ PUBLISH_SECONDS = 1.0
 
 
 @contextmanager
-def watch(
-    source: str | Path = "last", port: Annotated[int, Opt(0, 65535)] = 0
-) -> Iterator[WatchServer]:
+def watch(source: str | Path = "last", port: Port = 0) -> Iterator[WatchServer]:
     """Serve a page that shows a run, or a sweep's newest run, while the context lasts.
 
     The page follows the run's directory while it trains, after its end, and when it is resumed. It
     is served on loopback only, at the server's `link`. Raises RunDirectoryError if there is neither
     a run nor a sweep.
-
-    Operands:
-        source RUN|SWEEP: Run directory ("last" for the newest) or sweep directory
-    Options:
-        port: Port, by default any free one
     """
     path = Path(source)
     if not SweepDirectory(path).exists:

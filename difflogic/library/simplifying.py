@@ -13,8 +13,8 @@ from difflogic.circuit.circuit import Circuit
 from difflogic.formats import by_name
 from difflogic.formats.circuit_file import write_circuit
 from difflogic.library.common import Progress, ProgressCallback, counter, ticks, write_output
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Effort, Source, TimeLimit, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import Effort, TimeLimit, checked
 from difflogic.proof import Proof
 from difflogic.proof import prove as compare
 from difflogic.proof.convergence.folding import live_part

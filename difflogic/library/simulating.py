@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from difflogic.circuit.automaton import Automaton
+from difflogic.library import options
 from difflogic.library.common import (
     MessageCallback,
     Progress,
@@ -16,8 +17,8 @@ from difflogic.library.common import (
     require_output,
 )
 from difflogic.library.conditions import AS_TRAINED, Conditions
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import Source, Workers, checked
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import Workers, checked
 from difflogic.simulation import picture, simulator, starts
 from difflogic.simulation.bit_grid import BitGrid, Geometry
 from difflogic.simulation.schedule import schedule
@@ -110,7 +111,7 @@ def simulate(
     source: Source,
     conditions: Conditions = AS_TRAINED,
     *,
-    engine: Literal["auto", "interpreter", "compiled"] = "auto",
+    engine: options.Engine = "auto",
     workers: Workers = "auto",
     progress: ProgressCallback = ignore,
     on_message: MessageCallback = ignore,
@@ -121,9 +122,6 @@ def simulate(
     many workers as pay off. `on_message` receives messages about compiling.
 
     Raises what `load` raises, ConfigError for impossible conditions, and ProofError.
-
-    Advanced options:
-        engine: How to compute: all give the same bits; interpreter compiles nothing
     """
     loaded = load(source)
     automaton = conditions.automaton(loaded, progress=progress)

@@ -9,12 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
 
 from difflogic.config import Config
 from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
-from difflogic.library.options import AllowCode, NewDirectory, Opt, Recipe, Seeds, Set, checked
+from difflogic.library.groups import SweepOptions
 from difflogic.scale.sweeps.backends import Backend, DeviceBackend, LocalBackend
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, default_jobs
@@ -78,71 +77,51 @@ def warm_up(config: Config) -> None:
             trainer.warm_up()
 
 
-@checked
+EARLIER = SweepOptions()
+
+
 def sweep(
     config: str | None = None,
-    seeds: Seeds = None,
+    options: SweepOptions = EARLIER,
     *,
-    grid: Sequence[str] = (),
-    overrides: Set = (),
-    recipe: Recipe = None,
-    directory: NewDirectory | None = None,
-    jobs: Annotated[int | None, Opt(1, 4096)] = None,
-    backend: Literal["loky", "dask", "sequential"] = "loky",
-    scheduler: str | None = None,
-    scheduler_timeout: Annotated[float | None, Opt(0.1, 1e6, metavar="SECONDS")] = None,
     progress: Callable[[SweepProgress], None] = lambda progress: None,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
     compile_kernels: Callable[[Config], None] = warm_up,
-    allow_code: AllowCode = False,
 ) -> Swept:
     """Train a configuration with many seeds, and with all combinations of some settings.
 
-    `seeds` are numbers, or a text such as "0-15". `grid` lists values to try, as
-    ``section.key=v1,v2``. Without a `config`, the earlier sweep in `directory` continues, with
-    `seeds` added. `jobs` runs train at a time: in local processes (loky), on a Dask cluster, or
-    one at a time (sequential). A Dask scheduler has `scheduler_timeout` seconds to answer.
+    Without a `config`, the earlier sweep in the options' directory continues, with seeds added.
     `progress` is called several times a second. If `should_stop` returns true, the runs are saved
-    and the sweep ends. `compile_kernels` is called before the first run. `allow_code` allows the
-    code of a custom task to run. `on_message` receives messages.
+    and the sweep ends. `compile_kernels` is called before the first run. `on_message` receives
+    messages.
 
     Call it from the main thread, below ``if __name__ == "__main__":``, as it starts processes.
     Raises ConfigError, RunDirectoryError, and ClusterError if no cluster answers.
-
-    Options:
-        seeds SEEDS: Random seeds, such as 0-15 or 0-3,7; a new sweep needs them
-        grid SECTION.KEY=V1,V2: Values to try; repeat it to combine several keys
-        jobs --workers: Runs at a time, each in its own process, by default one per core
-        directory --dir DIR: Sweep directory; an earlier sweep there is continued, by default a new
-            one in runs/
-    Advanced options:
-        backend: Local processes, a Dask cluster, or one run at a time
-        scheduler ADDRESS: Dask scheduler, such as tcp://127.0.0.1:8786
-        scheduler_timeout: How long to wait for the Dask scheduler and a worker, by default 60
     """
-    place = None if directory is None else SweepDirectory(Path(directory))
+    seeds, allow_code = options.seeds, options.allow_code
+    place = None if options.directory is None else SweepDirectory(Path(options.directory))
     numbers = parse_seeds(seeds) if isinstance(seeds, str) else tuple(sorted(set(seeds or ())))
     if not all(0 <= seed < 2**63 for seed in numbers):
         raise ConfigError(f"seeds must be from 0 to {2**63 - 1}")
     if config is not None:
         texts = tuple(
             each if isinstance(each, str) else f"{each.key}={json.dumps(each.value)}"
-            for each in overrides
+            for each in options.overrides
         )
-        request = Request(config, texts, tuple(grid), recipe)
+        request = Request(config, texts, tuple(options.grid), options.recipe)
         plan = _make_plan(request, numbers, place, allow_code)
     elif place is None:
         raise ConfigError(
             "name a configuration, as in dct sweep checkerboard --seeds 0-15, or an earlier "
             "sweep's --dir"
         )
-    elif overrides or grid or recipe:
+    elif options.overrides or options.grid or options.recipe:
         raise ConfigError("settings need a CONFIG: an earlier sweep keeps its own")
     else:
         plan = place.read_plan().with_seeds(numbers)
         place.load_code(plan, allow_code)
-    workers = _backend(plan, backend, jobs, scheduler, scheduler_timeout)
+    workers = _backend(plan, options)
     if place is None:
         varied = [axis.rpartition(".")[2] for axis in plan.axes]
         name = "-".join([f"sweep-{plan.experiment}", *varied])[:MAX_NAME]
@@ -168,9 +147,8 @@ def _make_plan(
     return plan
 
 
-def _backend(
-    plan: SweepPlan, name: str, jobs: int | None, scheduler: str | None, timeout: float | None
-) -> Backend:
+def _backend(plan: SweepPlan, options: SweepOptions) -> Backend:
+    name, jobs, scheduler = options.backend, options.jobs, options.scheduler
     if scheduler is not None and name != "dask":
         raise ConfigError(f"--scheduler {scheduler} needs --backend dask")
     if name == "sequential" and jobs not in (None, 1):
@@ -189,7 +167,7 @@ def _backend(
         if scheduler is None:
             jobs = jobs or default_jobs(plan)
         precisions = {config.training.precision for config in configs}
-        return DaskBackend(scheduler, jobs, precisions, timeout or TIMEOUT)
+        return DaskBackend(scheduler, jobs, precisions, options.scheduler_timeout or TIMEOUT)
     return LocalBackend(1 if name == "sequential" else jobs or default_jobs(plan))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ import numpy.typing as npt
 from difflogic.circuit.automaton import Automaton
 from difflogic.library.common import Progress, ProgressCallback
 from difflogic.library.conditions import AS_TRAINED, Conditions, Rectangle
-from difflogic.library.loading import load
-from difflogic.library.options import Opt, Source, checked
+from difflogic.library.loading import Source, load
+from difflogic.library.options import Chip, Timeout, checked
 from difflogic.library.simulating import simulate
 from difflogic.silicon.synthesis import DEVICES, PINS, Flow, Synthesis
 from difflogic.silicon.tools import require_tools
@@ -75,11 +75,11 @@ class Synthesized:
 @checked
 def synthesize(
     source: Source,
-    device: Literal["ice40-hx8k", "ecp5-85k"] = "ecp5-85k",
+    device: Chip = "ecp5-85k",
     conditions: Conditions = AS_TRAINED,
     *,
     check: bool = False,
-    timeout: Annotated[float, Opt(1, 1e6, metavar="SECONDS")] = 600,
+    timeout: Timeout = 600,
     report: str | Path | None = None,
     pins: str | Path | None = None,
     progress: ProgressCallback = ignore,
@@ -94,13 +94,6 @@ def synthesize(
 
     Raises what `simulate` raises, ConfigError for an unknown device or a missing tool, ToolError
     if a tool fails or takes too long, and CircuitError if a check fails.
-
-    Options:
-        device: FPGA to place the grid on
-        check: Prove the mapped cell equal to the circuit, and simulate the netlist for --steps
-        timeout: Time limit for all tools together
-        report DIR: New directory for the Verilog and the tools' logs
-        pins FILE: Pin assignments, as PCF (iCE40) or LPF (ECP5)
     """
     fpga = DEVICES[device]
     require_tools("yosys", f"nextpnr-{fpga.family}")

@@ -14,16 +14,8 @@ from typing import Any
 from difflogic.config import Config, Override, load_config, shipped_configs
 from difflogic.config.applying import without_effect
 from difflogic.library.common import MessageCallback, ShouldStop, table
-from difflogic.library.loading import Loaded, load
-from difflogic.library.options import (
-    AllowCode,
-    NewDirectory,
-    Recipe,
-    Set,
-    Source,
-    StartSource,
-    checked,
-)
+from difflogic.library.loading import Loaded, Source, load
+from difflogic.library.options import NewDirectory, Recipe, Set
 from difflogic.system.callbacks import ignore, listening, never_stop
 from difflogic.system.errors import ConfigError, RunDirectoryError
 from difflogic.system.files import CONFIG, MODEL, SUMMARY, for_shell
@@ -112,21 +104,20 @@ def warm_up(run: Session) -> None:
     run.trainer.warm_up()
 
 
-@checked
 def train(
     config: Config | str | Path | None = None,
     overrides: Set = (),
     recipe: Recipe = None,
     *,
-    directory: NewDirectory | None = None,
+    directory: NewDirectory = None,
     new: bool = False,
     resume: str | None = None,
-    source: StartSource = None,
+    source: Source | None = None,
     begin: Callable[[Session], None] = warm_up,
     progress: Callable[[StepResult], None] | None = None,
     should_stop: ShouldStop = never_stop,
     on_message: MessageCallback = ignore,
-    allow_code: AllowCode = False,
+    allow_code: bool = False,
     ranks: Ranks = ALONE,
 ) -> Trained:
     """Train an experiment in a run directory until it is done, and save it.
@@ -148,11 +139,6 @@ def train(
 
     Raises ConfigError, RunDirectoryError for an unusable directory, CircuitError or ModelFileError
     for a `source` that is not a model, and TrainingError if training or saving fails.
-
-    Options:
-        resume RUN: Resume a run ("last" for the newest); --epochs extends it
-        source --from RUN|MODEL: Initialise from a run ("last" for the newest) or a model file
-        directory --dir DIR: Run directory, new or empty, by default a new one in runs/
     """
     settings = resolve(config, overrides, recipe, resume=resume, allow_code=allow_code)
     if source is not None and resume is not None:

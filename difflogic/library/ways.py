@@ -11,6 +11,7 @@ from difflogic.config.checking import check
 from difflogic.config.sections import fit_layer_widths
 from difflogic.examples.encoding import Encoding, encodings
 from difflogic.examples.pairs import Examples, largest, without_background
+from difflogic.library.groups import AS_FITS, ExampleOptions
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted
 
@@ -46,20 +47,12 @@ def describe(examples: Examples, ways: Sequence[Way]) -> list[str]:
     ]
 
 
-def ways_to_learn(
-    examples: Examples,
-    *,
-    symbols: str | None = None,
-    steps: int | None = None,
-    channels: int | None = None,
-    boundary: str = "zero",
-    name: str = "examples",
-    seed: int = 0,
-) -> list[Way]:
+def ways_to_learn(examples: Examples, options: ExampleOptions = AS_FITS) -> list[Way]:
     """Return the ways to learn from examples that are worth trying, the quickest first.
 
     Raises ConfigError if no encoding fits: if the same bits would need different results.
     """
+    symbols, channels = options.symbols, options.channels
     fitting = encodings(examples.train, examples.symbols, examples.background)
     height, width = largest(examples.train)
     alike = any(each.per_symbol for each in fitting)
@@ -83,14 +76,10 @@ def ways_to_learn(
         if channels is not None and channels < len(encoding.features) + len(encoding.outputs):
             continue
         for size in _sizes(encoding, max(height, width)):
-            config = _configure(
-                examples,
-                encoding,
-                replace(size, steps=steps or size.steps, channels=channels or size.channels),
-                boundary=boundary,
-                name=name,
-                seed=seed,
+            size = replace(
+                size, steps=options.steps or size.steps, channels=channels or size.channels
             )
+            config = _configure(examples, encoding, size, options)
             way = Way(config, _words(config, encoding))
             if way.words not in [each.words for each in found]:
                 found.append(way)
@@ -135,7 +124,7 @@ def _sizes(encoding: Encoding, side: int) -> list[Size]:
 
 
 def _configure(
-    examples: Examples, encoding: Encoding, size: Size, *, boundary: str, name: str, seed: int
+    examples: Examples, encoding: Encoding, size: Size, options: ExampleOptions
 ) -> Config:
     height, width = largest(examples.train)
     channels = size.channels
@@ -146,7 +135,7 @@ def _configure(
     runs = sum(len(encoding.runs(pair.before)) for pair in examples.train)
     return check(
         {
-            "name": name,
+            "name": options.name,
             "task": {
                 "kind": "examples",
                 "height": height,
@@ -162,7 +151,7 @@ def _configure(
                 "inputs": list(encoding.held),
                 "loss_channels": list(range(shown, shown + len(encoding.outputs))),
             },
-            "automaton": {"channels": channels, "boundary": boundary, "steps": size.steps},
+            "automaton": {"channels": channels, "boundary": options.boundary, "steps": size.steps},
             "perception": {
                 "kernels": kernels,
                 "gates": per_kernel,
@@ -173,7 +162,7 @@ def _configure(
                 "gates": fit_layer_widths([*size.gates, 0], channels * (1 + kernels), channels)
             },
             "training": {
-                "seed": seed,
+                "seed": options.seed,
                 "epochs": 100_000,
                 "batch": min(32, runs),
                 "learning_rate": 0.3,
@@ -185,7 +174,7 @@ def _configure(
             "finishing": {"every": 10, "from_epoch": 10, "candidates": 6000, "polish": 6000},
         },
         examples.source,
-        {("name",): f"--name {name}"},
+        {("name",): f"--name {options.name}"},
         [],
     )
 

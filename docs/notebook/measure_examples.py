@@ -20,6 +20,7 @@ from pathlib import Path
 from difflogic.examples.pairs import Examples
 from difflogic.examples.reading import read_examples
 from difflogic.library.exemplifying import train_examples
+from difflogic.library.groups import ExampleOptions
 from difflogic.system.errors import ConfigError
 
 HEAD = "what,seed,outcome,train,test,tests,gates,steps,features,seconds"
@@ -94,7 +95,9 @@ def measured(read, seed, limit):
     with tempfile.TemporaryDirectory() as place:
         try:
             found = train_examples(
-                read(), seed=seed, directory=Path(place) / "run", time_limit=1e6, should_stop=late
+                read(),
+                ExampleOptions(seed=seed, directory=Path(place) / "run", time_limit=1e6),
+                should_stop=late,
             )
         except ConfigError as error:
             return {"outcome": str(error).partition(": ")[2][:90]}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,19 +12,20 @@ import typer
 from typer.testing import CliRunner
 
 from cli import calling
-from cli.calling import calls, documented
-from cli.commands.train import picture_name, picture_override
 from cli.options import RunOptions
 from difflogic.config import Override, load_config
-from difflogic.library.options import Opt, checked, declared
+from difflogic.library.experiments import picture_name, picture_override
+from difflogic.library.groups import Checked
+from difflogic.library.options import Count, Opt, Range, TimeLimit, checked, declared
 from difflogic.system.errors import ConfigError
+from tests.cli.processes import ROOT, run_dct
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "number"), [("007", int, 7), ("4096", int, 4096), ("0.5", float, 0.5)]
 )
 def test_numbers_in_digits(text, kind, number):
-    assert Opt(0, 4096).read(kind, text) == number
+    assert Range(0, 4096).read(kind, text) == number
 
 
 @pytest.mark.parametrize(
@@ -32,47 +34,59 @@ def test_numbers_in_digits(text, kind, number):
 @pytest.mark.parametrize("kind", [int, float])
 def test_other_texts_are_refused(text, kind):
     with pytest.raises(ConfigError, match=r"is not a (whole )?number from 1 to 4096"):
-        Opt(1, 4096).read(kind, text)
+        Range(1, 4096).read(kind, text)
 
 
-def test_a_docstring_names_the_options():
-    text, found = documented(
-        """Do it.
-
-        Options:
-            every --each -e N: Show every one,
-                or none, by default all
-        Advanced options:
-            damage STEPS:Y,X,HxW: Hurt it
-        """
-    )
-    assert text == "Do it."
-    assert list(found) == ["every", "damage"]
-    every, damage = found.values()
-    assert every.help == "Show every one, or none"
-    assert (every.names.split(), every.metavar, every.shown) == (["--each", "-e"], "N", "all")
-    assert (damage.metavar, damage.panel) == ("STEPS:Y,X,HxW", "Advanced options")
+@dataclass(frozen=True)
+class Group(Checked):
+    every: Annotated[Count, Opt("Show every one", shown="all")] = 1
+    seeds: Annotated[Sequence[int], Opt("Seeds")] = ()
+    internal: Any = None
 
 
-def test_the_signature_that_is_read_is_the_real_one():
-    """Commands read the source; the functions that they call must declare the same."""
-    for target in ["simulating.simulate", "training.train", "sweeping.sweep", "certifying.certify"]:
-        read, words = calling._of_library(target)
-        function = calling.load(target)
-        real = inspect.signature(function).parameters
-        assert list(read) == list(real)
-        assert set(words) <= set(real)
-        names = vars(inspect.getmodule(function))
-        for parameter, (annotation, default) in read.items():
-            if default not in (None, inspect.Parameter.empty):
-                assert default == real[parameter].default
-            if parameter in words and "Config" not in annotation:
-                assert declared(annotation, calling.NAMES)[0] == declared(annotation, names)[0]
+@pytest.mark.parametrize(
+    ("hint", "kind", "limits", "many"),
+    [
+        (Annotated[int | None, Range(1, 9), Opt("N")], int, Range(1, 9), False),
+        (Annotated[Count | None, Opt("N")], int, Range(1), False),
+        (Annotated[Sequence[str], Opt("N")], str, None, True),
+        (Annotated[str | Path | Sequence[Path], Opt("N")], Path, None, False),
+        (Literal["a", "b"] | None, Literal["a", "b"], None, False),
+    ],
+)
+def test_an_annotation_declares_an_option(hint, kind, limits, many):
+    found = declared(hint)
+    assert (found.kind, found.range, found.many) == (kind, limits, many)
+
+
+def test_what_is_added_to_a_declaration_replaces_its_words():
+    opt = declared(Annotated[TimeLimit, Opt("Time for this", shown="10")]).opt
+    assert (opt.help, opt.shown, opt.metavar) == ("Time for this", "10", "SECONDS")
+
+
+def test_a_group_stands_for_its_options():
+    found = []
+
+    def run(group: Group, many: Annotated[bool, Opt("Own")] = False) -> None:
+        """Help of it."""
+        found.append((group, many))
+
+    app = typer.Typer()
+    app.command()(calling.command(run))
+    for words in ([], ["--every", "3", "--seeds", "1,4-5", "--many"]):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+    assert found == [(Group(), False), (Group(3, (1, 4, 5)), True)]
+    with pytest.raises(ConfigError, match="must be at least 1"):
+        Group(0)
+    refused = CliRunner().invoke(app, ["--every", "0"])
+    assert refused.exit_code == 2
+    assert "internal" not in CliRunner().invoke(app, ["--help"]).output
 
 
 def test_a_function_holds_its_callers_to_what_it_declares():
     @checked
-    def grow(steps: Annotated[int, Opt(1, 9)] = 1, mode: Literal["slow", "fast"] = "slow") -> int:
+    def grow(steps: Annotated[int, Range(1, 9)] = 1, mode: Literal["slow", "fast"] = "slow") -> int:
         return steps
 
     assert grow(9, mode="fast") == 9
@@ -88,39 +102,23 @@ def test_types_are_made_by_operators():
         assert "__class_getitem__" not in file.read_text(), file
 
 
-def test_a_command_gets_its_own_options_and_the_shared_ones():
-    found = []
+@pytest.mark.thorough
+def test_without_docstrings_commands_keep_their_options():
+    life = ["inspect", str(ROOT / "docs" / "gallery" / "game-of-life.json"), "--limit", "1"]
+    for words in (life, ["sweep", "--help"]):
+        done = run_dct(*words, variables={"PYTHONOPTIMIZE": "2"})
+        assert done.returncode == 0, done.stderr
+    assert "--scheduler-timeout SECONDS" in done.stdout
+    assert "Train with many seeds" in done.stdout
 
-    @calls("training.train")
-    def command(run: Any, many: bool = False, *, options: RunOptions) -> None:
-        """Help of it.
 
-        Options:
-            many: Own
-        """
-        found.append((many, options, run.keywords))
-
-    app = typer.Typer()
-    app.command()(command)
-    words = ["--many", "--epochs", "7", "--set", "training.epochs=9", "--workers", "2", "--quiet"]
-    result = CliRunner().invoke(app, [*words, "--from", "last"])
-    assert result.exit_code == 0, result.output
-    ((many, options, given),) = found
-    assert many
-    assert (options.epochs, options.workers, options.quiet) == (7, 2, True)
-    assert given == {
-        "overrides": ["training.epochs=9"],
-        "source": Path("last"),
-        "allow_code": False,
-    }
+def test_options_of_a_run_become_overrides():
+    options = RunOptions(overrides=["training.epochs=9"], epochs=7, workers=2)
     assert options.all_overrides == [
         "training.epochs=9",
         Override("training.epochs", 7, "--epochs 7"),
         Override("parallel.workers", 2, "--workers 2"),
     ]
-    shown = CliRunner().invoke(app, ["--help"]).output
-    assert "Help of it." in shown
-    assert "Options:\n  many" not in shown
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cli.commands.sweep import _report, compose, line
+from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.scale.sweeps.directory import SweepDirectory
 from difflogic.scale.sweeps.execution import Execution, Running
@@ -38,7 +39,9 @@ def rows_of(path):
 
 def _sweep_and_die(point, settings, place):
     with killing(point):
-        sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
+        sweep(
+            "checkerboard-small", SweepOptions("0-1", overrides=settings, directory=place, jobs=1)
+        )
 
 
 @pytest.mark.thorough
@@ -49,7 +52,9 @@ def test_a_sweep_killed_at_its_start_can_be_started_again(tmp_path, tiny):
         place = tmp_path / str(point)
         code = in_a_process_of_its_own(_sweep_and_die, point, settings, place)
         assert code == (-signal.SIGKILL if point < 10**9 else 0), point
-        sweep("checkerboard-small", "0-1", overrides=settings, directory=place, jobs=1)
+        sweep(
+            "checkerboard-small", SweepOptions("0-1", overrides=settings, directory=place, jobs=1)
+        )
         tables.append(rows_of(place))
         assert not list(place.glob(".*")), point
     assert tables == tables[:1] * 7
@@ -230,7 +235,11 @@ def test_a_sweep_that_ends_abruptly_while_compiling_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep("checkerboard-small", "0-1", directory=place, compile_kernels=compile_kernels)
+        sweep(
+            "checkerboard-small",
+            SweepOptions("0-1", directory=place),
+            compile_kernels=compile_kernels,
+        )
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from difflogic.config import load_config, shipped_configs
 from difflogic.config.applying import why_not_rectify, without_effect
+from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.search.rectifying import can_rectify
@@ -75,9 +76,7 @@ def test_sweep_warns_once(tmp_path):
     path.write_text(tiny(RECTIFY, "training.epochs=1").to_toml(), encoding="utf-8")
     sweep(
         str(path),
-        "0-1",
-        directory=tmp_path / "sweep",
-        backend="sequential",
+        SweepOptions("0-1", directory=tmp_path / "sweep", backend="sequential"),
         on_message=warnings.append,
     )
     assert sum("rectify does nothing" in line for line in warnings) == 1

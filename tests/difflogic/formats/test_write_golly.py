@@ -128,7 +128,9 @@ def test_golly_runs_brains_brain(tmp_path):
     """An automaton of three states, identified from a recording that hides the third."""
     rng = np.random.default_rng(0)
     frames = film(brains_brain, rng.integers(0, 3, (32, 32)), 17)
-    found = difflogic.identify(frames == 1, symmetry="outer-totalistic", hidden=1, effort="low")
+    found = difflogic.identify(
+        frames == 1, difflogic.Assumptions(symmetry="outer-totalistic", hidden=1), effort="low"
+    )
     assert found.rule.name == "B2/S/C3"
     text = write_golly(found.automaton, rule="Drawn")
     assert Rule(text).numbers["num_states"] == 3

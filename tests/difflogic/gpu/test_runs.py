@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from difflogic import check
+from difflogic.library.groups import SweepOptions
 from difflogic.library.sweeping import sweep
 from difflogic.library.training import train
 from difflogic.system.errors import ConfigError
@@ -31,7 +32,8 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
     here()
     given = [*GROWING, ON_GPU, "training.epochs=11"]
     found = sweep(
-        "lizard", "0-2", overrides=given, recipe="reference", directory=tmp_path / "sweep"
+        "lizard",
+        SweepOptions("0-2", overrides=given, recipe="reference", directory=tmp_path / "sweep"),
     )
     assert [row.status for row in found.rows] == ["not exact"] * 3
     for seed in (0, 2):
@@ -52,7 +54,7 @@ def test_runs_of_a_sweep_equal_runs_alone(tmp_path):
 )
 def test_a_sweep_partly_on_a_gpu_is_refused(tmp_path, given):
     with pytest.raises(ConfigError, match="a GPU takes all runs of a sweep, on this machine"):
-        sweep("checkerboard-small", "0-1", directory=tmp_path / "sweep", **given)
+        sweep("checkerboard-small", SweepOptions("0-1", directory=tmp_path / "sweep", **given))
 
 
 def test_a_plan_says_how_many_runs_fit():

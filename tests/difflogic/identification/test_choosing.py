@@ -39,7 +39,7 @@ def compare(seed, folder):
         return None  # refused
     train = [{"input": before.tolist(), "output": after.tolist()} for before, after in pairs]
     (folder / "pairs.json").write_text(json.dumps({"train": train}))
-    found = difflogic.identify(folder / "pairs.json", effort="low", **asked)
+    found = difflogic.identify(folder / "pairs.json", difflogic.Assumptions(**asked), effort="low")
     rule, space = found.rule, found.rule.space
     fits = np.logical_and.reduce([explain(RULES, each, "line-1", "unknown") for each in pairs])
     right = RULES[fits & mirrors]
@@ -58,11 +58,16 @@ def test_a_kind_that_odds_chose_proves_nothing_of_others(tmp_path):
     rows = ["011101 100011", "1101111 0010000", "01101000 10011100"]
     pairs = [dict(zip(("input", "output"), map(list, row.split()), strict=True)) for row in rows]
     (tmp_path / "pairs.json").write_text(json.dumps({"train": pairs}))
-    chosen = difflogic.identify(tmp_path / "pairs.json", radius=1, symmetry="auto").rule
+    chosen = difflogic.identify(
+        tmp_path / "pairs.json", difflogic.Assumptions(radius=1, symmetry="auto")
+    ).rule
     assert chosen.unique is None
     assert "determined 6" in chosen.counts
     assert "of this kind" in chosen.counts
-    assert difflogic.identify(tmp_path / "pairs.json", radius=1).rule.unique is False
+    assert (
+        difflogic.identify(tmp_path / "pairs.json", difflogic.Assumptions(radius=1)).rule.unique
+        is False
+    )
 
 
 @pytest.mark.thorough

@@ -117,7 +117,9 @@ def test_rules_of_radius_2():
         return np.where(cells == 1, np.isin(near, [4, 6, 7, 8]), np.isin(near, [7, 8])).astype(int)
 
     frames = film(step, soup(np.random.default_rng(0), (64, 64), 0.35), 8)
-    found = difflogic.identify(frames, "radius-2", symmetry="outer-totalistic")
+    found = difflogic.identify(
+        frames, difflogic.Assumptions("radius-2", symmetry="outer-totalistic")
+    )
     assert found.rule.name == "R2,C2,S4,6-8,B7-8,NM"
     assert found.circuit is None
     mask = np.random.default_rng(1).random((3, 20, 20)) < 0.02
@@ -166,7 +168,7 @@ def test_a_stop_cuts_the_simplification_short():
     parts = []
     found = difflogic.identify(
         frames,
-        symmetry="outer-totalistic",
+        difflogic.Assumptions(symmetry="outer-totalistic"),
         effort="high",  # takes minutes
         progress=lambda news: parts.append(news.what),
         should_stop=lambda: SIMPLIFYING in parts,
@@ -178,7 +180,9 @@ def test_a_stop_cuts_the_simplification_short():
 
 def test_other_functions_accept_the_circuit(tmp_path):
     frames = film(life, soup(np.random.default_rng(0), (48, 48)), 8)
-    found = difflogic.identify(frames, symmetry="outer-totalistic", effort="low")
+    found = difflogic.identify(
+        frames, difflogic.Assumptions(symmetry="outer-totalistic"), effort="low"
+    )
     found.save(tmp_path / "life.json")
     from difflogic.simulation.life import life_automaton
 
@@ -193,7 +197,7 @@ def test_two_cells_away():
         return np.roll(cells, 2, -1) ^ np.roll(cells, -1, -1)
 
     frames = film(step, soup(np.random.default_rng(0), (200,), 0.5), 4)
-    found = difflogic.identify(frames, "line-2", effort="low")
+    found = difflogic.identify(frames, difflogic.Assumptions("line-2"), effort="low")
     assert found.equations in (["n0' = WW0 ⊕ E0"], ["n0' = E0 ⊕ WW0"])
 
 
@@ -210,7 +214,7 @@ def test_circuits_that_pass_states_on(radius, states, tmp_path):
         return table[sum(p * np.roll(cells, s, -1) for p, s in zip(places, shifts, strict=True))]
 
     frames = film(step, rng.integers(0, states, 5000), 3)
-    found = difflogic.identify(frames, radius=radius, effort="low")
+    found = difflogic.identify(frames, difflogic.Assumptions(radius=radius), effort="low")
     assert not found.rule.never_seen.any()
     found.save(tmp_path / "rule.json")
     row = rng.integers(0, states, 40)

@@ -53,7 +53,8 @@ def test_an_answer_in_time(case, stopped):
 
     limit = None if stopped else LIMIT
     try:
-        found = difflogic.identify(frames, time_limit=limit, should_stop=should_stop, **options)
+        assumed = difflogic.Assumptions(**options)
+        found = difflogic.identify(frames, assumed, time_limit=limit, should_stop=should_stop)
     except StoppedError:
         pass
     else:

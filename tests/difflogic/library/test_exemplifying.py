@@ -11,6 +11,7 @@ from difflogic.examples.reading import read_inputs
 from difflogic.formats.circuit_file import read_circuit, write_circuit
 from difflogic.library.applying import save_grids
 from difflogic.library.exemplifying import train_examples
+from difflogic.library.groups import ExampleOptions
 from difflogic.library.removing import removable
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS
@@ -33,7 +34,9 @@ def examples():
 
 @pytest.fixture(scope="module")
 def learned(examples, tmp_path_factory):
-    return train_examples(examples, directory=tmp_path_factory.mktemp("runs") / "run")
+    return train_examples(
+        examples, ExampleOptions(directory=tmp_path_factory.mktemp("runs") / "run")
+    )
 
 
 @pytest.mark.slow
@@ -78,7 +81,7 @@ def test_it_is_applied_to_wider_grids_and_unseen_symbols(learned, tmp_path):
 def test_letters_that_no_example_has_are_more_symbols(tmp_path):
     pairs = tuple(map(Pair.parse, ["1000>0100", "02000>00200", "10200>01020"]))
     examples = Examples((".", "a", "b"), pairs)
-    learned = train_examples(examples, directory=tmp_path / "run")
+    learned = train_examples(examples, ExampleOptions(directory=tmp_path / "run"))
     (found,) = difflogic.apply(learned.path, [["z", ".", ".", "y", ".", "b", "."]])
     assert found.after == ((".", "z", ".", ".", "y", ".", "b"),)
     with pytest.raises(ConfigError, match='no symbol "0"'):
@@ -92,7 +95,9 @@ def test_nothing_learned_is_said(tmp_path):
     examples = Examples(("0", "1"), tuple(map(Pair.parse, rows)))
     calls = iter(range(200))
     found = train_examples(
-        examples, steps=1, directory=tmp_path / "run", should_stop=lambda: next(calls, None) is None
+        examples,
+        ExampleOptions(steps=1, directory=tmp_path / "run"),
+        should_stop=lambda: next(calls, None) is None,
     )
     assert not found.right
     assert found.summary["scores"]["right_pairs"]["training"][0] < 4
@@ -101,7 +106,9 @@ def test_nothing_learned_is_said(tmp_path):
 @pytest.mark.slow
 def test_a_search_that_its_time_limit_ends_is_finished(tmp_path):
     examples = Examples(("0", "1"), (Pair.parse("0101>0100"), Pair.parse("0010100>0010000")))
-    found = train_examples(examples, steps=1, time_limit=0.01, directory=tmp_path / "run")
+    found = train_examples(
+        examples, ExampleOptions(steps=1, time_limit=0.01, directory=tmp_path / "run")
+    )
     assert not found.right
     (record,) = difflogic.runs(tmp_path)
     assert (record["state"], record["verdict"]) == ("finished", "not exact")
@@ -116,7 +123,7 @@ def test_a_contradicting_encoding_is_refused():
     pairs = (Pair.parse("12>21"), Pair.parse("13>13"))
     examples = Examples(("0", "1", "2", "3"), pairs)
     with pytest.raises(ConfigError, match="no encoding fits with --symbols alike"):
-        train_examples(examples, symbols="alike")
+        train_examples(examples, ExampleOptions(symbols="alike"))
 
 
 @pytest.mark.parametrize(

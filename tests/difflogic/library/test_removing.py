@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from difflogic.library.groups import SweepOptions
 from difflogic.library.keeping import annotate
 from difflogic.library.removing import clear_remains, removable
 from difflogic.library.sweeping import sweep
@@ -22,11 +23,9 @@ def trained(tmp_path_factory):
     grid = ["training.batch=1,2"]
     sweep(
         "checkerboard",
-        "0-1",
-        overrides=SHORT,
-        grid=grid,
-        directory=root / "sweep",
-        backend="sequential",
+        SweepOptions(
+            "0-1", overrides=SHORT, grid=grid, directory=root / "sweep", backend="sequential"
+        ),
     )
     return root
 

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from difflogic.library.conditions import Conditions, Rectangle
+from difflogic.library.groups import Frames
 from difflogic.library.rendering import GAP, render
 from difflogic.simulation import starts
 from difflogic.simulation.bit_grid import Geometry
@@ -65,7 +66,7 @@ def two_colors(bits, scale):
 @pytest.mark.parametrize("suffix", [".gif", ".apng", ".webp"])
 def test_every_pixel_of_an_animation_shows_its_cell(tmp_path, suffix):
     path = tmp_path / f"life{suffix}"
-    done = render(LIFE, path, scale=3, frames_per_second=20)
+    done = render(LIFE, path, frames=Frames(scale=3, frames_per_second=20))
     pixels, durations = frames(path, each=50)
     np.testing.assert_array_equal(pixels, two_colors(states(LIFE, 9)[:, 0], 3))
     assert (done.height, done.width, done.steps) == (18, 24, tuple(range(10)))
@@ -74,14 +75,14 @@ def test_every_pixel_of_an_animation_shows_its_cell(tmp_path, suffix):
 
 
 def test_three_channels_are_red_green_and_blue(tmp_path):
-    render(THREE, tmp_path / "a.apng", scale=1, every=4)
+    render(THREE, tmp_path / "a.apng", frames=Frames(scale=1, every=4))
     pixels, _ = frames(tmp_path / "a.apng")
     found = states(THREE, 4)[[0, 4]]
     np.testing.assert_array_equal(pixels, np.moveaxis(found, 1, -1) * 255)
 
 
 def test_two_channels_have_four_colours(tmp_path):
-    render(FIVE, tmp_path / "a.apng", Conditions(steps=3), scale=1)
+    render(FIVE, tmp_path / "a.apng", Conditions(steps=3), Frames(scale=1))
     pixels, _ = frames(tmp_path / "a.apng")
     values = np.array([1, 0, 0, 0, 2]) @ states(FIVE, 3)[:, [1, 0, 2, 3, 4]].reshape(4, 5, -1)
     seen = {}
@@ -92,7 +93,7 @@ def test_two_channels_have_four_colours(tmp_path):
 
 
 def test_a_sheet_shows_each_channel(tmp_path):
-    render(FIVE, tmp_path / "a.apng", Conditions(steps=2), scale=2, sheet=True)
+    render(FIVE, tmp_path / "a.apng", Conditions(steps=2), Frames(scale=2, sheet=True))
     pixels, _ = frames(tmp_path / "a.apng")
     assert pixels.shape[1:3] == (2 * (2 * 5 - 1), 2 * (3 * 5 - 1))
     for step, state in enumerate(states(FIVE, 2)):
@@ -105,7 +106,7 @@ def test_a_sheet_shows_each_channel(tmp_path):
 def test_a_larger_grid_beside_it_is_damaged_alike(tmp_path):
     path = tmp_path / "a.apng"
     conditions = Conditions(steps=3, damage=[Rectangle((2,), 1, 2, 3, 4)])
-    render(LIFE, path, conditions, larger=True, scale=4)
+    render(LIFE, path, conditions, Frames(larger=True, scale=4))
     pixels, _ = frames(path)
     assert pixels.shape[1:3] == (24, 32 + GAP + 32)
     for side, scale, left in ((1, 4, 0), (4, 1, 32 + GAP)):
@@ -119,7 +120,7 @@ def test_a_larger_grid_beside_it_is_damaged_alike(tmp_path):
 
 def test_a_strip_has_labels_below(tmp_path):
     path = tmp_path / "a.png"
-    done = render(LIFE, path, at=[0, 3, 9], scale=5)
+    done = render(LIFE, path, frames=Frames(at=[0, 3, 9], scale=5))
     (pixels,), _ = frames(path)
     assert pixels.shape[0] == 30 + LABEL
     expected = two_colors(states(LIFE, 9)[[0, 3, 9], 0], 5)
@@ -150,5 +151,5 @@ def test_wrong_options_are_refused(tmp_path, options, message):
     names = {field.name for field in fields(Conditions)} & set(options)
     conditions = {name: options.pop(name) for name in names}
     with pytest.raises(ConfigError, match=message):
-        render(LIFE, file, Conditions(**conditions), **options)
+        render(LIFE, file, Conditions(**conditions), Frames(**options))
     assert not file.exists()

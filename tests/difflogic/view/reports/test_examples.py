@@ -10,6 +10,7 @@ from difflogic.evaluation.settling import settle
 from difflogic.examples.encoding import CLASH, MOVES, NAMES, Encoding, apply_rule
 from difflogic.library.applying import apply
 from difflogic.library.exemplifying import train_examples
+from difflogic.library.groups import ExampleOptions
 from difflogic.library.reporting import report
 from difflogic.view.reports.circuits import running
 from difflogic.view.reports.examples import encoding_of
@@ -77,7 +78,9 @@ def test_random_rules_give_the_symbols_of_dct_apply():
 def test_stepping_through_examples_and_painting_in_a_browser(window, tmp_path):
     lines = [".aa.a..", ".aaaa..", "b...b", "bbbbb", "..c.c.", "..ccc.", "a.a", "aaa"]
     (tmp_path / "fences.csv").write_text("\n\n".join(",".join(line) for line in lines))
-    run = train_examples(tmp_path / "fences.csv", hold_out=0.2, directory=tmp_path / "run")
+    run = train_examples(
+        tmp_path / "fences.csv", ExampleOptions(hold_out=0.2, directory=tmp_path / "run")
+    )
     report(run.path, tmp_path / "page.html")
     window.open(tmp_path / "page.html")
     shown = "return document.querySelector('#example').selectedOptions[0].textContent"

@@ -62,11 +62,13 @@ def test_a_link_is_not_followed(run, tmp_path):
 def test_a_sweep_shows_its_newest_run_and_lists_all(tmp_path):
     difflogic.sweep(
         "checkerboard-small",
-        "0-1",
-        overrides=SMALL,
-        grid=["training.batch=1,2"],
-        directory=tmp_path / "sweep",
-        backend="sequential",
+        difflogic.SweepOptions(
+            "0-1",
+            overrides=SMALL,
+            grid=["training.batch=1,2"],
+            directory=tmp_path / "sweep",
+            backend="sequential",
+        ),
     )
     snapshot = followed(tmp_path / "sweep")[1].snapshot
     assert [(run["variant"], run["seed"]) for run in snapshot.runs] == [

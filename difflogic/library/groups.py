@@ -1,0 +1,272 @@
+"""Options of the library's larger functions, in groups; each is also a group of a command's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from difflogic.library.options import (
+    Advanced,
+    AllowCode,
+    Count,
+    NewDirectory,
+    Opt,
+    Pixels,
+    Range,
+    Recipe,
+    Seconds,
+    Seed,
+    Seeds,
+    Set,
+    Share,
+    number_or_auto,
+    require_declared,
+)
+from difflogic.pictures.colors import Color
+from difflogic.pictures.palettes import parse_palette
+from difflogic.system.errors import ConfigError
+
+
+class Checked:
+    """Refuses values outside the ranges and choices that its fields declare: ConfigError."""
+
+    def __post_init__(self) -> None:
+        require_declared(type(self), vars(self))
+
+
+@dataclass(frozen=True)
+class Assumptions(Checked):
+    """What `identify` takes for granted about a recording and its rule."""
+
+    neighbourhood: Annotated[
+        Literal["moore", "von-neumann", "hexagonal", "radius-2", "line-1", "line-2", "line-3"],
+        Opt("Cells that the rule reads"),
+    ] = "moore"
+    radius: Annotated[
+        int | Literal["auto"] | None,
+        Range(1, 3),
+        Opt(
+            "Radius of a line's rule, from 1 to 3; auto finds the likeliest",
+            parse=number_or_auto(1, 3),
+        ),
+    ] = None
+    """It means a line."""
+    symmetry: Annotated[
+        Literal[
+            "none",
+            "reflections",
+            "rotations",
+            "isotropic",
+            "outer-totalistic",
+            "outer-sum",
+            "totalistic",
+            "auto",
+        ],
+        Opt("Symmetry that the rule is assumed to have; auto finds the likeliest"),
+    ] = "none"
+    states: Annotated[
+        int | None,
+        Range(2, 16),
+        Opt("Number of states that a cell can have", shown="as many as occur"),
+    ] = None
+    boundary: Annotated[
+        Literal["auto", "periodic", "zero", "unknown"],
+        Opt("What lies beyond the edge; auto means that films wrap, and pairs may or may not"),
+    ] = "auto"
+    gap: Annotated[
+        int | Literal["auto"],
+        Range(1, 64),
+        Opt(
+            "Steps from one frame to the next; auto finds the likeliest, for lines",
+            parse=number_or_auto(1, 64),
+        ),
+    ] = 1
+    noise: Annotated[bool, Opt("Allow wrong cells in the recording, as few as possible")] = False
+    hidden: Annotated[
+        int, Range(0, 4), Opt("Largest number of hidden states, which look like other states")
+    ] = 0
+    plain_start: Annotated[
+        bool, Opt("Assume that no cell of the first frame has a hidden state")
+    ] = False
+    threshold: Annotated[Share | None, Opt("Lowest brightness that counts as a 1, from 0 to 1")] = (
+        None
+    )
+    cell: Annotated[Pixels, Opt("Side of a cell in an image, in pixels")] = 1
+    mask: Any = None
+    """Where it is true, cells of a recording given as an array are unseen."""
+
+
+@dataclass(frozen=True)
+class ExampleOptions(Checked):
+    """How a rule is learned from pairs of grids, and where its run goes."""
+
+    hold_out: Annotated[Share, Opt("Share of the pairs to keep aside, as a test")] = 0.0
+    symbols: Annotated[
+        Literal["alike", "by-name"] | None,
+        Opt("Treat all symbols alike, or know them by name", shown="whatever fits the pairs"),
+    ] = None
+    steps: Annotated[
+        int | None, Range(1, 10**6), Opt("Automaton steps", shown="several are tried")
+    ] = None
+    channels: Annotated[
+        int | None, Range(1, 65536), Opt("State bits per cell", shown="several are tried")
+    ] = None
+    boundary: Annotated[
+        Literal["zero", "periodic"], Opt("Zeros beyond the grid's edge, or the opposite edge")
+    ] = "zero"
+    name: Annotated[str, Opt("Name of the rule, and of its run")] = "examples"
+    seed: Seed = 0
+    time_limit: Annotated[Seconds, Opt("Time limit for learning")] = 120.0
+    directory: NewDirectory = None
+
+
+AS_FITS = ExampleOptions()
+
+
+def _colors(text: str) -> int:
+    if text not in ("1", "2", "3", "4", "8", "16"):
+        raise ConfigError(f'"{text}" is not 1, 2, 3, 4, 8 or 16')
+    return int(text)
+
+
+def _palette(text: str) -> tuple[Color, ...]:
+    found = parse_palette(text)
+    if not found and text != "median-cut":
+        raise ConfigError(
+            f'"{text}" is not median-cut, ega or 2 to 16 colours such as #ffffff,#d63031'
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class PictureOptions(Checked):
+    """Which picture is grown, and how."""
+
+    target: Annotated[
+        str | None,
+        Opt(
+            "Picture to grow: a shipped one, a text grid, or an image", "NAME|FILE", shown="lizard"
+        ),
+    ] = None
+    hold: Annotated[bool, Opt("Keep the picture at every later step")] = False
+    heal: Annotated[bool, Opt("Keep the picture, and grow it back after damage")] = False
+    second: Annotated[
+        str | None,
+        Opt("Second picture: grows from a single 1; --target grows from all zeros", "FILE"),
+    ] = None
+    size: Annotated[
+        tuple[int, int] | None,
+        Opt(
+            "Rows and columns of the grid",
+            shown="the image's up to 128x128, else 64 cells on the longer side; at most 256x256",
+        ),
+    ] = None
+    colors: Annotated[
+        int | None,
+        Opt(
+            "Colours to keep, background included: 2, 4, 8 or 16; 1: ink only; 3: one bit "
+            "each of red, green and blue",
+            "N",
+            shown="chosen for the picture",
+            parse=_colors,
+        ),
+    ] = None
+    palette: Annotated[
+        tuple[Color, ...] | None,
+        Opt(
+            "Colours to choose: median-cut, which suits the image; ega, 16 fixed ones; or a "
+            "list such as #ffffff,#d63031",
+            "P",
+            shown="median-cut",
+            parse=_palette,
+        ),
+    ] = None
+    dither: Annotated[bool, Opt("Mix colours of a photo by patterns of cells")] = False
+    tough: Annotated[
+        bool, Opt("Let cells count their places by majorities, so that damage stays where it is")
+    ] = False
+    teach: Annotated[
+        bool, Opt("Teach cells to count their places, so that all gates are learned")
+    ] = False
+    channels: Annotated[
+        Count | None,
+        Opt("State bits per cell; the update circuit is sized to fit", shown="from CONFIG"),
+    ] = None
+    steps: Annotated[
+        Count | None, Opt("Automaton steps for growing", shown="chosen for the picture")
+    ] = None
+
+    @property
+    def choose_configuration(self) -> bool:
+        """Whether an option asks for a configuration that is made for the picture."""
+        flags = (self.hold, self.heal, self.tough, self.teach, self.dither)
+        given = (self.second, self.size, self.steps, self.palette)
+        return (
+            any(flags)
+            or any(each is not None for each in given)
+            or (self.colors not in (None, 1, 3))
+        )
+
+
+@dataclass(frozen=True)
+class Frames(Checked):
+    """Which frames of a rollout `render` shows, and how."""
+
+    larger: Annotated[bool, Opt("Also show a grid with sides four times as long, next to it")] = (
+        False
+    )
+    every: Annotated[Count, Opt("Show every Nth step")] = 1
+    at: Annotated[
+        Sequence[int],
+        Opt(
+            "Show only these steps, such as 0,5,10-12", shown="all; six in a strip", metavar="STEPS"
+        ),
+    ] = ()
+    channels: Annotated[
+        Sequence[int],
+        Opt(
+            "Channels to show: up to three as colours, any number with --sheet",
+            shown="the visible ones",
+        ),
+    ] = ()
+    sheet: Annotated[bool, Opt("Draw each channel separately, hidden ones too")] = False
+    scale: Annotated[Pixels | None, Opt("Pixels per cell", shown="about 256 pixels in all")] = None
+    frames_per_second: Annotated[float, Range(0.1, 50), Opt("Frames per second", names="--fps")] = (
+        10
+    )
+
+
+@dataclass(frozen=True)
+class SweepOptions(Checked):
+    """What a sweep trains, where its runs go, and who trains them."""
+
+    seeds: Annotated[
+        Seeds, Opt("Random seeds, such as 0-15 or 0-3,7; a new sweep needs them", "SEEDS")
+    ] = None
+    grid: Annotated[
+        Sequence[str], Opt("Values to try; repeat it to combine several keys", "SECTION.KEY=V1,V2")
+    ] = ()
+    overrides: Set = ()
+    recipe: Recipe = None
+    directory: Annotated[
+        NewDirectory, Opt("Sweep directory; an earlier sweep there is continued")
+    ] = None
+    jobs: Annotated[
+        int | None,
+        Range(1, 4096),
+        Opt("Runs at a time, each in its own process", names="--workers", shown="one per core"),
+    ] = None
+    backend: Annotated[
+        Literal["loky", "dask", "sequential"],
+        Advanced("Local processes, a Dask cluster, or one run at a time"),
+    ] = "loky"
+    scheduler: Annotated[
+        str | None, Advanced("Dask scheduler, such as tcp://127.0.0.1:8786", "ADDRESS")
+    ] = None
+    scheduler_timeout: Annotated[
+        float | None,
+        Range(0.1, 1e6),
+        Advanced("How long to wait for the Dask scheduler and a worker", "SECONDS", shown="60"),
+    ] = None
+    allow_code: AllowCode = False
