@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.evaluation.settling import Bits, settle
+from difflogic.evaluation.settling import SLOWEST, Bits, settle
 from difflogic.examples.encoding import Encoding, apply_rule
 from difflogic.examples.pairs import Pair
 from difflogic.proof.convergence import Verdict
@@ -26,7 +26,7 @@ from difflogic.system.callbacks import never_stop
 
 MOST = 8
 
-DELAYS = 0, 1, 2
+DELAYS = range(SLOWEST + 1)
 """Steps that a cell may follow its inner neighbour after."""
 
 

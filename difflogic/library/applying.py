@@ -39,7 +39,8 @@ def apply(source: Source, inputs: str | Path | Sequence[Any]) -> list[Applied]:
 
     `source` is a run, a model or a circuit file; `inputs` a file as for `train_examples`, or grids,
     lists of rows of symbols. Each grid runs until its state rests, at most eight times as long as
-    in training. Raises ConfigError for other circuits, and for symbols that the rule cannot tell.
+    in training, and two steps for each cell of its longer side. Raises ConfigError for other
+    circuits, and for symbols that the rule cannot tell.
     """
     loaded = load(source)
     automaton = loaded.automaton

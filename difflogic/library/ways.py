@@ -146,7 +146,7 @@ def _configure(
                 "background": encoding.background,
                 "features": list(encoding.features),
                 "outputs": list(encoding.outputs),
-                "stages": _stages(examples) if size.staged else [],
+                "stages": _stages(examples, encoding) if size.staged else [],
                 "shortened": list(size.shortened if len(examples.train) <= FEW else ()),
                 "inputs": list(encoding.held),
                 "loss_channels": list(range(shown, shown + len(encoding.outputs))),
@@ -179,12 +179,17 @@ def _configure(
     )
 
 
-def _stages(examples: Examples) -> list[int]:
-    """Return the longest sides of the smallest examples, without the background around them."""
+def _stages(examples: Examples, encoding: Encoding) -> list[int]:
+    """Return the longest sides of the smallest examples, without the background around them.
+
+    Examples without runs, such as those of background alone, teach nothing.
+    """
     sides = sorted(
-        max(without_background(pair, examples.background).before.shape) for pair in examples.train
+        max(without_background(pair, examples.background).before.shape)
+        for pair in examples.train
+        if encoding.runs(pair.before)
     )
-    chosen = {sides[ceil(share * len(sides)) - 1] for share in STAGES}
+    chosen = {sides[ceil(share * len(sides)) - 1] for share in STAGES if sides}
     return sorted(chosen - {max(largest(examples.train))})
 
 

@@ -185,7 +185,9 @@ class Examples(Task):
             if largest(pairs) != largest(bare) and not contradiction(pairs):
                 found.append(self._of(pairs))
         for side in self.section.stages:
-            found.append(self._of([pair for pair in bare if max(pair.before.shape) <= side]))
+            pairs = [pair for pair in bare if max(pair.before.shape) <= side]
+            if any(self.encoding.runs(pair.before) for pair in pairs):
+                found.append(self._of(pairs))
         return (*found, self)
 
     def _of(self, pairs: Sequence[Pair]) -> Task:

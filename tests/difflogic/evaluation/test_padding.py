@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 from difflogic.evaluation.padding import MOST, prove_padded
 from difflogic.evaluation.settling import settle
@@ -15,9 +16,9 @@ ENCODING = Encoding(("0", "1"), 0, ("this", "inside"), ("this",))
 CHANNELS = 4
 
 
-def applied(machine, grid):
+def applied(machine, grid, encoding=ENCODING, channels=CHANNELS):
     """What a rule makes of a line."""
-    (found,) = apply_rule(ENCODING, CHANNELS, [grid], lambda starts: settle(machine, starts).shown)
+    (found,) = apply_rule(encoding, channels, [grid], lambda starts: settle(machine, starts).shown)
     return found
 
 
@@ -31,25 +32,46 @@ def random_rule(seed):
         rows.append(9 * CHANNELS + len(gates) - 1)
     held = [4 * CHANNELS, 4 * CHANNELS + 1]
     circuit = circuit_of(gates, [*held, rows[-1], int(rng.choice(rows))])
-    machine = automaton(circuit, visible=(2,), boundary="zero", height=1, width=5)
+    sizes = {"width": int(rng.integers(5, 30)), "steps": int(rng.integers(1, 5))}
+    machine = automaton(circuit, visible=(2,), boundary="zero", height=1, **sizes)
     lines = (rng.integers(0, 2, (1, width), np.uint8) for width in (3, 5))
-    return machine, [Pair(line, applied(machine, line)) for line in lines]
+    return machine, ENCODING, CHANNELS, [Pair(line, applied(machine, line)) for line in lines]
 
 
+def check(machine, encoding, channels, pairs):
+    """Prove or refute, and run lines that are longer still."""
+    found = prove_padded(machine, encoding, channels, pairs)
+
+    def right(pair, sides):
+        before, after = (np.pad(grid, ((0, 0), sides)) for grid in (pair.before, pair.after))
+        return np.array_equal(applied(machine, before, encoding, channels), after)
+
+    if found.verdict is Verdict.refuted:
+        number, *sides = map(int, re.findall(r"\d+", found.text))
+        assert not right(pairs[number - 1], sides)
+    if found.verdict is Verdict.proved:
+        for sides in ((MOST + 1, 0), (2, MOST + 1), (MOST + 5, MOST + 9), (1, 150), (99, 3)):
+            assert all(right(pair, sides) for pair in pairs)
+    return found.verdict
+
+
+@pytest.mark.thorough
 def test_verdicts_hold_on_longer_lines():
-    verdicts = []
-    for seed in range(70):
-        machine, pairs = random_rule(seed)
-        found = prove_padded(machine, ENCODING, CHANNELS, pairs)
-        verdicts.append(found.verdict)
-        if found.verdict is Verdict.refuted:
-            number, *sides = map(int, re.findall(r"\d+", found.text))
-            (pair,) = pairs[number - 1 : number]
-            wide = [np.pad(grid, ((0, 0), sides)) for grid in (pair.before, pair.after)]
-            assert not np.array_equal(applied(machine, wide[0]), wide[1])
-        if found.verdict is Verdict.proved:
-            for sides in ((MOST + 1, 0), (2, MOST + 1), (MOST + 5, MOST + 9), (1, 40), (33, 3)):
-                for pair in pairs:
-                    wide = [np.pad(grid, ((0, 0), sides)) for grid in (pair.before, pair.after)]
-                    assert np.array_equal(applied(machine, wide[0]), wide[1])
+    verdicts = [check(*random_rule(seed)) for seed in range(70)]
     assert min(verdicts.count(each) for each in Verdict) > 2
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(1000, 3000, 500))
+def test_many_rules(first):
+    for seed in range(first, first + 500):
+        check(*random_rule(seed))
+
+
+def test_a_slow_front_crosses_long_lines():
+    """What is proved of any length is so as `apply` runs it, which ends long runs."""
+    moves = circuit_of([], [8, 7])
+    machine = automaton(moves, visible=(1,), boundary="zero", height=1, width=24, steps=2)
+    encoding = Encoding(("0", "1"), 0, ("this",), ("this",))
+    pair = Pair.parse("0" * 23 + "1>" + "0" * 24)
+    assert check(machine, encoding, 2, [pair]) is Verdict.proved

@@ -13,8 +13,10 @@ from difflogic.library.applying import save_grids
 from difflogic.library.exemplifying import train_examples
 from difflogic.library.groups import ExampleOptions
 from difflogic.library.removing import removable
+from difflogic.library.ways import ways_to_learn
 from difflogic.system.errors import CircuitError, ConfigError
 from difflogic.system.files import ATTEMPTS
+from difflogic.tasks import make_task
 
 
 def moved(rng, symbols, width):
@@ -124,6 +126,15 @@ def test_a_contradicting_encoding_is_refused():
     examples = Examples(("0", "1", "2", "3"), pairs)
     with pytest.raises(ConfigError, match="no encoding fits with --symbols alike"):
         train_examples(examples, ExampleOptions(symbols="alike"))
+
+
+def test_examples_of_background_alone_are_no_stage():
+    pairs = tuple(map(Pair.parse, ["000>000", "1000>0100", "00>00"]))
+    for way in ways_to_learn(Examples(("0", "1"), pairs)):
+        for stage in make_task(way.config).stages:
+            start, target = stage.sample(np.random.default_rng(0))
+            assert start.any()
+            assert target.any()
 
 
 @pytest.mark.parametrize(
