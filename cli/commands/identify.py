@@ -153,14 +153,12 @@ def data(found: Identified, to: Path | None) -> dict[str, Any]:
     space = rule.space
     odds = found.entry_odds
     table: list[dict[str, Any]] = []
-    for entry, flags in enumerate(zip(rule.determined, rule.open, rule.never_seen, strict=True)):
-        determined = "determined if of this kind" if rule.by_odds else "determined"
-        known = dict(zip((determined, "open", "never seen"), flags, strict=True))
+    for entry, known in enumerate(rule.known):
         table.append(
             {
                 "entry": space.describe(entry),
                 "next": rule.complete[space.examples[entry]],
-                "known": next((name for name, holds in known.items() if holds), "undecided"),
+                "known": known,
                 "in_another_rule": None if rule.second is None else rule.second[entry],
                 "agreement": None if rule.agreement is None else rule.agreement[entry],
                 "odds": None if odds is None else odds[:, entry],

@@ -40,6 +40,7 @@ UNDRAWABLE = (
     "no circuit counts the cells of radius-2: leave out the file; the output and --json have the "
     "whole rule"
 )
+KNOWN = "determined", "open", "never seen"
 QUICK_INPUTS = 16
 """Most inputs of a circuit that is built in no time."""
 TRIED = 1000
@@ -97,12 +98,20 @@ class Identified(Solved):
         return f"{many} (no rule with the same clear entries needs fewer: proved)"
 
     @property
+    def known(self) -> list[str]:
+        """How each entry is known: determined, open, undecided or never seen."""
+        names = np.select((self.determined, self.open, self.never_seen), KNOWN, "undecided")
+        kind = " if of this kind" if self.by_odds else ""
+        return [name + kind if name == KNOWN[0] else name for name in names.tolist()]
+
+    @property
     def counts(self) -> str:
         """Say how many entries are known, and how."""
-        flags = {name: getattr(self, name) for name in ("determined", "open", "undecided")}
-        known = ", ".join(f"{name} {each.sum()}" for name, each in flags.items())
+        known = (self.determined, self.open, self.undecided, self.never_seen)
         kind = "if it is of this kind, " if self.by_odds else ""
-        return f"{self.space.entries}; {kind}{known}, never seen {self.never_seen.sum()}"
+        names = (*KNOWN[:2], "undecided", KNOWN[2])
+        counts = (f"{name} {each.sum()}" for name, each in zip(names, known, strict=True))
+        return f"{self.space.entries}; {kind}{', '.join(counts)}"
 
     @property
     def uniqueness(self) -> str:
