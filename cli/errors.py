@@ -116,10 +116,14 @@ def explained() -> Iterator[None]:
 
 
 _STARTED = "start the processes yourself: mpiexec -n N dct …"
+_CERTIFIED = "dct verify convergence -o writes a certificate, which short checkers confirm"
 REMOVED = {
+    "--from-step": _CERTIFIED,
     "--oversubscribe": _STARTED,
+    "--property": _CERTIFIED,
     "--ranks": _STARTED,
     "--trace": "dct bench and metrics.csv show the time of each phase",
+    "--within": _CERTIFIED,
 }
 """Options of older versions, and what to use instead."""
 

@@ -18,7 +18,7 @@ BUDGETS = {
     "difflogic.formats": 4_150,
     "difflogic.inspection": 2_300,
     "difflogic.library.exporting": 11_350,
-    "difflogic.proof": 5_900,
+    "difflogic.proof": 5_450,
     "difflogic.simplification": 3_680,
     "difflogic.simulation": 5_400,
     "difflogic.training.reference": 7_600,

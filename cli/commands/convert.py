@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -13,11 +13,9 @@ from cli.errors import note
 from cli.options import Source
 from cli.progress import show_progress
 from cli.terminal import output
-from difflogic.library.options import Advanced, Force, Operand, Opt, Range, TimeLimit, Unsimplified
+from difflogic.library.options import Advanced, Force, Operand, Opt, TimeLimit, Unsimplified
 from difflogic.system.errors import ConfigError
 from difflogic.system.quantities import counted, format_ranges
-
-Claim = Literal["converges", "invariant", "holds", "heals", "heals-invariant"]
 
 
 def _list_formats(wanted: bool) -> None:
@@ -48,27 +46,6 @@ def export(
     ] = False,
     force: Force = False,
     time_limit: TimeLimit = None,
-    claim: Annotated[
-        Claim | None,
-        Opt("Write a property of a whole grid for model checkers, as AIGER", names="--property"),
-    ] = None,
-    size: Annotated[
-        tuple[int, int] | None, Opt("Grid of --property", names="--grid", shown="as trained")
-    ] = None,
-    task: Annotated[
-        str | None,
-        Opt("Task whose target --property uses", "CONFIG", shown="the state that zeros end in"),
-    ] = None,
-    from_step: Annotated[
-        int | None,
-        Range(0, 4096),
-        Opt("First step at which --property must hold", shown="as proved"),
-    ] = None,
-    within: Annotated[
-        int | None,
-        Range(1, 4096),
-        Opt("For --property heals: steps until damage has healed", shown="as proved"),
-    ] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="List the formats", callback=_list_formats, is_eager=True)
     ] = False,
@@ -80,35 +57,8 @@ def export(
 
     Try: dct export last -o circuit.v
     """
-    from difflogic.library import certifying, exporting
+    from difflogic.library import exporting
 
-    if claim is not None:
-        if within is not None and not claim.startswith("heals"):
-            raise ConfigError("--within applies only to --property heals and heals-invariant")
-        if file is None:
-            raise ConfigError("--property needs a file: name one, such as -o property.aig")
-        with show_progress() as progress:
-            made = certifying.state_property(
-                source,
-                file,
-                claim,
-                size,
-                task=task,
-                from_step=from_step,
-                within=within,
-                time_limit=time_limit,
-                force=force,
-                progress=progress,
-            )
-        verdict = "" if made.finding is None else f", {made.finding.verdict.value} here"
-        when = "" if made.within is None else f", within {counted(made.within, 'step')} of damage"
-        note(
-            f"{claim} from step {made.from_step} on{when}, {made.height}×{made.width} cells"
-            f"{verdict} · {made.bytes} bytes: {file}"
-        )
-        return
-    if (size, task, from_step, within) != (None, None, None, None):
-        raise ConfigError("--grid, --task, --from-step and --within need a --property")
     with show_progress(stop_at_once=True) as progress:
         found = exporting.export(
             source,

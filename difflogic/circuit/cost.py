@@ -12,9 +12,6 @@ MOST_SIDE = 256
 MOST_BYTES = 2**31
 """Most memory for one step of a proof, and for its steps together. A step then takes seconds."""
 
-MOST_WRITTEN = 2**24
-"""Most gates in a file that repeats a circuit for each cell: some hundred MB."""
-
 
 def step_bytes(circuit: Circuit, cells: int) -> int:
     """Return the memory of one step on sets of values: four planes of bits for each value."""
@@ -30,13 +27,4 @@ def require_provable(source: str, circuit: Circuit, height: int, width: int) -> 
         raise ConfigError(
             f"{what} and {circuit.gates} gates: each step of a proof needs {show_bytes(needed)}, "
             f"more than {show_bytes(MOST_BYTES)}: give a smaller size, or simplify the circuit"
-        )
-
-
-def require_writable(source: str, circuit: Circuit, height: int, width: int) -> None:
-    """Raise ConfigError if a file with the circuit of each cell would be too large."""
-    if (gates := circuit.gates * height * width) > MOST_WRITTEN:
-        raise ConfigError(
-            f"{source}: {height}×{width} cells of {circuit.gates} gates: {gates} to write, "
-            f"more than {MOST_WRITTEN}: give a smaller grid, or simplify the circuit"
         )

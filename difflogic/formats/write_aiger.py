@@ -1,4 +1,4 @@
-"""And-inverter graphs in binary AIGER, for abc, yosys, model checkers and SAT tools.
+"""And-inverter graphs in binary AIGER, for abc and yosys.
 
 One cell, combinational; `write_blif.py` says why the model is not sequential. Inverters cost
 nothing here, and a XOR is three ANDs.
@@ -9,18 +9,17 @@ And-Inverter Graph (AIG) Format".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Sequence
 
 from difflogic.circuit.automaton import Automaton
 from difflogic.circuit.evaluate import evaluate
-from difflogic.circuit.xag import TRUE, Xag
+from difflogic.circuit.xag import Xag
 from difflogic.formats.common import head, leb128
 from difflogic.formats.interface import Interface, used_interface
 
 
 class Graph(Xag):
-    """ANDs without equal gates, after the inputs and latches.
+    """ANDs without equal gates, after the inputs.
 
     Literals are those of the file: twice a variable, plus one if inverted; 0 is constant 0.
     """
@@ -28,48 +27,14 @@ class Graph(Xag):
     def xor_(self, x: int, y: int) -> int:
         return self.and_(self.and_(x, y) ^ 1, self.and_(x ^ 1, y ^ 1) ^ 1)
 
-    def all(self, literals: Iterable[int]) -> int:
-        """Return the AND of all literals, as a tree: model checkers prefer shallow graphs."""
-        row = list(literals)
-        while len(row) > 1:
-            row = [reduce(self.and_, row[place : place + 2]) for place in range(0, len(row), 2)]
-        return row[0] if row else TRUE
-
-    def is_number(self, number: int, bits: Sequence[int]) -> int:
-        """Return a literal for whether `bits`, lowest first, are those of `number`."""
-        return self.all(bit ^ 1 ^ number >> place & 1 for place, bit in enumerate(bits))
-
-    def file(
-        self,
-        latches: Sequence[tuple[int, int]] = (),
-        outputs: Sequence[int] = (),
-        bad: Sequence[int] = (),
-        names: Sequence[str] = (),
-        comment: str = "",
-        text: bool = False,
-    ) -> bytes:
-        """Return an AIGER file, binary or as text.
-
-        A latch is its next value and its initial value. `names` are the lines of the symbol table.
-        """
+    def file(self, outputs: Sequence[int], names: Sequence[str], comment: str) -> bytes:
+        """Return a binary AIGER file. `names` are the lines of the symbol table."""
         before, gates = self.inputs, len(self.kind)
-        inputs = before - len(latches)
-        sizes = [before + gates, inputs, len(latches), len(outputs), gates]
-        sizes += [len(bad)] if bad else []
-        lines = [" ".join(map(str, ["aag" if text else "aig", *sizes]))]
-        if text:
-            lines += [str(2 * place) for place in range(1, inputs + 1)]
-        for place, (after, first) in enumerate(latches, inputs + 1):
-            own = f"{2 * place} " if text else ""
-            lines.append(f"{own}{after} {first}")
-        lines += map(str, [*outputs, *bad])
+        lines = [f"aig {before + gates} {before} 0 {len(outputs)} {gates}", *map(str, outputs)]
         ands = b""
         # In a Xag, the second literal is the larger one.
         for place, (x, y) in enumerate(zip(self.y, self.x, strict=True), before + 1):
-            if text:
-                lines.append(f"{2 * place} {x} {y}")
-            else:
-                ands += leb128(2 * place - x) + leb128(x - y)
+            ands += leb128(2 * place - x) + leb128(x - y)
         tail = "\n".join([*names, "c", comment])
         return ("\n".join(lines) + "\n").encode() + ands + f"{tail}\n".encode()
 

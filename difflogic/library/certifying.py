@@ -1,4 +1,4 @@
-"""Proofs that every start ends in the target and stays, and claims for model checkers."""
+"""Proofs that every start ends in the target and stays."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difflogic.circuit.automaton import Automaton
-from difflogic.circuit.cost import require_provable, require_writable
+from difflogic.circuit.cost import require_provable
 from difflogic.circuit.specification import Cases
 from difflogic.config import Config
 from difflogic.evaluation.assurance import (
@@ -25,12 +24,10 @@ from difflogic.evaluation.assurance import (
     every_length,
     of_lines,
 )
-from difflogic.library.common import Progress, ProgressCallback, require_output, table, write_output
-from difflogic.library.conditions import Conditions
-from difflogic.library.loading import Loaded, Source, load
-from difflogic.library.options import Contents, Damage, Margin, Range, TimeLimit, checked
+from difflogic.library.common import Progress, ProgressCallback, table, write_output
+from difflogic.library.loading import Loaded, Source
+from difflogic.library.options import Contents, Damage, Margin, TimeLimit, checked
 from difflogic.library.simplifying import proved, simplify
-from difflogic.library.simulating import simulate
 from difflogic.library.trusting import experiment_of, load_trusted
 from difflogic.proof.convergence import (
     Bits,
@@ -51,7 +48,6 @@ from difflogic.proof.convergence.sets import as_array
 from difflogic.proof.convergence.sizes import PERIODS, EverySize, every_size
 from difflogic.proof.every_length import EveryLength
 from difflogic.proof.files import damage_part, write_cases, write_certificate
-from difflogic.proof.write_property import write_healing, write_invariant, write_property
 from difflogic.system.callbacks import ignore
 from difflogic.system.deadline import NEVER, Deadline
 from difflogic.system.errors import CircuitError, ConfigError
@@ -347,108 +343,3 @@ def _targets(automaton: Automaton | None, task: Task | None, deadline: Deadline)
         return found
 
     return target
-
-
-@dataclass(frozen=True)
-class WrittenProperty:
-    """A property that was written, and whether it is proved here."""
-
-    height: int
-    width: int
-    from_step: int
-    """Step, or round, from which the visible channels are claimed to be right."""
-    finding: Finding | None
-    """What `certify` found; None for claims other than convergence."""
-    bytes: int
-    within: int | None = None
-    """Steps in which damage is claimed to heal."""
-
-
-@checked
-def state_property(
-    source: Source,
-    file: str | Path,
-    claim: Literal["converges", "invariant", "holds", "heals", "heals-invariant"],
-    size: tuple[int, int] | None = None,
-    *,
-    task: Config | str | None = None,
-    from_step: Annotated[int | None, Range(0, 4096)] = None,
-    within: Annotated[int | None, Range(1, 4096)] = None,
-    time_limit: TimeLimit = None,
-    force: bool = False,
-    progress: ProgressCallback = ignore,
-) -> WrittenProperty:
-    """Write a claim about a grid as AIGER, as text if the file's name ends in .aag.
-
-    `converges`: every start shows the target from `from_step` on; by default the step that
-    `certify` proves, else the trained one. `invariant`: the certificate by sets of this claim, as
-    three outputs that are never 1. `holds`: the circuit's own start shows the same picture from
-    that step on. `heals`: from that step on, any one damage that the task defines, at any time,
-    heals `within` steps, by default the proved number. `heals-invariant`: a list of all states that
-    such damage leads to, again as three outputs. Raises what `certify` raises, and ConfigError.
-    """
-    path = require_output(file, (".aig", ".aag"), force)
-    loaded, text = load(source), path.suffix == ".aag"
-    automaton = loaded.automaton
-    height, width = size or (automaton.height, automaton.width)
-    require_provable(loaded.name, automaton.circuit, height, width)
-    require_writable(loaded.name, live_part(automaton).circuit, height, width)
-    finding = None
-    if claim in ("holds", "heals", "heals-invariant"):
-        if automaton.start not in ("zeros", "center") or automaton.fire_rate < 1:
-            raise ConfigError(
-                f"{loaded.name}: the property needs one start, and all cells updated at once"
-            )
-        small = replace(live_part(automaton), height=height, width=width)
-        steps = automaton.steps if from_step is None else from_step
-        first, shown = (
-            simulate(small, Conditions(steps=step), engine="interpreter").grid.bits()
-            for step in (0, steps)
-        )
-        goal = Question.of(small, np.asarray(shown[list(small.visible_rows)], np.uint8))
-        if claim == "holds":
-            data = write_property(goal, steps, first, text)
-        else:
-            patches, within = _damages(loaded, task, (height, width), within)
-            write = write_property if claim == "heals" else write_healing
-            data = write(goal, within, shown, text, patches)
-    else:
-        found = certify(
-            source, [(height, width)], task=task, time_limit=time_limit, progress=progress
-        )
-        if not found.findings:
-            raise CircuitError(f"{loaded.name}: has no target that every start should end in")
-        (finding,) = found.findings
-        proved = automaton.steps if finding.from_step is None else finding.from_step
-        steps = proved if claim == "invariant" or from_step is None else from_step
-        if claim == "invariant":
-            data = write_invariant(finding, text)
-        else:
-            data = write_property(finding.question, steps, text=text)
-    write_output(path, data, force)
-    return WrittenProperty(height, width, steps, finding, len(data), within)
-
-
-def _damages(
-    loaded: Loaded, experiment: Config | str | None, size: tuple[int, int], within: int | None
-) -> tuple[npt.NDArray[np.uint8], int]:
-    """Return the damages (N, H, W) of a task, and `within`, by default the proved number of steps.
-
-    Raises ConfigError without such a task, and CircuitError if not all damage heals.
-    """
-    config = experiment_of(loaded, experiment)
-    task = None if config is None else make_task(config)
-    if task is None or not task.patches:
-        raise ConfigError(
-            "--property heals needs a task that defines damage: name one with --task, such as "
-            "lizard-small-heal"
-        )
-    if size != (task.height, task.width):
-        raise ConfigError(f"--grid: the task {task.name} damages {task.height}×{task.width} cells")
-    if within is None:
-        found = assure_automaton(loaded.automaton, task)
-        healing = found.healing
-        if not healing or any(each.lasting or each.unknown for each in healing):
-            raise CircuitError(f"{loaded.name}: {found.text}: say --within how many steps")
-        within = max(1, *(each.within for each in healing))
-    return np.concatenate(list(task.patches.values())), within

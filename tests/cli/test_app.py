@@ -57,6 +57,7 @@ def test_help_imports_nothing_heavy(arguments, heavy):
             '--workers 0: [parallel] workers must be "auto" or an integer from 1 to 1024',
         ),
         (["train-checkerboard", "extra"], "extra"),
+        (["export", "last", "--property=holds"], "no option --property any more: dct verify"),
         (
             ["train", "--ranks=2"],
             "no option --ranks any more: start the processes yourself: mpiexec",

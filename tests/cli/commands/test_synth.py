@@ -1,8 +1,7 @@
-"""`dct synth` and `dct export --property`, as users call them."""
+"""`dct synth`, as users call it."""
 
 import importlib.util
 import json
-import re
 from pathlib import Path
 
 from difflogic.library import synthesizing
@@ -49,28 +48,3 @@ def test_a_grid_that_does_not_fit(dct, monkeypatch):
     said = "16×16 cells do not fit on ice40-hx8k: about 8×8 would; ecp5-85k may hold them"
     assert said in result.stderr
     assert json.loads(result.stdout)["fits"] is False
-
-
-def test_a_property_is_written_with_its_proved_step(dct, tmp_path):
-    file = tmp_path / "p.aag"
-    given = ["export", CHECKERBOARD, "-o", str(file), "--property", "converges", "--grid", "6x5"]
-    result = dct(*given)
-    assert result.exit_code == 0, result.stderr
-    said = re.match(r"converges from step (\d+) on, 6×5 cells, proved here · ", result.stderr)
-    assert said, result.stderr
-    # Two bits for each cell, one for each step that is counted.
-    latches = 60 + int(said[1])
-    assert file.read_text().split()[:4] == ["aag", file.read_text().split()[1], "0", str(latches)]
-    assert dct(*given).exit_code == 2, "it was written before"
-    assert dct("export", CHECKERBOARD, "-o", str(tmp_path / "x.v"), "--grid", "6x5").exit_code == 2
-
-
-def test_the_property_holds_uses_the_circuits_start(dct, tmp_path):
-    file = tmp_path / "g.aag"
-    source = str(GALLERY / "letter-g.json")
-    result = dct("export", source, "-o", str(file), "--property", "holds", "--from-step", "15")
-    assert result.exit_code == 0, result.stderr
-    count = int(file.read_text().split()[3])
-    firsts = [line.split()[2] for line in file.read_text().splitlines()[1 : count + 1]]
-    assert set(firsts) == {"0"}
-    assert dct("export", CHECKERBOARD, "-o", str(file), "--property", "holds").exit_code == 2
